@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from .fields.numbers import ParametricNumber
 from .tables.chain import Chain
 from .tables.table import Table
 
@@ -37,4 +38,4 @@ def _plain(value: Any) -> Any:
         return {key: _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
-    return float(value) if isinstance(value, float) else value
+    return value.value if isinstance(value, ParametricNumber) else value

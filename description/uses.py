@@ -13,7 +13,7 @@ from ..language import expressions
 from ..language.ir import Expr
 from ..language.suggest import unknown
 from .fields.elements import Command
-from .fields.numbers import Given
+from .fields.numbers import ParametricNumber
 from .tables.chain import Chain
 
 _OPEN = {"parameters": "parameter", "tables": "table"}  # tables of a file that take any name
@@ -72,8 +72,8 @@ def misspelled(before: Mapping[str, Any], after: Chain, where: str) -> Iterator[
 
 def _numbers(part: Any) -> Iterator[Expr]:
     """Expressions of parameters that stand in place of numbers."""
-    if isinstance(part, Given):
-        yield part.tree
+    if isinstance(part, ParametricNumber):
+        yield part.expression
     elif isinstance(part, BaseModel):
         yield from _numbers([getattr(part, key) for key in type(part).model_fields])
     elif isinstance(part, dict):

@@ -16,6 +16,7 @@ from lxml import etree
 from .. import mechanism
 from ..description import Chain
 from ..description.elements import ELEMENTS
+from ..description.fields.numbers import values_of
 from ..description.tables.frame import angles_of
 from ..mechanism import GROUND, Body, Coordinate, Mechanism
 
@@ -105,7 +106,8 @@ class _Writer:
     def angles(self, body: Body) -> Iterable[float]:
         """Roll, pitch and yaw, rad: those of the description where it has them."""
         first = next(b for b in self.numbers.bodies if b.link == body.link)
-        return (first is body and self.rpy.get(body.link)) or angles_of(body.rotation)
+        given = self.rpy.get(body.link) if first is body else None
+        return values_of(given) if given else angles_of(body.rotation)
 
     def joint(self, child: str, parent: str, kind: str, frame: Any, coordinate: Coordinate | None) -> None:
         name = f"{child}_joint" if coordinate is None else coordinate.symbol
@@ -174,5 +176,5 @@ def _left_out(numbers: Mechanism) -> Iterator[str]:
         ],
     }
     yield from (f"not carried: {len(things)} {what}" for what, things in counted.items() if things)
-    if tuple(chain.gravity) != (0.0, 0.0, -9.81):
-        yield f"not carried: gravity {list(chain.gravity)} m/s²"
+    if values_of(chain.gravity) != (0.0, 0.0, -9.81):
+        yield f"not carried: gravity {list(values_of(chain.gravity))} m/s²"

@@ -13,9 +13,12 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 Shape: TypeAlias = tuple[int, ...]
 Index: TypeAlias = tuple[int | slice, ...]
+Array: TypeAlias = NDArray[np.float64]
+Operand: TypeAlias = "Expr | float | Array | Sequence[Operand]"
 
 OPERATIONS = {
     "constant": "a number or an array of numbers",
@@ -57,37 +60,37 @@ class Expr:
     # numpy must not take our nodes apart element by element
     __array_ufunc__ = None
 
-    def __add__(self, other: Any) -> Expr:
+    def __add__(self, other: Operand) -> Expr:
         return add(self, lift(other))
 
-    def __radd__(self, other: Any) -> Expr:
+    def __radd__(self, other: Operand) -> Expr:
         return add(lift(other), self)
 
-    def __sub__(self, other: Any) -> Expr:
+    def __sub__(self, other: Operand) -> Expr:
         return sub(self, lift(other))
 
-    def __rsub__(self, other: Any) -> Expr:
+    def __rsub__(self, other: Operand) -> Expr:
         return sub(lift(other), self)
 
     def __neg__(self) -> Expr:
         return neg(self)
 
-    def __mul__(self, other: Any) -> Expr:
+    def __mul__(self, other: Operand) -> Expr:
         return mul(self, lift(other))
 
-    def __rmul__(self, other: Any) -> Expr:
+    def __rmul__(self, other: Operand) -> Expr:
         return mul(lift(other), self)
 
-    def __truediv__(self, other: Any) -> Expr:
+    def __truediv__(self, other: Operand) -> Expr:
         return div(self, lift(other))
 
-    def __rtruediv__(self, other: Any) -> Expr:
+    def __rtruediv__(self, other: Operand) -> Expr:
         return div(lift(other), self)
 
-    def __matmul__(self, other: Any) -> Expr:
+    def __matmul__(self, other: Operand) -> Expr:
         return matmul(self, lift(other))
 
-    def __rmatmul__(self, other: Any) -> Expr:
+    def __rmatmul__(self, other: Operand) -> Expr:
         return matmul(lift(other), self)
 
     def __getitem__(self, key: int | slice | tuple[int | slice, ...]) -> Expr:
@@ -126,7 +129,7 @@ class Expr:
         return frozenset(found)
 
 
-def constant(value: Any) -> Expr:
+def constant(value: ArrayLike) -> Expr:
     """A number or array of numbers."""
     array = np.array(value, dtype=float)
     return Expr("constant", array.shape, data=array)
@@ -137,16 +140,16 @@ def symbol(name: str, shape: Shape = ()) -> Expr:
     return Expr("symbol", shape, data=name)
 
 
-def lift(value: Any) -> Expr:
+def lift(value: Operand) -> Expr:
     """The value itself if it is an expression, otherwise a constant or an array of expressions."""
     if isinstance(value, Expr):
         return value
-    if isinstance(value, np.ndarray) or np.isscalar(value):
+    if isinstance(value, np.ndarray | float | int):
         return constant(value)
     return array(value)
 
 
-def array(items: Sequence[Any]) -> Expr:
+def array(items: Sequence[Operand]) -> Expr:
     """Vector of scalars, or matrix of rows; nested sequences allowed."""
     nodes = tuple(lift(item) for item in items)
     if all(node.op == "constant" for node in nodes):

@@ -6,7 +6,6 @@ parameters (for the generator): the same code, another `Algebra`.
 
 from .algebra import Algebra as Algebra
 from .algebra import Numbers as Numbers
-from .algebra import Value as Value
 from .builder import build as build
 from .builder import placement_order as placement_order
 from .by_law import LawElement as LawElement

@@ -1,102 +1,149 @@
-"""Where a mechanism's numbers come from: plain ones, or symbols (see `generator.program.Symbols`)."""
+"""Algebras: whether a mechanism is made of numbers or of symbols (see `generator.program.Symbols`).
+
+The records of a mechanism are generic over its scalars `S`, vectors `V` and matrices `M`. Without arguments their
+names mean numbers: `Mechanism` is the mechanism of the reference solver. `mechanism.symbolic` names the records
+of symbols.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
+from typing_extensions import TypeVar
 
+from ..core.arithmetic import S
 from ..core.trajectory import Array
+from ..description.fields.numbers import AnyNumber, value_of, values_of
 from ..description.types.bounds import ANY, NON_NEGATIVE, Bounds
 from ..description.types.origin import Origin
 
-Value = Any  # float or symbol
-Vector = Any  # numpy array or symbol, shape (3,)
-Matrix = Any
+Vector: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
+Matrix: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+
+V = TypeVar("V", default=Vector)
+M = TypeVar("M", default=Matrix)
 
 
-class Algebra(Protocol):
-    """Where a mechanism's numbers come from."""
+class Algebra(Protocol[S, V, M]):
+    """Source of a mechanism's scalars, vectors and matrices."""
 
-    def of(self, origin: Origin) -> Algebra:
-        """The same for the numbers of a part of the description."""
+    def of(self, origin: Origin) -> Algebra[S, V, M]:
+        """Return the algebra for the numbers of a part of the description."""
 
-    def parameter(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds) -> Value:
-        """One of the description's own parameters, before all numbers that may be expressions of them."""
+    def parameter(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds) -> S:
+        """Return a parameter of the description, which later numbers may be expressions of."""
 
-    def value(self, number: float) -> Value:
-        """A number of the description, or what its expression is."""
+    def value(self, number: AnyNumber) -> S:
+        """Return a number of the description, or the expression that it stands for."""
 
-    def cos(self, angle: Value) -> Value:
-        """Of an angle in rad."""
+    def cos(self, angle: S) -> S:
+        """Cosine of an angle in rad."""
 
-    def sin(self, angle: Value) -> Value:
-        """Of an angle in rad."""
+    def sin(self, angle: S) -> S:
+        """Sine of an angle in rad."""
 
-    def scalar(self, name: str, value: Value, unit: str | None, description: str, bounds: Bounds = ANY) -> Value:
-        """A number that has a name."""
+    def scalar(
+        self, name: str, value: AnyNumber | S, unit: str | None, description: str, bounds: Bounds = ANY
+    ) -> S:
+        """Return a scalar that has a name."""
 
     def vector(
-        self, name: str, value: Sequence[Value] | Array, unit: str, description: str, bounds: Bounds = ANY
-    ) -> Vector:
-        """A vector that has a name, and bounds of its elements."""
+        self,
+        name: str,
+        value: Sequence[AnyNumber] | Sequence[S],
+        unit: str,
+        description: str,
+        bounds: Bounds = ANY,
+    ) -> V:
+        """Return a vector that has a name; the bounds hold for each element."""
 
-    def derived(self, name: str, value: Matrix, unit: str, description: str) -> Matrix:
-        """What follows from such numbers."""
+    def derived(self, name: str, value: M, unit: str, description: str) -> M:
+        """Return a matrix that has a name and follows from other numbers."""
 
-    def require(self, value: Value, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
-        """That a value which follows from parameters is within bounds, or else what it means."""
+    def require(self, value: S, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
+        """Require that a value which follows from parameters is within bounds; the message gives its meaning."""
 
-    def array(self, rows: Sequence[Any]) -> Any:
-        """Vector of numbers, or matrix of rows."""
+    def elements(self, vector: V) -> Sequence[S]:
+        """Return the elements of a vector."""
+
+    def vector_of(self, elements: Sequence[S]) -> V:
+        """Return the vector of these elements."""
+
+    def matrix_of(self, rows: Sequence[Sequence[S]]) -> M:
+        """Return the matrix of these rows."""
+
+    def constant_vector(self, numbers: Sequence[float] | Array) -> V:
+        """Return a vector of numbers that no parameter changes."""
+
+    def constant_matrix(self, numbers: Array) -> M:
+        """Return a matrix of numbers that no parameter changes."""
 
 
 class Numbers:
     """Algebra of plain numbers."""
 
     def of(self, origin: Origin) -> Numbers:
-        """Itself: numbers do not know where they come from."""
+        """Return the algebra itself: numbers do not depend on the part of the description."""
         del origin
         return self
 
     def parameter(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds) -> float:
-        """The number itself."""
+        """Return the number."""
         return self.scalar(name, value, unit, description, bounds)
 
-    def value(self, number: float) -> float:
-        """The number itself, of an expression its value."""
-        return float(number)
+    def value(self, number: AnyNumber) -> float:
+        """Return the number, or the value of its expression."""
+        return value_of(number)
 
     def cos(self, angle: float) -> float:
-        """Of an angle in rad."""
+        """Cosine of an angle in rad."""
         return float(np.cos(angle))
 
     def sin(self, angle: float) -> float:
-        """Of an angle in rad."""
+        """Sine of an angle in rad."""
         return float(np.sin(angle))
 
-    def scalar(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds = ANY) -> float:
-        """The number itself."""
+    def scalar(
+        self, name: str, value: AnyNumber, unit: str | None, description: str, bounds: Bounds = ANY
+    ) -> float:
+        """Return the number."""
         del name, unit, description, bounds
-        return float(value)
+        return value_of(value)
 
     def vector(
-        self, name: str, value: Sequence[float] | Array, unit: str, description: str, bounds: Bounds = ANY
-    ) -> Array:
-        """The vector itself."""
+        self, name: str, value: Sequence[AnyNumber], unit: str, description: str, bounds: Bounds = ANY
+    ) -> Vector:
+        """Return the vector."""
         del name, unit, description, bounds
-        return np.array(value, dtype=float)
+        return np.array(values_of(value))
 
-    def derived(self, name: str, value: Array, unit: str, description: str) -> Array:
-        """The value itself."""
+    def derived(self, name: str, value: Matrix, unit: str, description: str) -> Matrix:
+        """Return the matrix."""
         del name, unit, description
         return value
 
     def require(self, value: float, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
-        """Nothing: what the description's own numbers are, decides what is built."""
+        """Require nothing: the checks of the description hold for its own numbers."""
         del value, message, bounds
 
-    def array(self, rows: Sequence[Any]) -> Array:
-        """Array of the numbers."""
+    def elements(self, vector: Vector) -> Sequence[float]:
+        """Return the elements of a vector."""
+        return vector.tolist()
+
+    def vector_of(self, elements: Sequence[float]) -> Vector:
+        """Return the vector of these elements."""
+        return np.array(elements, dtype=float)
+
+    def matrix_of(self, rows: Sequence[Sequence[float]]) -> Matrix:
+        """Return the matrix of these rows."""
         return np.array(rows, dtype=float)
+
+    def constant_vector(self, numbers: Sequence[float] | Array) -> Vector:
+        """Return the vector."""
+        return np.array(numbers, dtype=float)
+
+    def constant_matrix(self, numbers: Array) -> Matrix:
+        """Return the matrix."""
+        return np.array(numbers, dtype=float)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Generic, Literal, overload
 
 import numpy as np
 
+from ..core.arithmetic import S
 from ..description import Chain
 from ..description.fields.elements import Element
-from ..description.fields.numbers import Given, Vector3
+from ..description.fields.numbers import AnyNumber, ParametricNumber, Vector3, value_of
 from ..description.tables import closure as described
 from ..description.tables.base import Base
 from ..description.tables.base import Support as DescribedSupport
 from ..description.tables.frame import Frame
-from ..description.tables.friction import Coulomb, Dahl, LuGre
+from ..description.tables.friction import Coulomb as GivenCoulomb
+from ..description.tables.friction import Dahl, LuGre
 from ..description.tables.inertia import Inertial
 from ..description.tables.link import Beam, Joint, Link
 from ..description.tables.parameter import Parameter
@@ -25,7 +27,7 @@ from ..description.types.closures import CLOSURE_TYPES, DEFORMATIONS, Condition
 from ..description.types.joints import JOINT_TYPES, ElementaryMotion
 from ..description.types.origin import Origin
 from . import elements, rfem, tasks
-from .algebra import Algebra, Matrix, Numbers, Value, Vector
+from .algebra import Algebra, M, Numbers, V
 from .by_law import LawElement, law_element
 from .parts import (
     GROUND,
@@ -33,6 +35,7 @@ from .parts import (
     Body,
     Closure,
     Coordinate,
+    Coulomb,
     Friction,
     JointFrame,
     KnifeEdge,
@@ -43,9 +46,15 @@ from .parts import (
 )
 
 
-def build(chain: Chain, algebra: Algebra | None = None) -> Mechanism:
-    """Mechanism of a validated description."""
-    return _Builder(chain, algebra or Numbers()).mechanism()
+@overload
+def build(chain: Chain) -> Mechanism: ...
+@overload
+def build(chain: Chain, algebra: Algebra[S, V, M]) -> Mechanism[S, V, M]: ...
+def build(chain: Chain, algebra: Algebra[S, V, M] | None = None) -> Mechanism | Mechanism[S, V, M]:
+    """Return the mechanism of a validated description, of plain numbers or by an algebra."""
+    if algebra is None:
+        return _Builder(chain, Numbers()).mechanism()
+    return _Builder(chain, algebra).mechanism()
 
 
 def placement_order(links: Sequence[Link]) -> list[Link]:
@@ -61,19 +70,19 @@ def placement_order(links: Sequence[Link]) -> list[Link]:
     return order
 
 
-class _Builder:
+class _Builder(Generic[S, V, M]):
     """Collects bodies and coordinates while walking the links in placement order."""
 
-    def __init__(self, chain: Chain, algebra: Algebra) -> None:
+    def __init__(self, chain: Chain, algebra: Algebra[S, V, M]) -> None:
         self.chain, self._general = chain, algebra
         self.algebra = algebra  # of the part that is being built
-        self.bodies: list[Body] = []
-        self.coordinates: list[Coordinate] = []
+        self.bodies: list[Body[S, V, M]] = []
+        self.coordinates: list[Coordinate[S]] = []
         self.first_body: dict[str, int] = {"ground": GROUND}
-        self.elements: dict[str, list[rfem.Element]] = {}
+        self.elements: dict[str, list[rfem.Element[S]]] = {}
         self.beams: dict[str, Beam] = {}
 
-    def mechanism(self) -> Mechanism:
+    def mechanism(self) -> Mechanism[S, V, M]:
         gravity = self.algebra.vector("gravity", self.chain.gravity, "m/s2", "gravity, world frame")
         self._begin("description")
         parameters = {
@@ -121,32 +130,34 @@ class _Builder:
         """The numbers that follow come from this part of the description."""
         self.algebra = self._general.of(Origin(kind, name))
 
-    def _of(self, kind: str, name: str) -> Algebra:
+    def _of(self, kind: str, name: str) -> Algebra[S, V, M]:
         self._begin(kind, name)
         return self.algebra
 
-    def _stabilisation(self, constraints: Constraints) -> dict[str, Value]:
+    def _stabilisation(self, constraints: Constraints) -> dict[str, S]:
         """What keeps the constraints; only what the formulation uses may get a name."""
         self._begin("general")
-        numbers: dict[str, Value] = {key: getattr(constraints, key) for key in ("alpha", "beta", "kappa")}
+        given = {"alpha": constraints.alpha, "beta": constraints.beta, "kappa": constraints.kappa}
+        numbers = {key: self.algebra.value(number) for key, number in given.items()}
         if constraints.formulation == "gpme_reduced":
             text = "feedback of the constraints' positions"
             return numbers | {"kappa": self.algebra.scalar("kappa", constraints.kappa, "1/s", text)}
         return numbers | {
-            key: self.algebra.scalar(key, numbers[key], "1/s", f"Baumgarte's {key}") for key in ("alpha", "beta")
+            key: self.algebra.scalar(key, given[key], "1/s", f"Baumgarte's {key}") for key in ("alpha", "beta")
         }
 
     def _actuated(self, joints: str | tuple[str, ...]) -> tuple[int, ...] | None:
         return None if isinstance(joints, str) else tuple(sorted({*map(self._joint_coordinate, joints)}))
 
-    def _base(self, base: Base) -> tuple[Support, ...]:
+    def _base(self, base: Base) -> tuple[Support[S, V], ...]:
         self._begin("base")
         self.first_body["base"] = len(self.bodies)
         # The base frame coincides with the world at q_base = 0; a free body's motions lead from one to the other.
         coordinates = self._coordinates("base", "base", Joint(type="free"), springs=False)
         # Nothing that can be observed depends on the inertia of a base that does not move.
         inertial = self._inertial("base", base, constant_inertia=base.support == "rigid")
-        self.bodies.append(Body("base", "base", GROUND, np.eye(3), np.zeros(3), coordinates, *inertial))
+        axes, origin = self.algebra.constant_matrix(np.eye(3)), self.algebra.constant_vector(np.zeros(3))
+        self.bodies.append(Body("base", "base", GROUND, axes, origin, coordinates, *inertial))
         if base.support == "rigid":
             return ()
         self._begin("base supports")
@@ -164,7 +175,7 @@ class _Builder:
             for i, s in enumerate(base.supports, start=1)
         )
 
-    def _not_negative(self, name: str, value: Sequence[float], unit: str, text: str) -> Vector:
+    def _not_negative(self, name: str, value: Sequence[AnyNumber], unit: str, text: str) -> V:
         return self.algebra.vector(name, value, unit, text, NON_NEGATIVE)
 
     def _link(self, link: Link) -> None:
@@ -178,22 +189,27 @@ class _Builder:
         frame, inertial = (place.body, rotation, place.position), self._inertial(link.name, link)
         self.bodies.append(Body(link.name, link.name, *frame, coordinates, *inertial))
 
-    def _beam(self, link: Link, beam: Beam, place: Place, rotation: Matrix, coordinates: tuple[int, ...]) -> None:
+    def _beam(self, link: Link, beam: Beam, place: Place[V], rotation: M, coordinates: tuple[int, ...]) -> None:
         data, damping_time = self._beam_data(link.name, beam)
         parts = rfem.elements(data, beam.count)
         self.elements[link.name], self.beams[link.name] = parts, beam
         for r, element in enumerate(parts):
             own = "" if beam.count == 1 else f"r{r}"
             name = f"{link.name}_{own}" if own else link.name
-            com = self.algebra.array([element.length / 2, 0.0, 0.0])
-            inertia = self.algebra.array(_diagonal(element.moments))
+            com = self._along_x(element.length / 2)
+            inertia = self.algebra.matrix_of(_diagonal(element.moments, self.algebra.value(0.0)))
             frame = (place.body, rotation, place.position)
             self.bodies.append(Body(name, link.name, *frame, coordinates, element.mass, com, inertia, own))
             if r + 1 < beam.count:
-                place = Place(len(self.bodies) - 1, self.algebra.array([element.length, 0.0, 0.0]))
-                rotation, coordinates = np.eye(3), self._elastic(link.name, r + 1, data, beam.count, damping_time)
+                place = Place(len(self.bodies) - 1, self._along_x(element.length))
+                rotation = self.algebra.constant_matrix(np.eye(3))
+                coordinates = self._elastic(link.name, r + 1, data, beam.count, damping_time)
 
-    def _beam_data(self, name: str, beam: Beam) -> tuple[rfem.BeamData, Value]:
+    def _along_x(self, x: S) -> V:
+        zero = self.algebra.value(0.0)
+        return self.algebra.vector_of([x, zero, zero])
+
+    def _beam_data(self, name: str, beam: Beam) -> tuple[rfem.BeamData[S], S]:
         units = {"length": "m", "area": "m2", "density": "kg/m3", "Iy": "m4", "Iz": "m4"}
         if beam.count > 1:
             units |= {"E": "Pa", "G": "Pa", "J": "m4"}
@@ -202,21 +218,21 @@ class _Builder:
                 f"{name}_{key}", getattr(beam, key), units[key], f"{key} of beam {name}", POSITIVE
             )
             if key in units
-            else getattr(beam, key)
+            else self.algebra.value(getattr(beam, key))
             for key in ("length", "area", "density", "E", "G", "Iy", "Iz", "J")
         }
-        damping_time: Value = 0.0
+        damping_time = self.algebra.value(0.0)
         if beam.count > 1:
             damping_time = self.algebra.scalar(
                 f"{name}_damping_time", beam.damping_time, "s", f"Kelvin-Voigt time of beam {name}", NON_NEGATIVE
             )
         return rfem.BeamData(**values), damping_time
 
-    def _elastic(self, name: str, r: int, data: rfem.BeamData, count: int, damping_time: Value) -> tuple[int, ...]:
+    def _elastic(self, name: str, r: int, data: rfem.BeamData[S], count: int, damping_time: S) -> tuple[int, ...]:
         first = len(self.coordinates)
         for motion, stiffness in zip(JOINT_TYPES["spherical"], rfem.stiffnesses(data, count), strict=True):
             assert motion.axis is not None
-            element, spring = f"r{r}", (stiffness, 0.0, damping_time * stiffness)
+            element, spring = f"r{r}", (stiffness, self.algebra.value(0.0), damping_time * stiffness)
             key = f"{element}_{motion.coordinate}"
             self.coordinates.append(
                 Coordinate(name, key, "elastic", motion, motion.axis, 0.0, 0.0, *spring, element=element)
@@ -230,100 +246,117 @@ class _Builder:
         for i, motion in enumerate(JOINT_TYPES[joint.type]):
             axis = motion.axis or joint.axis
             assert axis is not None
-            own: dict[str, Any] = (self._spring(owner, motion, joint, i) if springs else {}) | self._drive(
-                owner, joint
-            )
-            position, velocity = joint.values("position")[i], joint.values("velocity")[i]
+            position, velocity = (value_of(joint.values(key)[i]) for key in ("position", "velocity"))
+            spring = self._spring(owner, motion, joint, i) if springs else (None, None, None)
+            coulomb, friction = self._joint_friction(owner, joint)
             self.coordinates.append(
-                Coordinate(owner, motion.coordinate, role, motion, axis, position, velocity, **own)
+                Coordinate(
+                    owner,
+                    motion.coordinate,
+                    role,
+                    motion,
+                    axis,
+                    position,
+                    velocity,
+                    *spring,
+                    friction=friction,
+                    coulomb=coulomb,
+                    limits=None if joint.limits is None else elements.limits(joint, owner, self.algebra),
+                    armature=elements.armature(joint, owner, self.algebra) if _acts(joint.armature) else None,
+                )
             )
         return tuple(range(first, len(self.coordinates)))
 
-    def _drive(self, owner: str, joint: Joint) -> dict[str, Any]:
-        """What a revolute or prismatic joint has besides springs."""
-        found: dict[str, Any] = {}
-        if isinstance(joint.friction, Coulomb):
-            found["coulomb"] = elements.coulomb(joint, owner, self.algebra)
-        elif joint.friction is not None:
-            found["friction"] = self._friction(owner, joint, joint.friction)
-        if joint.limits is not None:
-            found["limits"] = elements.limits(joint, owner, self.algebra)
-        if _acts(joint.armature):
-            found["armature"] = elements.armature(joint, owner, self.algebra)
-        return found
+    def _joint_friction(self, owner: str, joint: Joint) -> tuple[Coulomb[S] | None, Friction[S] | None]:
+        """Friction of a revolute or prismatic joint by either kind of law."""
+        if joint.friction is None:
+            return None, None
+        if isinstance(joint.friction, GivenCoulomb):
+            return elements.coulomb(joint, owner, self.algebra), None
+        return None, self._friction(owner, joint, joint.friction)
 
-    def _friction(self, owner: str, joint: Joint, given: LuGre | Dahl) -> Friction:
+    def _friction(self, owner: str, joint: Joint, given: LuGre | Dahl) -> Friction[S]:
         length = JOINT_TYPES[joint.type][0].unit
 
-        def value(key: str, unit: str, text: str, bounds: Bounds = POSITIVE) -> Value:
+        def value(key: str, unit: str, text: str, bounds: Bounds = POSITIVE) -> S:
             number = getattr(given, key)
             return self.algebra.scalar(f"{owner}_{key}", number, unit, f"friction of {owner}: {text}", bounds)
 
         lugre, bar = isinstance(given, LuGre), f"s/{length}"
+        zero, one = self.algebra.value(0.0), self.algebra.value(1.0)
         return Friction(
             model=given.model,
             sigma0=value("sigma0", f"1/{length}", "stiffness of the bristles"),
-            sigma1=value("sigma1", bar, "damping of the bristles", NON_NEGATIVE) if lugre else 0.0,
-            sigma2=value("sigma2", bar, "viscous coefficient", NON_NEGATIVE) if lugre else 0.0,
+            sigma1=value("sigma1", bar, "damping of the bristles", NON_NEGATIVE) if lugre else zero,
+            sigma2=value("sigma2", bar, "viscous coefficient", NON_NEGATIVE) if lugre else zero,
             mu_s=value("mu_s", "1", "static coefficient"),
-            mu_k=value("mu_k", "1", "kinetic coefficient") if lugre else 0.0,
-            v_s=value("v_s", f"{length}/s", "Stribeck velocity") if lugre else 1.0,
-            gamma=1.0 if lugre else value("gamma", "1", "Dahl's exponent", EXPONENT),
-            arm=value("diameter", "m", "diameter of the journal") / 2 if given.diameter else 1.0,
+            mu_k=value("mu_k", "1", "kinetic coefficient") if lugre else zero,
+            v_s=value("v_s", f"{length}/s", "Stribeck velocity") if lugre else one,
+            gamma=one if lugre else value("gamma", "1", "Dahl's exponent", EXPONENT),
+            arm=value("diameter", "m", "diameter of the journal") / 2 if given.diameter else one,
             normal_force=value("normal_force", "N", "normal force") if given.normal_force else None,
         )
 
-    def _spring(self, owner: str, motion: ElementaryMotion, joint: Joint, i: int) -> dict[str, Value]:
+    def _spring(
+        self, owner: str, motion: ElementaryMotion, joint: Joint, i: int
+    ) -> tuple[S | None, S | None, S | None]:
+        """Stiffness, rest and damping of a coordinate of a joint, as far as it has them."""
         stiffness, rest, damping = (joint.values(key)[i] for key in ("stiffness", "rest", "damping"))
         # A multi-coordinate joint says which coordinate a parameter is about.
         prefix = owner if len(JOINT_TYPES[joint.type]) == 1 else f"{owner}_{motion.coordinate}"
         effort = "N.m" if motion.unit == "rad" else "N"
-        spring: dict[str, Value] = {}
+        spring: tuple[S | None, S | None] = (None, None)
+        damper: S | None = None
         if _acts(stiffness):
             unit, text = f"{effort}/{motion.unit}", f"joint spring of {owner}"
-            spring["stiffness"] = self.algebra.scalar(f"{prefix}_stiffness", stiffness, unit, text, NON_NEGATIVE)
-            spring["rest"] = self.algebra.scalar(
-                f"{prefix}_rest", rest, motion.unit, f"where the joint spring of {owner} is relaxed"
+            spring = (
+                self.algebra.scalar(f"{prefix}_stiffness", stiffness, unit, text, NON_NEGATIVE),
+                self.algebra.scalar(
+                    f"{prefix}_rest", rest, motion.unit, f"where the joint spring of {owner} is relaxed"
+                ),
             )
         if _acts(damping):
             unit, text = f"{effort}.s/{motion.unit}", f"joint damper of {owner}"
-            spring["damping"] = self.algebra.scalar(f"{prefix}_damping", damping, unit, text, NON_NEGATIVE)
-        return spring
+            damper = self.algebra.scalar(f"{prefix}_damping", damping, unit, text, NON_NEGATIVE)
+        return *spring, damper
 
-    def _inertial(self, name: str, part: Inertial, constant_inertia: bool = False) -> tuple[Value, Vector, Matrix]:
+    def _inertial(self, name: str, part: Inertial, constant_inertia: bool = False) -> tuple[S, V, M]:
         if not part.has_inertia:  # a mere frame has no numbers that could be changed
-            nothing = part.about_com()
-            return nothing[0], self.algebra.array([*nothing[1]]), self.algebra.array([*nothing[2]])
+            nothing, origin, inertia = part.about_com()
+            numbers = self.algebra.constant_vector(origin), self.algebra.constant_matrix(inertia)
+            return self.algebra.value(nothing), *numbers
         mass, com, entries = part.numbers(self.algebra.value)
         bounds = POSITIVE if part.physical else NON_NEGATIVE
         if not constant_inertia:
-            entries = self.algebra.vector(
-                f"{name}_inertia", entries, "kg.m2", f"inertia of {name} about its com: xx, yy, zz, xy, xz, yz"
-            )
-        xx, yy, zz, xy, xz, yz = (entries[i] for i in range(6))
-        bounds = POSITIVE if part.physical else NON_NEGATIVE
+            text = f"inertia of {name} about its com: xx, yy, zz, xy, xz, yz"
+            named = self.algebra.vector(f"{name}_inertia", entries, "kg.m2", text)
+            entries = self.algebra.elements(named)
+        xx, yy, zz, xy, xz, yz = entries
         return (
             self.algebra.scalar(f"{name}_mass", mass, "kg", f"mass of {name}", bounds),
             self.algebra.vector(f"{name}_com", com, "m", f"centre of mass of {name}, its frame"),
-            self.algebra.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]),
+            self.algebra.matrix_of([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]),
         )
 
-    def _place(self, link: str, position: Sequence[Value], name: str, text: str, x: float | None = None) -> Place:
-        """A point of a link, hung on the rigid element that contains its x, a number where position has none."""
+    def _place(self, link: str, position: Sequence[AnyNumber], name: str, text: str) -> Place[V]:
+        """Point of a link, fixed to the rigid finite element that contains its x."""
         vector = self.algebra.vector(name, position, "m", f"{text}, in the frame of {link}")
+        return self._placed(link, vector, value_of(position[0]), text)
+
+    def _placed(self, link: str, vector: V, number: float, text: str) -> Place[V]:
+        """Vector in a link's frame as a place of the rigid finite element that contains its x, a number in m."""
         body = self.first_body[link]
         if link not in self.beams:
             return Place(body, vector)
         beam, parts = self.beams[link], self.elements[link]
-        r = rfem.element_at(float(position[0] if x is None else x), beam.length, beam.count)
-        self._stays(
-            vector[0], parts, r, f"{text}: way to the end of its rigid element of {link} (it may not leave it), m"
-        )
+        r = rfem.element_at(number, value_of(beam.length), beam.count)
+        x, y, z = self.algebra.elements(vector)
+        self._stays(x, parts, r, f"{text}: way to the end of its rigid element of {link} (it may not leave it), m")
         if r == 0:
             return Place(body, vector)
-        return Place(body + r, self.algebra.array([vector[0] - parts[r].start, vector[1], vector[2]]))
+        return Place(body + r, self.algebra.vector_of([x - parts[r].start, y, z]))
 
-    def _stays(self, x: Value, parts: Sequence[rfem.Element], r: int, message: str) -> None:
+    def _stays(self, x: S, parts: Sequence[rfem.Element[S]], r: int, message: str) -> None:
         """That a place on a beam of several elements stays on element r, whatever parameters are."""
         rounding = 1e-9 * (parts[-1].start + parts[-1].length)
         if r > 0:
@@ -331,28 +364,29 @@ class _Builder:
         if r + 1 < len(parts):
             self.algebra.require(parts[r + 1].start - x + rounding, message)
 
-    def _frame(self, link: str, frame: Frame, name: str, text: str) -> tuple[Place, Matrix]:
+    def _frame(self, link: str, frame: Frame, name: str, text: str) -> tuple[Place[V], M]:
         """Origin and axes of a frame fixed to a link; axes of numbers unless they follow from parameters."""
         offset = frame.origin(self.algebra) if frame.is_given else frame.offset.tolist()
-        place = self._place(link, offset, f"{name}_offset", text, float(frame.offset[0]))
+        vector = self.algebra.vector(f"{name}_offset", offset, "m", f"{text}, in the frame of {link}")
+        place = self._placed(link, vector, float(frame.offset[0]), text)
         return place, self._axes(frame, name, text)
 
-    def _axes(self, frame: Frame, name: str, text: str) -> Matrix:
+    def _axes(self, frame: Frame, name: str, text: str) -> M:
         """Axes of a frame, of numbers unless they follow from parameters."""
         if not frame.is_turned_by_parameters:
-            return frame.rotation
-        rows = [[x + 0.0 for x in row] for row in frame.axes(self.algebra)]  # no -0.0
-        return self.algebra.derived(f"{name}_rotation", self.algebra.array(rows), "1", f"axes, {text}")
+            return self.algebra.constant_matrix(frame.rotation)
+        rows = [[0.0 + x for x in row] for row in frame.axes(self.algebra)]  # no -0.0
+        return self.algebra.derived(f"{name}_rotation", self.algebra.matrix_of(rows), "1", f"axes, {text}")
 
-    def _point(self, name: str, point: Point) -> Place:
+    def _point(self, name: str, point: Point) -> Place[V]:
         self._begin("point", name)
         return self._place(point.link, point.position, f"{name}_position", f"point {name}")
 
-    def _point_frame(self, name: str, place: Place, rpy: Vector3) -> JointFrame:
+    def _point_frame(self, name: str, place: Place[V], rpy: Vector3) -> JointFrame[V, M]:
         self._begin("point", name)
         return JointFrame(place, self._axes(Frame(rpy=rpy), name, f"point {name}"))
 
-    def _closure(self, closure: described.Closure) -> Closure:
+    def _closure(self, closure: described.Closure) -> Closure[S, V, M]:
         self._begin("closure", closure.name)
         name, length = closure.name, None
         if closure.length is not None:
@@ -363,12 +397,12 @@ class _Builder:
             return Closure(name, a, b, CLOSURE_TYPES[closure.type], None, None, length)
         return Closure(name, a, b, *self._springs(closure, closure.stiffness), length)
 
-    def _joint_frame(self, frame: described.ClosureFrame, name: str) -> JointFrame:
+    def _joint_frame(self, frame: described.ClosureFrame, name: str) -> JointFrame[V, M]:
         return JointFrame(*self._frame(frame.link, frame, name, f"frame {name}"))
 
     def _springs(
-        self, closure: described.Closure, stiffness: Sequence[float]
-    ) -> tuple[tuple[Condition, ...], tuple[Value, ...], tuple[Value, ...]]:
+        self, closure: described.Closure, stiffness: Sequence[AnyNumber]
+    ) -> tuple[tuple[Condition, ...], tuple[S, ...], tuple[S, ...]]:
         """Deformations of a replacement joint that have a stiffness or damping, and these."""
         conditions = DEFORMATIONS[closure.axes or "local"]
         damping = closure.damping or (0.0,) * len(conditions)
@@ -379,9 +413,9 @@ class _Builder:
             tuple(self._spring_number(closure, "damping", i, damping[i]) for i in acting),
         )
 
-    def _spring_number(self, closure: described.Closure, key: str, i: int, number: float) -> Value:
+    def _spring_number(self, closure: described.Closure, key: str, i: int, number: AnyNumber) -> S:
         if not _acts(number):
-            return 0.0
+            return self.algebra.value(0.0)
         axis, unit = _DEFORMATIONS[i]
         per_rate = ".s" if key == "damping" else ""
         effort, _, motion = unit.partition("/")
@@ -389,17 +423,17 @@ class _Builder:
         unit = f"{effort}{per_rate}/{motion}"
         return self.algebra.scalar(f"{closure.name}_{key}_{axis}", number, unit, text, NON_NEGATIVE)
 
-    def _knife_edge(self, edge: Nonholonomic) -> KnifeEdge:
+    def _knife_edge(self, edge: Nonholonomic) -> KnifeEdge[V]:
         self._begin("knife edge", edge.name)
         place = self._place(edge.link, edge.point, f"{edge.name}_point", f"contact of {edge.name}")
         return KnifeEdge(edge.name, place, np.array(edge.normal))
 
-    def _task(self, entry: Programmed) -> ProgrammedTask:
+    def _task(self, entry: Programmed) -> ProgrammedTask[S]:
         if entry.path is not None:
             tasks.keep_times(entry.path, entry.name, self.algebra)
         return tasks.programmed(entry, self.chain)
 
-    def _force(self, force: Force) -> AppliedForce:
+    def _force(self, force: Force) -> AppliedForce[V]:
         self._begin("applied force", force.name)
         if force.joint is not None:
             values = None if force.effort is None else (self.chain.expression(force.effort),)
@@ -409,7 +443,7 @@ class _Builder:
         trees = None if force.force is None else tuple(map(self.chain.expression, force.force))
         return AppliedForce(force.name, None, place, force.frame == "world", trees)
 
-    def _by_law(self, key: str, element: Element) -> LawElement:
+    def _by_law(self, key: str, element: Element) -> LawElement[S]:
         algebra = self._of(element.kind(), element.name)
         return law_element(key, element, algebra, self._units_of, self.chain.expression)
 
@@ -418,7 +452,7 @@ class _Builder:
         coordinate = self.coordinates[self._joint_coordinate(joint)]
         return coordinate.name, coordinate.unit, coordinate.effort_unit
 
-    def _motion(self, motion: Motion) -> ProgrammedTask:
+    def _motion(self, motion: Motion) -> ProgrammedTask[S]:
         k, algebra = self._joint_coordinate(motion.joint), self._of("motion", motion.name)
         return tasks.motion(motion, self.coordinates, k, self.chain, algebra)
 
@@ -439,9 +473,9 @@ def _power(support: DescribedSupport, i: int) -> str:
     return f"; along z N/m^support{i}_exponent" if support.law is not None else ""
 
 
-def _acts(number: float) -> bool:
+def _acts(number: AnyNumber) -> bool:
     """Of a stiffness or damping: whether there is such an element; an expression may be 0 for now."""
-    return number != 0.0 or isinstance(number, Given)
+    return isinstance(number, ParametricNumber) or number != 0.0
 
 
 def _parameter_text(name: str, parameter: Parameter) -> str:
@@ -449,5 +483,5 @@ def _parameter_text(name: str, parameter: Parameter) -> str:
     return parameter.description or f"parameter {name} of the description{unit}"
 
 
-def _diagonal(moments: tuple[Value, Value, Value]) -> list[list[Value]]:
-    return [[moments[i] if i == j else 0.0 for j in range(3)] for i in range(3)]
+def _diagonal(moments: Sequence[S], zero: S) -> list[list[S]]:
+    return [[moments[i] if i == j else zero for j in range(3)] for i in range(3)]

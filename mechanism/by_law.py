@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Generic
 
+from ..core.arithmetic import S
 from ..description.fields.elements import Command, Element, Quantity
 from ..description.types.measures import Measure
 from ..language.ir import Expr
 from ..laws import law
 from ..laws.law import Vector, own_expressions, own_name
-from .algebra import Algebra, Value
+from .algebra import Algebra, M, V
 
 # of a joint's name: full name of the coordinate, its unit, and that of an effort on it
 Coordinate = Callable[[str], tuple[str, str, str]]
@@ -37,7 +39,7 @@ class ElementInput:
 
 
 @dataclass(frozen=True)
-class LawElement:
+class LawElement(Generic[S]):
     """Element of a table of `description.elements`.
 
     Parameters
@@ -70,7 +72,7 @@ class LawElement:
     kind: str
     name: str
     meanings: Mapping[str, Quantity]
-    numbers: Mapping[str, Value]
+    numbers: Mapping[str, S]
     inputs: tuple[ElementInput, ...]
     given: tuple[Expr, ...]
     signals: Mapping[str, Measure]
@@ -81,8 +83,8 @@ class LawElement:
 
 
 def law_element(
-    key: str, given: Element, algebra: Algebra, coordinate: Coordinate, expression: Callable[..., Expr]
-) -> LawElement:
+    key: str, given: Element, algebra: Algebra[S, V, M], coordinate: Coordinate, expression: Callable[..., Expr]
+) -> LawElement[S]:
     """Return the element of a table.
 
     Parameters

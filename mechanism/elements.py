@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..core.arithmetic import S
+from ..description.fields.numbers import AnyNumber
 from ..description.tables import contact as described_contact
 from ..description.tables import line as described_line
 from ..description.tables.contact import ContactLaw
@@ -16,13 +18,15 @@ from ..description.types.bounds import HERTZIAN, NON_NEGATIVE, POSITIVE
 from ..description.types.joints import JOINT_TYPES
 from ..language import expressions
 from ..language.ir import Expr
-from .algebra import Algebra, Value
+from .algebra import Algebra, M, V
 from .parts import Contact, Coulomb, Filter, HuntCrossley, Limits, Line, Place
 
-Placed = Callable[..., Place]  # link, position, name, text
+Placed = Callable[..., Place[V]]  # link, position, name, text
 
 
-def line(given: described_line.Line, algebra: Algebra, place: Placed, parsed: Callable[..., Expr]) -> Line:
+def line(
+    given: described_line.Line, algebra: Algebra[S, V, M], place: Placed[V], parsed: Callable[..., Expr]
+) -> Line[S, V]:
     """A line; place: where a point of a link is; parsed: an expression that may use what is measured elsewhere."""
     name = given.name
     a, b = (
@@ -42,7 +46,7 @@ def line(given: described_line.Line, algebra: Algebra, place: Placed, parsed: Ca
     return Line(name, a, b, stiffness, damping, expressions.parse(0.0), *law, _filter(given.rest, algebra))
 
 
-def _filter(given: Followed, algebra: Algebra) -> Filter:
+def _filter(given: Followed, algebra: Algebra[S, V, M]) -> Filter[S]:
     """What a line's length at rest follows."""
     name, start = given.input, None
     cutoff = algebra.scalar(
@@ -53,13 +57,13 @@ def _filter(given: Followed, algebra: Algebra) -> Filter:
     return Filter(name, "m", cutoff, None, start)
 
 
-def contact(given: described_contact.Contact, algebra: Algebra, place: Placed) -> Contact:
+def contact(given: described_contact.Contact, algebra: Algebra[S, V, M], place: Placed[V]) -> Contact[S, V]:
     """A contact; place: where a point of a link is."""
     name, friction = given.name, given.friction
     where = place(given.link, given.point, f"{name}_point", f"point of {name}")
     text = f"a point of the plane of {name}, world frame"
-    mu: Value = None
-    v_s: Value = None
+    mu: S | None = None
+    v_s: S | None = None
     if friction is not None:
         mu = algebra.scalar(f"{name}_mu", friction.mu, "1", f"coefficient of friction of {name}", NON_NEGATIVE)
         v_s = algebra.scalar(f"{name}_v_s", friction.v_s, "m/s", f"regularising velocity of {name}", POSITIVE)
@@ -76,7 +80,7 @@ def contact(given: described_contact.Contact, algebra: Algebra, place: Placed) -
     )
 
 
-def coulomb(joint: Joint, owner: str, algebra: Algebra) -> Coulomb:
+def coulomb(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> Coulomb[S]:
     """Friction of a joint."""
     length, effort = _units(joint)
     assert isinstance(joint.friction, DescribedCoulomb)
@@ -88,7 +92,7 @@ def coulomb(joint: Joint, owner: str, algebra: Algebra) -> Coulomb:
     )
 
 
-def limits(joint: Joint, owner: str, algebra: Algebra) -> Limits:
+def limits(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> Limits[S]:
     """Stops of a joint."""
     (length, effort), given = _units(joint), joint.limits
     assert given is not None
@@ -107,8 +111,8 @@ def limits(joint: Joint, owner: str, algebra: Algebra) -> Limits:
 
 
 def hunt_crossley(
-    algebra: Algebra, name: str, text: str, law: ContactLaw | None, unit: str
-) -> HuntCrossley | None:
+    algebra: Algebra[S, V, M], name: str, text: str, law: ContactLaw | None, unit: str
+) -> HuntCrossley[S] | None:
     """The smooth law of what is named so; unit of its depth."""
     if law is None:
         return None
@@ -119,8 +123,13 @@ def hunt_crossley(
 
 
 def _stiffness(
-    algebra: Algebra, name: str, text: str, value: Value, units: tuple[str, str], law: ContactLaw | None
-) -> Value:
+    algebra: Algebra[S, V, M],
+    name: str,
+    text: str,
+    value: AnyNumber,
+    units: tuple[str, str],
+    law: ContactLaw | None,
+) -> S:
     """A stiffness; with a power of the depth its unit depends on the exponent, which unit strings cannot say."""
     effort, length = units
     unit = f"{effort}/{length}" if law is None else None
@@ -129,16 +138,21 @@ def _stiffness(
 
 
 def _damping(
-    algebra: Algebra, name: str, text: str, value: Value, units: tuple[str, str], law: ContactLaw | None
-) -> Value:
+    algebra: Algebra[S, V, M],
+    name: str,
+    text: str,
+    value: AnyNumber,
+    units: tuple[str, str],
+    law: ContactLaw | None,
+) -> S:
     """A damping, N·s/m or N·m·s/rad; none beside a law, whose loss takes its place."""
     effort, length = units
     if law is not None:
-        return 0.0
+        return algebra.value(0.0)
     return algebra.scalar(f"{name}_damping", value, f"{effort}.s/{length}", f"damping of {text}", NON_NEGATIVE)
 
 
-def armature(joint: Joint, owner: str, algebra: Algebra) -> Value:
+def armature(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> S:
     """Of a joint's drive, on its axis."""
     unit = "kg.m2" if _units(joint)[0] == "rad" else "kg"
     text = f"rotor inertia on the axis of {owner}"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Generic, Literal
 
+from ..core.arithmetic import S
 from ..core.trajectory import Array
 from ..description import Chain
 from ..description.tables.task import Path
@@ -14,7 +15,7 @@ from ..description.types.joints import Axis, ElementaryMotion, X, Y, Z
 from ..description.types.measures import Measure, measures
 from ..description.types.origin import Origin, Signal
 from ..language.ir import Expr
-from .algebra import Matrix, Value, Vector
+from .algebra import M, V
 from .by_law import LawElement
 
 GROUND = -1
@@ -23,7 +24,7 @@ FRICTION_SWEEPS = 6  # Newton steps of the loop between friction and joint load,
 
 
 @dataclass(frozen=True)
-class Friction:
+class Friction(Generic[S]):
     """Friction on a coordinate: effort μ·f_n·arm against its motion.
 
     model         lugre: μ = σ0 z + σ1 ż + σ2 q̇ | dahl: μ = σ0 z
@@ -33,46 +34,46 @@ class Friction:
     """
 
     model: Literal["lugre", "dahl"]
-    sigma0: Value
-    sigma1: Value
-    sigma2: Value
-    mu_s: Value
-    mu_k: Value
-    v_s: Value
-    gamma: Value
-    arm: Value
-    normal_force: Value | None
+    sigma0: S
+    sigma1: S
+    sigma2: S
+    mu_s: S
+    mu_k: S
+    v_s: S
+    gamma: S
+    arm: S
+    normal_force: S | None
 
 
 @dataclass(frozen=True)
-class Coulomb:
+class Coulomb(Generic[S]):
     """Friction effort·tanh(q̇/v_s) on a coordinate; effort in N·m or N, v_s in rad/s or m/s."""
 
-    effort: Value
-    v_s: Value
+    effort: S
+    v_s: S
 
 
 @dataclass(frozen=True)
-class HuntCrossley:
+class HuntCrossley(Generic[S]):
     """Law k·δⁿ·(1 + c·δ̇) of what presses: exponent n, and loss c, s/m or s/rad."""
 
-    exponent: Value
-    loss: Value
+    exponent: S
+    loss: S
 
 
 @dataclass(frozen=True)
-class Limits:
+class Limits(Generic[S]):
     """Stops of a coordinate, rad or m, None: no stop; N·m/rad or N/m, and per second."""
 
-    lower: Value | None
-    upper: Value | None
-    stiffness: Value
-    damping: Value
-    law: HuntCrossley | None
+    lower: S | None
+    upper: S | None
+    stiffness: S
+    damping: S
+    law: HuntCrossley[S] | None
 
 
 @dataclass(frozen=True)
-class Coordinate:
+class Coordinate(Generic[S]):
     """One generalised coordinate.
 
     owner, key          `column`, `angle`: the name is `column.angle`
@@ -91,13 +92,13 @@ class Coordinate:
     axis: Axis
     position: float
     velocity: float
-    stiffness: Value | None = None
-    rest: Value | None = None
-    damping: Value | None = None
-    friction: Friction | None = None
-    coulomb: Coulomb | None = None
-    limits: Limits | None = None
-    armature: Value | None = None
+    stiffness: S | None = None
+    rest: S | None = None
+    damping: S | None = None
+    friction: Friction[S] | None = None
+    coulomb: Coulomb[S] | None = None
+    limits: Limits[S] | None = None
+    armature: S | None = None
     element: str = ""
 
     @property
@@ -143,7 +144,7 @@ def signal_names(coordinates: Iterable[Coordinate], quantity: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Body:
+class Body(Generic[S, V, M]):
     """A rigid body, or rigid finite element.
 
     parent        index of the parent body, or GROUND
@@ -158,33 +159,33 @@ class Body:
     name: str
     link: str
     parent: int
-    rotation: Matrix
-    offset: Vector
+    rotation: M
+    offset: V
     coordinates: tuple[int, ...]
-    mass: Value
-    com: Vector
-    inertia: Matrix
+    mass: S
+    com: V
+    inertia: M
     element: str = ""
 
 
 @dataclass(frozen=True)
-class Place:
+class Place(Generic[V]):
     """A point fixed to a body: its index (or GROUND) and the position in its frame, shape (3,), m."""
 
     body: int
-    position: Vector
+    position: V
 
 
 @dataclass(frozen=True)
-class JointFrame:
+class JointFrame(Generic[V, M]):
     """A frame fixed to a body: its origin, and shape (3, 3), its axes in the body's frame (as of `Body`)."""
 
-    place: Place
-    rotation: Matrix
+    place: Place[V]
+    rotation: M
 
 
 @dataclass(frozen=True)
-class Closure:
+class Closure(Generic[S, V, M]):
     """The last joint of a loop between frames a and b.
 
     conditions           constraint rows, or with springs the deformations that have a stiffness or damping
@@ -193,12 +194,12 @@ class Closure:
     """
 
     name: str
-    a: JointFrame
-    b: JointFrame
+    a: JointFrame[V, M]
+    b: JointFrame[V, M]
     conditions: tuple[Condition, ...]
-    stiffness: tuple[Value, ...] | None
-    damping: tuple[Value, ...] | None
-    length: Value | None
+    stiffness: tuple[S, ...] | None
+    damping: tuple[S, ...] | None
+    length: S | None
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -207,27 +208,27 @@ class Closure:
 
 
 @dataclass(frozen=True)
-class KnifeEdge:
+class KnifeEdge(Generic[V]):
     """A point whose velocity has no component along a normal (Wojtyra and Frączek 2013, equation (30)).
 
     normal  shape (3,), unit vector in the body's frame (constant numbers)
     """
 
     name: str
-    place: Place
+    place: Place[V]
     normal: Array
 
 
 @dataclass(frozen=True)
-class Support:
+class Support(Generic[S, V]):
     """Base spring-damper; see the description. Shapes (3,): m, N/m, N·s/m."""
 
     name: str
     one_sided: bool
-    position: Vector
-    stiffness: Vector
-    damping: Vector
-    law: HuntCrossley | None
+    position: V
+    stiffness: V
+    damping: V
+    law: HuntCrossley[S] | None
 
     @property
     def signals(self) -> dict[str, Measure]:
@@ -236,12 +237,12 @@ class Support:
 
 
 @dataclass(frozen=True)
-class AppliedForce:
+class AppliedForce(Generic[V]):
     """An effort on a coordinate, or a force at a place; values are expressions, or None for FMU inputs."""
 
     name: str
     coordinate: int | None
-    place: Place | None
+    place: Place[V] | None
     in_world: bool
     values: tuple[Expr, ...] | None
 
@@ -254,7 +255,7 @@ class AppliedForce:
 
 
 @dataclass(frozen=True)
-class Filter:
+class Filter(Generic[S]):
     """An FMU input that is followed through a critically damped filter of two states.
 
     cutoff      its frequency, Hz
@@ -264,9 +265,9 @@ class Filter:
 
     name: str
     unit: str
-    cutoff: Value
+    cutoff: S
     coordinate: int | None
-    start: Value | None
+    start: S | None
 
     def signal(self, quantity: str) -> Signal:
         """Its `value`, `offset` from where it begins or `offset_rate`."""
@@ -274,7 +275,7 @@ class Filter:
 
 
 @dataclass(frozen=True)
-class Line:
+class Line(Generic[S, V]):
     """A force along the line between two places, positive where it pulls them together.
 
     stiffness, damping   N/m, N·s/m; None: there is none
@@ -285,15 +286,15 @@ class Line:
     """
 
     name: str
-    a: Place
-    b: Place
-    stiffness: Value | None
-    damping: Value | None
+    a: Place[V]
+    b: Place[V]
+    stiffness: S | None
+    damping: S | None
     rest: Expr
     force: Expr | None
     given: bool
     tension_only: bool
-    filter: Filter | None = None
+    filter: Filter[S] | None = None
 
     @property
     def signals(self) -> dict[str, Measure]:
@@ -307,7 +308,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Contact:
+class Contact(Generic[S, V]):
     """A place on a plane that presses and never pulls.
 
     origin, normal  shape (3,): a point of the plane, world, m; unit vector to its free side, world, numbers
@@ -315,14 +316,14 @@ class Contact:
     """
 
     name: str
-    place: Place
-    origin: Vector
+    place: Place[V]
+    origin: V
     normal: Array
-    stiffness: Value
-    damping: Value
-    law: HuntCrossley | None
-    mu: Value | None
-    v_s: Value | None
+    stiffness: S
+    damping: S
+    law: HuntCrossley[S] | None
+    mu: S | None
+    v_s: S | None
 
     @property
     def signals(self) -> dict[str, Measure]:
@@ -331,18 +332,18 @@ class Contact:
 
 
 @dataclass(frozen=True)
-class ProgrammedTask:
+class ProgrammedTask(Generic[S]):
     """A programmed constraint: an expression that is to be zero, of this order, a path, or what a filter leads."""
 
     name: str
     order: int
     expression: Expr | None
     path: Path | None
-    filter: Filter | None = None
+    filter: Filter[S] | None = None
 
 
 @dataclass(frozen=True)
-class Mechanism:
+class Mechanism(Generic[S, V, M]):
     """Everything the equations need; angles in rad, SI units, world frame 0.
 
     alpha, beta, kappa   1/s, see `description.settings.Constraints`
@@ -351,23 +352,23 @@ class Mechanism:
     """
 
     chain: Chain
-    gravity: Vector
-    parameters: dict[str, Value]
-    bodies: tuple[Body, ...]
-    coordinates: tuple[Coordinate, ...]
-    supports: tuple[Support, ...]
-    points: dict[str, Place]
-    frames: dict[str, JointFrame]
-    closures: tuple[Closure, ...]
-    programmed: tuple[ProgrammedTask, ...]
-    nonholonomic: tuple[KnifeEdge, ...]
-    forces: tuple[AppliedForce, ...]
-    lines: tuple[Line, ...]
-    contacts: tuple[Contact, ...]
-    elements: tuple[LawElement, ...]
-    alpha: Value
-    beta: Value
-    kappa: Value
+    gravity: V
+    parameters: dict[str, S]
+    bodies: tuple[Body[S, V, M], ...]
+    coordinates: tuple[Coordinate[S], ...]
+    supports: tuple[Support[S, V], ...]
+    points: dict[str, Place[V]]
+    frames: dict[str, JointFrame[V, M]]
+    closures: tuple[Closure[S, V, M], ...]
+    programmed: tuple[ProgrammedTask[S], ...]
+    nonholonomic: tuple[KnifeEdge[V], ...]
+    forces: tuple[AppliedForce[V], ...]
+    lines: tuple[Line[S, V], ...]
+    contacts: tuple[Contact[S, V], ...]
+    elements: tuple[LawElement[S], ...]
+    alpha: S
+    beta: S
+    kappa: S
     actuated: tuple[int, ...] | None
 
     @property
@@ -383,7 +384,7 @@ class Mechanism:
         )
 
     @property
-    def constants(self) -> dict[str, Value]:
+    def constants(self) -> dict[str, S]:
         """Numbers that expressions name: parameters, and those of elements with a law."""
         numbers = dict(self.parameters)
         for element in self.elements:
@@ -391,15 +392,15 @@ class Mechanism:
         return numbers
 
     @property
-    def filters(self) -> tuple[Filter, ...]:
+    def filters(self) -> tuple[Filter[S], ...]:
         """Of driven joints, then of lines."""
         found = [task.filter for task in self.programmed] + [line.filter for line in self.lines]
         return tuple(f for f in found if f is not None)
 
     @property
-    def measured(self) -> tuple[Support | Line | Contact | LawElement, ...]:
+    def measured(self) -> tuple[Support[S, V] | Line[S, V] | Contact[S, V] | LawElement[S], ...]:
         """Force elements that have signals."""
-        parts: tuple[Support | Line | Contact | LawElement, ...]
+        parts: tuple[Support[S, V] | Line[S, V] | Contact[S, V] | LawElement[S], ...]
         parts = (*self.supports, *self.lines, *self.contacts, *self.elements)
         return tuple(part for part in parts if part.signals)
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Any
+from typing import Generic
 
-Scalar = Any
+from ..core.arithmetic import S
 
 
 @dataclass(frozen=True)
-class Element:
+class Element(Generic[S]):
     """One rigid finite element; its frame is at its start, x along the beam.
 
     start    distance from the beam's start, m
@@ -22,27 +22,27 @@ class Element:
     moments  about the com, axes of the element, kg·m²
     """
 
-    start: Scalar
-    length: Scalar
-    mass: Scalar
-    moments: tuple[Scalar, Scalar, Scalar]
+    start: S
+    length: S
+    mass: S
+    moments: tuple[S, S, S]
 
 
 @dataclass(frozen=True)
-class BeamData:
+class BeamData(Generic[S]):
     """Length, section, density and moduli of a prismatic beam; SI units."""
 
-    length: Scalar
-    area: Scalar
-    density: Scalar
-    E: Scalar
-    G: Scalar
-    Iy: Scalar
-    Iz: Scalar
-    J: Scalar
+    length: S
+    area: S
+    density: S
+    E: S
+    G: S
+    Iy: S
+    Iz: S
+    J: S
 
 
-def element_lengths(length: Scalar, count: int) -> list[Scalar]:
+def element_lengths(length: S, count: int) -> list[S]:
     """Δ/2, Δ, …, Δ, Δ/2 with Δ = length/(count − 1); m."""
     if count == 1:
         return [length]
@@ -50,18 +50,18 @@ def element_lengths(length: Scalar, count: int) -> list[Scalar]:
     return [section / 2, *[section] * (count - 2), section / 2]
 
 
-def element_starts(length: Scalar, count: int) -> list[Scalar]:
+def element_starts(length: S, count: int) -> list[S]:
     """Where the elements begin, from the beam's start, m."""
-    return [0.0, *[(r - 0.5) * length / (count - 1) for r in range(1, count)]]
+    return [0.0 * length, *[(r - 0.5) * length / (count - 1) for r in range(1, count)]]
 
 
-def elements(beam: BeamData, count: int) -> list[Element]:
+def elements(beam: BeamData[S], count: int) -> list[Element[S]]:
     """The beam's rigid finite elements, from its start to its end."""
     places = zip(element_starts(beam.length, count), element_lengths(beam.length, count), strict=True)
     return [_element(beam, start, length) for start, length in places]
 
 
-def _element(beam: BeamData, start: Scalar, length: Scalar) -> Element:
+def _element(beam: BeamData[S], start: S, length: S) -> Element[S]:
     mass = beam.density * beam.area * length
     slender = mass * (length * length) / 12
     moments = (
@@ -72,7 +72,7 @@ def _element(beam: BeamData, start: Scalar, length: Scalar) -> Element:
     return Element(start, length, mass, moments)
 
 
-def stiffnesses(beam: BeamData, count: int) -> tuple[Scalar, Scalar, Scalar]:
+def stiffnesses(beam: BeamData[S], count: int) -> tuple[S, S, S]:
     """Springs between elements about z (psi), y (theta) and x (phi), N·m/rad; count ≥ 2."""
     section = beam.length / (count - 1)
     return beam.E * beam.Iz / section, beam.E * beam.Iy / section, beam.G * beam.J / section

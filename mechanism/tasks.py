@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..core.arithmetic import S
 from ..description import Chain
 from ..description.tables.task import Motion, Path, Programmed
 from ..description.types.bounds import POSITIVE, RAMP
 from ..language import ir
 from ..language.ir import Expr
-from .algebra import Algebra
+from .algebra import Algebra, M, V
 from .parts import Coordinate, Filter, ProgrammedTask
 
 
-def programmed(given: Programmed, chain: Chain) -> ProgrammedTask:
+def programmed(given: Programmed, chain: Chain) -> ProgrammedTask[S]:
     """A programmed constraint."""
     expression = None if given.expression is None else chain.expression(given.expression)
     return ProgrammedTask(given.name, given.order, expression, given.path)
 
 
 def motion(
-    given: Motion, coordinates: Sequence[Coordinate], k: int, chain: Chain, algebra: Algebra
-) -> ProgrammedTask:
+    given: Motion, coordinates: Sequence[Coordinate[S]], k: int, chain: Chain, algebra: Algebra[S, V, M]
+) -> ProgrammedTask[S]:
     """Coordinate k less what it has to be, as it is written; or what an input leads it to."""
     coordinate, name = coordinates[k], given.name
     if given.position is None:
+        assert given.cutoff is not None
         text = f"cutoff frequency of the filter of {name}"
         cutoff = algebra.scalar(f"{name}_cutoff", given.cutoff, "Hz", text, POSITIVE)
         return ProgrammedTask(name, 0, None, None, Filter(name, coordinate.unit, cutoff, k, None))
@@ -32,7 +34,7 @@ def motion(
     return ProgrammedTask(name, 0, difference, None)
 
 
-def keep_times(path: Path, name: str, algebra: Algebra) -> None:
+def keep_times(path: Path, name: str, algebra: Algebra[S, V, M]) -> None:
     """What the times of a path must keep where they follow from parameters."""
     for number, (duration, shared) in enumerate(path.blended(algebra.value), start=1):
         text = f"duration of leg {number} of {name}"

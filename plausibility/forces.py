@@ -10,7 +10,7 @@ from .. import analysis
 from ..analysis.prepared import Prepared
 from .geometry import extent
 from .initial_state import InitialState
-from .places import by_law, member, support_key
+from .places import member, support_key
 from .remark import Remark
 
 _TIMES = 100.0
@@ -70,20 +70,10 @@ def _remark(where: str, force: float, when: str, most: float, time: float | None
 
 def _places(model: Prepared, found: tuple[analysis.Mark, ...]) -> Iterator[str]:
     """Keys of the elements that marks belong to."""
-    chain, supports = model.chain, 0
-    lines = {line.name for line in chain.lines}
-    elements = {element.name for element in model.mechanism.elements} - {force.name for force in chain.forces}
+    supports = 0
     for mark in found:
-        if mark.kind == "support":
+        if mark.table == "base.supports":
             yield support_key(model, supports)
             supports += 1
-        elif mark.kind == "plane":
-            yield member("contacts", chain.contacts, mark.name)
-        elif mark.kind != "line" and mark.name in elements:
-            yield by_law(model, mark.name)
-        elif mark.kind != "line":
-            yield member("forces", chain.forces, mark.name)
-        elif mark.name in lines:
-            yield member("lines", chain.lines, mark.name)
         else:
-            yield member("closures", chain.closures, mark.name)
+            yield member(mark.table, getattr(model.chain, mark.table), mark.name)

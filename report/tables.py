@@ -12,6 +12,7 @@ import numpy as np
 from ..analysis import Mode
 from ..core.trajectory import Event, Trajectory
 from ..description.fields.elements import Element, Quantity
+from ..description.fields.numbers import AnyNumber, value_of
 from ..description.tables.closure import Closure
 from ..description.tables.contact import Contact, ContactLaw
 from ..description.tables.line import Line, LineEnd
@@ -81,10 +82,10 @@ def contacts(mechanism: Mechanism) -> Table:
         ("of", "text", lambda e: f"{e.link} at {_numbers(e.point)} m"),
         ("plane through, m", "number", lambda e: _numbers(e.plane.point)),
         ("normal", "number", lambda e: _numbers(e.plane.normal)),
-        ("N/m", "number", lambda e: decimal(float(e.stiffness))),
-        ("N·s/m", "number", lambda e: NOTHING if e.law else decimal(float(e.damping))),
+        ("N/m", "number", lambda e: decimal(value_of(e.stiffness))),
+        ("N·s/m", "number", lambda e: NOTHING if e.law else decimal(value_of(e.damping))),
         ("exponent, loss in s/m", "number", lambda e: _smooth(e.law)),
-        ("friction μ", "number", lambda e: NOTHING if e.friction is None else decimal(float(e.friction.mu))),
+        ("friction μ", "number", lambda e: NOTHING if e.friction is None else decimal(value_of(e.friction.mu))),
     ]
     return tabulate(columns, mechanism.chain.contacts)
 
@@ -114,11 +115,11 @@ def _of_kind(members: Sequence[tuple[Element, Mapping[str, Quantity]]]) -> Table
 def _value(value: Any, meaning: Quantity | None) -> str:
     if value is None:
         return "input of the FMU"
-    return str(value) if meaning is None else f"{decimal(float(value))} {unit_text(meaning.unit)}"
+    return str(value) if meaning is None else f"{decimal(value_of(value))} {unit_text(meaning.unit)}"
 
 
 def _smooth(law: ContactLaw | None) -> str:
-    return NOTHING if law is None else _numbers((float(law.exponent), float(law.loss)))
+    return NOTHING if law is None else _numbers((law.exponent, law.loss))
 
 
 def _end(end: LineEnd) -> str:
@@ -130,7 +131,7 @@ def _law(line: Line) -> str:
         return "input of the FMU"
     if line.force is not None:
         return str(line.force)
-    stiffness, damping = decimal(float(line.stiffness)), decimal(float(line.damping))
+    stiffness, damping = decimal(value_of(line.stiffness)), decimal(value_of(line.damping))
     return f"{stiffness}*(length - ({line.rest})) + {damping}*(rate - its rate)"
 
 
@@ -271,7 +272,7 @@ def _worst_error(comparison: Comparison, units: Mapping[str, str]) -> str:
 
 def _rounded(value: float) -> str:
     """Four digits; what only rounding has put there is not worth its digits."""
-    return "≈ 0" if 0 < abs(value) < 1e-15 else decimal(float(value), 4)
+    return "≈ 0" if 0 < abs(value) < 1e-15 else decimal(value_of(value), 4)
 
 
 def _held_by(mechanism: Mechanism, body: Body) -> str:
@@ -290,13 +291,13 @@ def _condition(programmed: Programmed | Motion) -> str:
     path = programmed.path
     components = ", ".join(f"{path.point}.{component}" for component in path.components)
     turning = f" and orientation of {path.point}" if path.orientations is not None else ""
-    blending = f", blending for {_listed(path.blend_time)} s" if any(path.blends()) else ""
-    legs = f"{len(path.legs())} legs of {_listed(path.leg_time)} s ({path.profile})"
+    blending = f", blending for {_listed(path.blend_time)} s" if any(path.blends(value_of)) else ""
+    legs = f"{len(path.legs(value_of))} legs of {_listed(path.leg_time)} s ({path.profile})"
     return f"{components}{turning} along {legs}{blending}"
 
 
-def _listed(given: float | tuple[float, ...]) -> str:
-    return ", ".join(decimal(float(x)) for x in (given if isinstance(given, tuple) else (given,)))
+def _listed(given: AnyNumber | tuple[AnyNumber, ...]) -> str:
+    return ", ".join(decimal(value_of(x)) for x in (given if isinstance(given, tuple) else (given,)))
 
 
 def _force_value(force: Force) -> str:
@@ -307,5 +308,5 @@ def _force_value(force: Force) -> str:
     return f"{', '.join(str(value) for value in force.force)} ({force.frame} frame)"
 
 
-def _numbers(values: Iterable[float]) -> str:
-    return ", ".join(decimal(float(value), 4) for value in values)
+def _numbers(values: Iterable[AnyNumber]) -> str:
+    return ", ".join(decimal(value_of(value), 4) for value in values)

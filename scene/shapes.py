@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from ..core.trajectory import Array
+from ..description.fields.numbers import value_of
 from ..description.tables import shape as described
 from ..description.tables.link import Beam
 from ..mechanism import Body, Mechanism
@@ -77,7 +78,7 @@ def _as_described(b: int, shape: described.Shape, colour: str) -> Shape:
 
 def _tube(b: int, body: Body, beam: Beam, size: float, colour: str) -> Iterator[Shape]:
     """An element of a beam as a thin-walled tube of its section's radius of gyration; a ball where it bends."""
-    radius = max(float(np.sqrt((beam.Iy + beam.Iz) / beam.area)), _THINNEST * size)
+    radius = max(float(np.sqrt((value_of(beam.Iy) + value_of(beam.Iz)) / value_of(beam.area))), _THINNEST * size)
     yield _rod(b, np.zeros(3), 2 * np.asarray(body.com, dtype=float), radius, colour)
     if body.element not in ("", "r0"):
         yield Shape(b, "sphere", np.full(3, 2 * radius), np.eye(4), colour)

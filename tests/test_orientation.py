@@ -24,6 +24,7 @@ from gpmelica.analysis.prepared import prepare
 from gpmelica.analysis.start.absolute import pairs
 from gpmelica.core.errors import SolveError
 from gpmelica.core.trajectory import Trajectory
+from gpmelica.description.fields.numbers import value_of
 from gpmelica.description.load import from_data
 from gpmelica.description.tables.task import Path
 from gpmelica.generator.modelica import experiment
@@ -206,7 +207,7 @@ def test_the_opposite_axes_have_no_way_back() -> None:
 def test_target_turns_about_one_axis_per_leg(legs: str) -> None:
     """It has the first and last waypoint's orientation there; where one leg turns alone, it is about one axis."""
     path = Path.model_validate(followed(None, LEGS[legs], TURNS)["programmed"][0]["path"])
-    target, end = Orientation(path), path.legs()[-1][0] + path.legs()[-1][1]
+    target, end = Orientation(path), path.legs(value_of)[-1][0] + path.legs(value_of)[-1][1]
     for t, given in ((0.0, path.orientations[0]), (end, path.orientations[-1])):
         expected = path.frame.rotation @ Rotation.from_euler("ZYX", given[::-1]).as_matrix()
         assert target.motion(t, t)[0] == pytest.approx(expected, abs=1e-14)

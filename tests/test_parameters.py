@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +18,7 @@ from helpers_program import Numeric
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.errors import DescriptionError
 from gpmelica.description import Chain
-from gpmelica.description.fields.numbers import Given
+from gpmelica.description.fields.numbers import ParametricNumber, value_of
 from gpmelica.description.load import from_data
 from gpmelica.generator.modelica import start as modelica_start
 
@@ -276,8 +277,17 @@ def test_an_expression_is_a_number_that_remembers_it() -> None:
     chain = from_data(loader())
     again = Chain.model_validate(chain.model_dump(by_alias=True))
     mass = again.links[2].mass
-    assert isinstance(mass, Given)
-    assert (mass, mass.text, again == chain) == (100.0, "payload", True)
+    assert isinstance(mass, ParametricNumber)
+    assert (mass.value, mass.text, again == chain) == (100.0, "payload", True)
+
+
+def test_an_expression_adds_to_nothing() -> None:
+    """Code that computes with a number decides first between its value and its expression."""
+    mass = from_data(loader()).links[2].mass
+    for operation in (operator.add, operator.mul, operator.truediv, operator.lt):
+        with pytest.raises(TypeError):
+            operation(mass, 2.0)
+    assert (mass == 100.0, value_of(mass) * 2.0) == (True, 200.0)
 
 
 def test_changes_of_a_parameter_keep_its_unit_and_bounds() -> None:

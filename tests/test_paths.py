@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 
 from gpmelica.analysis.prepared import prepare
+from gpmelica.description.fields.numbers import value_of
 from gpmelica.description.load import from_data
 from gpmelica.description.tables.task import Path
 from gpmelica.mechanism import Mechanism
@@ -85,8 +86,8 @@ def test_a_leg_for_every_time() -> None:
 def test_blends_do_not_stop(kind: str) -> None:
     """In the middle of a blend of two legs the point is as far from the corner as the page on paths says."""
     target, path = _target(kind), Path.model_validate(_path(kind))
-    legs, ways = np.diff(WAYPOINTS, axis=0), [duration for _, duration in path.legs()]
-    for k, blend in enumerate(path.blends()):
+    legs, ways = np.diff(WAYPOINTS, axis=0), [duration for _, duration in path.legs(value_of)]
+    for k, blend in enumerate(path.blends(value_of)):
         t = target.visits[k + 1]
         share = [_step(kind, blend / 2 / ways[k]), _step(kind, blend / 2 / ways[k + 1])]
         expected = WAYPOINTS[k + 1] - legs[k] * share[0] + legs[k + 1] * share[1]

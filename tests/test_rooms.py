@@ -257,7 +257,7 @@ def test_c_rooms_use_those_below() -> None:
 REFERENCE_USES = """
 core.errors core.trajectory
 language.expressions language.ir language.pace
-description.types description.tables
+description.types description.tables description.fields.numbers
 mechanism
 """
 
@@ -269,7 +269,7 @@ def _foreign(graph: Graph, own: str) -> set[str]:
 
 
 def test_the_reference_shares_no_equations(python_graph: Graph) -> None:
-    """The reference takes the mechanism's data, expressions, joint and closure types, and no equations."""
+    """The reference takes the data of the mechanism, expressions, joint and closure types, and no equations."""
     allowed = REFERENCE_USES.split()
     foreign = _foreign(python_graph, "reference")
     assert {"mechanism", "core.errors"} <= foreign

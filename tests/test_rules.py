@@ -14,6 +14,8 @@ MOST = 8  # parameters of a function outside the command line
 # functions of the public door, whose options are keywords that scripts use
 PUBLIC = {"api.model.run", "api.optimum.optimize", "api.sweeps.sweep"}
 LONG = {"runs.fmpy_runs.simulate.simulate"}  # to become a record
+# types of CasADi, which has none; numbers of one or of many states at once, floats or arrays
+UNTYPED = {"fmu.code.casadi_eval.SX", "reference.kinematics.jet.Number", "oracle.expressions.jets.Slope"}
 # Names that two or more classes share. The oracle repeats terms of the mechanism, for it shares no code.
 REPEATED = """
 AppliedForce Beam Body Bristles ByLaw Closure Command Condition Constraints Contact Coordinate Coulomb Element
@@ -62,6 +64,19 @@ def test_class_names_are_used_once() -> None:
     )
     assert found.total() > 300
     assert {name for name, count in found.items() if count > 1} == set(REPEATED.split())
+
+
+def test_numbers_have_types() -> None:
+    """A quantity of a new module has a type that is not `Any`."""
+    found = {
+        f"{module}.{ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)}"
+        for module, path in MODULES.items()
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "Any"
+    }
+    assert found == UNTYPED
 
 
 @pytest.mark.parametrize(

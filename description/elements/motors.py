@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 from ..fields.elements import Command, Element, Expression, JointName, Quantity, number
+from ..fields.numbers import AnyNumber
 from ..types.bounds import POSITIVE
 
 
@@ -15,9 +16,9 @@ class Motor(Element):
 
     joint: JointName
     """The joint's link such as `slide`, or `wrist.psi` where the joint has several coordinates."""
-    constant: Annotated[float, *number("{effort}/A", "effort of {name} per current")]
+    constant: Annotated[AnyNumber, *number("{effort}/A", "effort of {name} per current")]
     """Effort per current, N/A or N·m/A; negative where a positive current drives the coordinate down."""
-    limit: Annotated[float, *number("{effort}", "largest effort of {name}", POSITIVE)]
+    limit: Annotated[AnyNumber, *number("{effort}", "largest effort of {name}", POSITIVE)]
     """Largest effort either way, N or N·m."""
     current: Annotated[Expression | None, Command("A", "current of {name}")] = None
     """Expression, A; without it the FMU's user gives it, as the input `<name>_current`."""

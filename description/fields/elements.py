@@ -51,8 +51,8 @@ PointName = Annotated[str, Reference("point")]
 
 
 def number(unit: str, text: str, bounds: Bounds = ANY) -> Any:
-    """Return the marks of a number that is a parameter of the FMU; for `Annotated[float, *number(…)]`."""
-    return *between(bounds), Quantity(unit, text, bounds)
+    """Return the marks of a number that is a parameter of the FMU; for `Annotated[AnyNumber, *number(…)]`."""
+    return between(bounds), Quantity(unit, text, bounds)
 
 
 class Element(Part):

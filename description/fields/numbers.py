@@ -1,17 +1,19 @@
 """The one reader of numbers that may be expressions of `[parameters]`: `mass = "payload"`, `xyz = ["L", 0, 0]`.
 
-A table's field of the types below takes both. What an expression gives is a `Given`: the number that it has with
-the parameters of the description, which remembers what it was. So everything that wants a number has one; only the
-generator asks whether it is an expression, and makes it follow the parameters.
+A table's field of the types below takes both. A number is a `float`, an expression a `ParametricNumber`, which
+has the value for the parameters of the description and keeps the expression. A `ParametricNumber` has no
+arithmetic: code that computes with a field takes either its value (`value_of`, `values_of`) or its expression
+(`generator.program`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
@@ -25,29 +27,47 @@ from ..types.bounds import ANY, NON_NEGATIVE, POSITIVE, Bounds
 _KNOWN: ContextVar[Mapping[str, float | None]] = ContextVar("parameters")
 
 
-class Given(float):
-    """A number that an expression of `[parameters]` gives.
+@dataclass(frozen=True, eq=False, repr=False)
+class ParametricNumber:
+    """Number that an expression of `[parameters]` gives; equal to its value, and to the same expression.
 
-    text  as the description has it
-    tree  the same, parsed: of names of parameters and pi
+    value       number for the parameters of the description
+    text        expression as the description has it
+    expression  parsed text, over names of parameters and pi
     """
 
+    value: float
     text: str
-    tree: Expr
+    expression: Expr
 
-    def __new__(cls, value: float, text: str, tree: Expr) -> Given:
-        """The number with the parameters of the description, and the expression."""
-        given = super().__new__(cls, value)
-        given.text, given.tree = text, tree
-        return given
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, ParametricNumber):
+            return (self.value, self.text) == (other.value, other.text)
+        return self.value == other
 
-    def __getnewargs__(self) -> tuple[float, str, Expr]:  # type: ignore[override]
-        """What copies and other processes make it from."""
-        return float(self), self.text, self.tree
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __bool__(self) -> bool:
+        """Whether the value is not zero."""
+        return bool(self.value)
 
     def __repr__(self) -> str:
-        """For messages: 'payload - 600' = -100."""
-        return f"{self.text!r} = {float(self):.6g}"
+        """Text of messages: 'payload - 600' = -100."""
+        return f"{self.text!r} = {self.value:.6g}"
+
+
+AnyNumber: TypeAlias = float | ParametricNumber
+
+
+def value_of(number: AnyNumber) -> float:
+    """Return the value of a number of the description for the parameters of the description."""
+    return number.value if isinstance(number, ParametricNumber) else float(number)
+
+
+def values_of(numbers: Iterable[AnyNumber]) -> tuple[float, ...]:
+    """Return the values of numbers of the description."""
+    return tuple(map(value_of, numbers))
 
 
 @contextmanager
@@ -60,17 +80,21 @@ def known_parameters(values: Mapping[str, float | None]) -> Iterator[None]:
         _KNOWN.reset(token)
 
 
-def _read(value: Any, check: Callable[[Any], float]) -> float:
-    if isinstance(value, Given):  # of a part that is made of another one's numbers
-        check(float(value))
-        return value
+def _read(value: Any, check: Callable[[Any], float], bounds: Bounds) -> AnyNumber:
+    if isinstance(value, ParametricNumber):  # of a part that is made of another one's numbers
+        return _checked(value, bounds)
     if not isinstance(value, str):
         return check(value)
     known, tree = _KNOWN.get({}), _parsed(value)
-    faulty = any(known[name] is None for name in _parameters_of(value, tree, known))
-    number = Given(1.0 if faulty else _value(value, tree, known), value, tree)
-    if not faulty:  # else what is wrong is reported there
-        check(number)
+    if any(known[name] is None for name in _parameters_of(value, tree, known)):
+        return ParametricNumber(1.0, value, tree)  # the faulty parameter is reported itself
+    return _checked(ParametricNumber(_value(value, tree, known), value, tree), bounds)
+
+
+def _checked(number: ParametricNumber, bounds: Bounds) -> ParametricNumber:
+    problem = bounds.problem(number.value)
+    if problem:
+        raise ValueError(f"{problem}, got {number!r}")
     return number
 
 
@@ -105,17 +129,22 @@ def _value(text: str, tree: Expr, known: Mapping[str, float | None]) -> float:
         raise ValueError(f"{text!r} has no value: {error}") from None
 
 
-def _written(value: float) -> float | str:
-    return value.text if isinstance(value, Given) else value
+def _written(value: AnyNumber) -> float | str:
+    return value.text if isinstance(value, ParametricNumber) else value
 
 
 @dataclass(frozen=True)
 class _Readable:
     """Mark of a field whose number may be an expression."""
 
+    bounds: Bounds
+
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        del source
         written = core_schema.plain_serializer_function_ser_schema(_written)
-        return core_schema.no_info_wrap_validator_function(_read, handler(source), serialization=written)
+        number = handler.generate_schema(Annotated[float, _field(self.bounds)])
+        read = partial(_read, bounds=self.bounds)
+        return core_schema.no_info_wrap_validator_function(read, number, serialization=written)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         number = handler(schema)
@@ -135,9 +164,9 @@ PlainNonNegative = Annotated[float, _field(NON_NEGATIVE)]
 PlainVector3 = tuple[Plain, Plain, Plain]
 
 # numbers or expressions of parameters
-Number = Annotated[float, _field(ANY), _Readable()]
-Positive = Annotated[float, _field(POSITIVE), _Readable()]
-NonNegative = Annotated[float, _field(NON_NEGATIVE), _Readable()]
+Number = Annotated[AnyNumber, _Readable(ANY)]
+Positive = Annotated[AnyNumber, _Readable(POSITIVE)]
+NonNegative = Annotated[AnyNumber, _Readable(NON_NEGATIVE)]
 Vector3 = tuple[Number, Number, Number]
 NonNegative3 = tuple[NonNegative, NonNegative, NonNegative]
 Matrix3 = tuple[Vector3, Vector3, Vector3]
@@ -146,5 +175,5 @@ Matrix4 = tuple[Vector4, Vector4, Vector4, Vector4]
 
 
 def between(bounds: Bounds) -> Any:
-    """Return annotations for a number or expression within bounds; for `Annotated[float, *between(…)]`."""
-    return _field(bounds), _Readable()
+    """Return annotations for a number or expression within bounds; for `Annotated[AnyNumber, between(…)]`."""
+    return _Readable(bounds)

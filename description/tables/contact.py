@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from ..fields.names import Name
-from ..fields.numbers import NonNegative, Positive, Vector3, between
+from ..fields.numbers import AnyNumber, NonNegative, Positive, Vector3, between
 from ..fields.types import Direction, KeyProblem, Part
 from ..types.bounds import HERTZIAN
 
@@ -15,7 +15,7 @@ from ..types.bounds import HERTZIAN
 class ContactLaw(Part):
     """Force k·δⁿ·(1 + c·δ̇) at the depth δ, and never a pull (Hunt and Crossley, 1975)."""
 
-    exponent: Annotated[float, *between(HERTZIAN)]
+    exponent: Annotated[AnyNumber, between(HERTZIAN)]
     """Exponent n of the depth, dimensionless, at least 1; 1.5 for round bodies (Hertz)."""
     loss: NonNegative = 0.0
     """Coefficient c of the dissipation, s/m or s/rad."""

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from pydantic import model_validator
 
+from ...core.arithmetic import S
 from ...core.trajectory import Array
-from ..fields.numbers import Given, Matrix4, Vector3, Vector4
+from ..fields.numbers import AnyNumber, Matrix4, ParametricNumber, Vector3, Vector4, values_of
 from ..fields.types import KeyProblem, Part
 
 _ORTHONORMAL = 1e-9
 
 
-class Trigonometry(Protocol):
+class Trigonometry(Protocol[S]):
     """Functions for a frame's numbers or symbols, see `mechanism.Algebra`."""
 
-    def value(self, number: float) -> Any:
-        """The number, or what its expression is."""
+    def value(self, number: AnyNumber) -> S:
+        """Return the number, or the expression that it stands for."""
 
-    def cos(self, angle: Any) -> Any:
+    def cos(self, angle: S) -> S:
         """Return the cosine of an angle in rad."""
 
-    def sin(self, angle: Any) -> Any:
+    def sin(self, angle: S) -> S:
         """Return the sine of an angle in rad."""
 
 
@@ -47,7 +48,7 @@ class Frame(Part):
             raise ValueError("give a frame in one form only: xyz and rpy, or matrix, or dh")
         if self.matrix is not None:
             _check_constant(self.matrix)
-            _check_homogeneous(np.array(self.matrix))
+            _check_homogeneous(self._transform())
         return self
 
     @property
@@ -63,16 +64,16 @@ class Frame(Part):
     @property
     def is_given(self) -> bool:
         """Whether any of its numbers is an expression of parameters."""
-        return _any_given([*(self.xyz or ()), *(row[3] for row in self.matrix or ()), *(self.dh or ())]) or (
-            self.is_turned_by_parameters
-        )
+        column = [row[3] for row in self.matrix or ()]
+        return _any_given([*(self.xyz or ()), *column, *(self.dh or ())]) or self.is_turned_by_parameters
 
     @property
     def is_turned_by_parameters(self) -> bool:
         """Whether its axes depend on them."""
-        return _any_given([*(self.rpy or ()), *([self.dh[1], self.dh[3]] if self.dh else [])])
+        turns = [self.dh[1], self.dh[3]] if self.dh else []
+        return _any_given([*(self.rpy or ()), *turns])
 
-    def origin(self, of: Trigonometry) -> list[Any]:
+    def origin(self, of: Trigonometry[S]) -> list[S]:
         """`offset`, of what stands for the numbers."""
         if self.matrix is not None:
             return [of.value(row[3]) for row in self.matrix[:3]]
@@ -81,47 +82,48 @@ class Frame(Part):
             return [a, -(of.sin(alpha) * d), of.cos(alpha) * d]
         return [of.value(x) for x in self.xyz or (0.0, 0.0, 0.0)]
 
-    def axes(self, of: Trigonometry) -> list[list[Any]]:
+    def axes(self, of: Trigonometry[S]) -> list[list[S]]:
         """`rotation`, of what stands for the numbers; not of a matrix."""
         if self.dh is not None:
             alpha, theta = of.value(self.dh[1]), of.value(self.dh[3])
             ca, sa, ct, st = of.cos(alpha), of.sin(alpha), of.cos(theta), of.sin(theta)
-            return [row[:3] for row in _denavit_hartenberg_rows(ca, sa, ct, st, 0.0, 0.0)[:3]]
+            return _denavit_hartenberg_axes(ca, sa, ct, st, of.value(0.0))
         angles = [of.value(x) for x in self.rpy or (0.0, 0.0, 0.0)]
         return _roll_pitch_yaw_rows(*(f(angle) for angle in angles for f in (of.cos, of.sin)))
 
-    def quaternion(self, of: Trigonometry) -> list[Any]:
+    def quaternion(self, of: Trigonometry[S]) -> list[S]:
         """w, x, y, z of `rotation`, of what stands for the numbers; −w, −x, −y, −z would be the same rotation.
 
         By half of each angle, so that it has no jumps where angles are parameters; of a matrix with w ≥ 0.
         """
         if self.matrix is not None:
-            return _of_matrix(self.rotation)
+            return [of.value(number) for number in _of_matrix(self.rotation)]
         if self.dh is not None:
             turns = [(0, self.dh[1]), (2, self.dh[3])]
         else:
             turns = list(zip((2, 1, 0), reversed(self.rpy or (0.0, 0.0, 0.0)), strict=True))
-        total: list[Any] = [1.0, 0.0, 0.0, 0.0]
+        zero = of.value(0.0)
+        total = [of.value(1.0), zero, zero, zero]
         for axis, number in turns:
-            if isinstance(number, Given) or number != 0.0:
+            if isinstance(number, ParametricNumber) or number != 0.0:
                 half = 0.5 * of.value(number)
-                turn = [of.cos(half), 0.0, 0.0, 0.0]
+                turn = [of.cos(half), zero, zero, zero]
                 turn[1 + axis] = of.sin(half)
                 total = product(total, turn)
         return total
 
     def _transform(self) -> Array:
         if self.matrix is not None:
-            return np.array(self.matrix)
+            return np.array([values_of(row) for row in self.matrix])
         if self.dh is not None:
-            return _denavit_hartenberg(*self.dh)
+            return _denavit_hartenberg(*values_of(self.dh))
         transform = np.eye(4)
-        transform[:3, :3] = roll_pitch_yaw(*(self.rpy or (0.0, 0.0, 0.0)))
-        transform[:3, 3] = self.xyz or (0.0, 0.0, 0.0)
+        transform[:3, :3] = roll_pitch_yaw(*values_of(self.rpy or (0.0, 0.0, 0.0)))
+        transform[:3, 3] = values_of(self.xyz or (0.0, 0.0, 0.0))
         return transform
 
 
-def product(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
+def product(a: Sequence[S], b: Sequence[S]) -> list[S]:
     """Return the product of two quaternions w, x, y, z: the rotation b in the axes that a has turned."""
     (w, x, y, z), (W, X, Y, Z) = a, b
     return [
@@ -160,7 +162,7 @@ def angles_of(rotation: Array) -> tuple[float, float, float]:
     return float(roll), pitch, float(yaw)
 
 
-def _roll_pitch_yaw_rows(cr: Any, sr: Any, cp: Any, sp: Any, cy: Any, sy: Any) -> list[list[Any]]:
+def _roll_pitch_yaw_rows(cr: S, sr: S, cp: S, sp: S, cy: S, sy: S) -> list[list[S]]:
     return [
         [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
         [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
@@ -170,20 +172,22 @@ def _roll_pitch_yaw_rows(cr: Any, sr: Any, cp: Any, sp: Any, cy: Any, sy: Any) -
 
 def _denavit_hartenberg(a: float, alpha: float, d: float, theta: float) -> Array:
     ca, sa, ct, st = np.cos(alpha), np.sin(alpha), np.cos(theta), np.sin(theta)
-    return np.array(_denavit_hartenberg_rows(ca, sa, ct, st, a, d))
+    transform = np.eye(4)
+    transform[:3, :3] = _denavit_hartenberg_axes(ca, sa, ct, st, 0.0)
+    transform[:3, 3] = [a, -sa * d, ca * d]
+    return transform
 
 
-def _denavit_hartenberg_rows(ca: Any, sa: Any, ct: Any, st: Any, a: float, d: float) -> list[list[Any]]:
+def _denavit_hartenberg_axes(ca: S, sa: S, ct: S, st: S, zero: S) -> list[list[S]]:
     return [
-        [ct, -st, 0.0, a],
-        [st * ca, ct * ca, -sa, -sa * d],
-        [st * sa, ct * sa, ca, ca * d],
-        [0.0, 0.0, 0.0, 1.0],
+        [ct, -st, zero],
+        [st * ca, ct * ca, -sa],
+        [st * sa, ct * sa, ca],
     ]
 
 
-def _any_given(numbers: Iterable[float]) -> bool:
-    return any(isinstance(x, Given) for x in numbers)
+def _any_given(numbers: Iterable[AnyNumber]) -> bool:
+    return any(isinstance(x, ParametricNumber) for x in numbers)
 
 
 def _clean(rotation: Array) -> Array:
@@ -195,7 +199,7 @@ def _clean(rotation: Array) -> Array:
 def _check_constant(matrix: Matrix4) -> None:
     for i, row in enumerate(matrix):
         for j, x in enumerate(row):
-            if isinstance(x, Given) and (j < 3 or i == 3):
+            if isinstance(x, ParametricNumber) and (j < 3 or i == 3):
                 raise KeyProblem(
                     "matrix",
                     f"row {i + 1} depends on parameters ({x.text!r}), but then its axes may be no rotation any"

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ..fields.numbers import NonNegative, Positive, between
+from ..fields.numbers import AnyNumber, NonNegative, Positive, between, value_of
 from ..fields.types import KeyProblem, Part
 from ..types.bounds import EXPONENT
 
@@ -35,8 +35,9 @@ class LuGre(Part):
 
     @model_validator(mode="after")
     def _stribeck(self) -> LuGre:
-        if self.mu_k > self.mu_s:
-            raise KeyProblem("mu_k", f"expected at most mu_s = {self.mu_s:g}, got {self.mu_k:g}")
+        static, kinetic = value_of(self.mu_s), value_of(self.mu_k)
+        if kinetic > static:
+            raise KeyProblem("mu_k", f"expected at most mu_s = {static:g}, got {kinetic:g}")
         return self
 
 
@@ -49,7 +50,7 @@ class Dahl(Part):
     """Stiffness of the bristles, 1/rad or 1/m."""
     mu_s: Positive
     """Static coefficient, dimensionless."""
-    gamma: Annotated[float, *between(EXPONENT)] = 1.0
+    gamma: Annotated[AnyNumber, between(EXPONENT)] = 1.0
     """Exponent of the model, dimensionless."""
     diameter: Positive | None = None
     """Of the journal of a revolute joint, m; a prismatic joint has none."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from ...core.arithmetic import S
 from ...core.trajectory import Array
-from ..fields.numbers import Matrix4, NonNegative, Vector3
+from ..fields.numbers import AnyNumber, Matrix4, NonNegative, Vector3, value_of, values_of
 from ..fields.types import KeyProblem, Moments, Part
 from ..types.bounds import FARTHEST
 
@@ -38,8 +38,8 @@ class Inertial(Part):
 
     @field_validator("mass")
     @classmethod
-    def _above_zero(cls, mass: float | None, info: ValidationInfo) -> float | None:
-        if mass == 0 and info.data.get("physical", True):
+    def _above_zero(cls, mass: AnyNumber | None, info: ValidationInfo) -> AnyNumber | None:
+        if mass is not None and value_of(mass) == 0 and info.data.get("physical", True):
             raise ValueError(f"expected a number above 0, got {mass!r}")
         return mass
 
@@ -48,7 +48,7 @@ class Inertial(Part):
         if self.pseudo_inertia is not None:
             if any(x is not None for x in (self.mass, self.com, self.inertia)):
                 raise ValueError("give pseudo_inertia alone, or mass, com and inertia")
-            _check_pseudo_inertia(np.array(self.pseudo_inertia), self.physical)
+            _check_pseudo_inertia(_matrix(self.pseudo_inertia), self.physical)
         elif self.has_inertia:
             _check_mass_and_inertia(self)
         return self
@@ -59,12 +59,13 @@ class Inertial(Part):
         Zeros of a frame that has no mass.
         """
         if self.pseudo_inertia is not None:
-            return _from_pseudo_inertia(np.array(self.pseudo_inertia))
-        inertia = np.array(self.inertia or (0.0, 0.0, 0.0), dtype=float)
-        com = np.array(self.com or (0.0, 0.0, 0.0))
-        return float(self.mass or 0.0), com, np.diag(inertia) if inertia.ndim == 1 else inertia
+            return _from_pseudo_inertia(_matrix(self.pseudo_inertia))
+        numbers = np.vectorize(value_of, otypes=[float])
+        inertia = numbers(self.inertia or (0.0, 0.0, 0.0))
+        com = np.array(values_of(self.com or (0.0, 0.0, 0.0)))
+        return value_of(self.mass or 0.0), com, np.diag(inertia) if inertia.ndim == 1 else inertia
 
-    def numbers(self, of: Callable[[float], Any]) -> tuple[Any, Sequence[Any], Sequence[Any]]:
+    def numbers(self, of: Callable[[AnyNumber], S]) -> tuple[S, Sequence[S], Sequence[S]]:
         """Mass, com, three numbers, and inertia about it, xx, yy, zz, xy, xz, yz, as in `about_com`.
 
         of  what stands for a number of the description: the number, or what it is an expression of
@@ -75,6 +76,10 @@ class Inertial(Part):
         rows = np.diag(rows) if rows.ndim == 1 else rows
         moments = [of(rows[i, j]) for i, j in _SIX]
         return of(self.mass or 0.0), [of(x) for x in self.com or (0.0, 0.0, 0.0)], moments
+
+
+def _matrix(rows: Matrix4) -> Array:
+    return np.array([values_of(row) for row in rows])
 
 
 def _check_mass_and_inertia(part: Inertial) -> None:
@@ -127,7 +132,7 @@ def _from_pseudo_inertia(pseudo: Array) -> tuple[float, Array, Array]:
     return mass, com, np.trace(second) * np.eye(3) - second
 
 
-def _numbers_of_pseudo_inertia(rows: Sequence[Sequence[Any]]) -> tuple[Any, Sequence[Any], Sequence[Any]]:
+def _numbers_of_pseudo_inertia(rows: Sequence[Sequence[S]]) -> tuple[S, Sequence[S], Sequence[S]]:
     mass = rows[3][3]
     com = [rows[i][3] / mass for i in range(3)]
     second = {(i, j): rows[i][j] - mass * (com[i] * com[j]) for i, j in _SIX}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from ..fields.names import Name
-from ..fields.numbers import NonNegative, Number, Positive
+from ..fields.numbers import AnyNumber, NonNegative, Number, Positive, value_of
 from ..fields.types import KeyProblem, NonNegativePerItem, Part, PerCoordinate, PlainPerCoordinate, UnitVector
 from ..types.joints import JOINT_TYPES
 from .contact import ContactLaw, without_damper
@@ -34,8 +34,10 @@ class Limits(Part):
         without_damper(self.law, self.model_fields_set)
         if self.lower is None and self.upper is None:
             raise ValueError("gives no stop; give lower, upper or both")
-        if self.lower is not None and self.upper is not None and self.lower >= self.upper:
-            raise KeyProblem("upper", f"expected more than lower = {self.lower:g}, got {self.upper:g}")
+        if self.lower is not None and self.upper is not None:
+            lower, upper = value_of(self.lower), value_of(self.upper)
+            if lower >= upper:
+                raise KeyProblem("upper", f"expected more than lower = {lower:g}, got {upper:g}")
         return self
 
 
@@ -73,8 +75,8 @@ class Joint(Part):
     @field_validator("position", "velocity", "stiffness", "rest", "damping")
     @classmethod
     def _one_per_coordinate(
-        cls, value: float | tuple[float, ...], info: ValidationInfo
-    ) -> float | tuple[float, ...]:
+        cls, value: AnyNumber | tuple[AnyNumber, ...], info: ValidationInfo
+    ) -> AnyNumber | tuple[AnyNumber, ...]:
         kind = info.data.get("type")
         if kind is None:
             return value
@@ -111,7 +113,7 @@ class Joint(Part):
             raise KeyProblem("friction.diameter", text)
         return self
 
-    def values(self, key: str) -> tuple[float, ...]:
+    def values(self, key: str) -> tuple[AnyNumber, ...]:
         """The key's numbers, one per coordinate of the joint."""
         value = getattr(self, key)
         return value if isinstance(value, tuple) else (value,) * len(JOINT_TYPES[self.type])

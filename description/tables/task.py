@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
+from ...core.arithmetic import S
 from ..fields.names import Name
-from ..fields.numbers import Positive, Vector3, between
+from ..fields.numbers import AnyNumber, Positive, Vector3, between, value_of
 from ..fields.types import Direction, Expression, KeyProblem, NonNegativePerItem, Order, Part, PositivePerLeg
 from ..types.bounds import RAMP
 from .frame import Frame
 
-Reader: TypeAlias = Callable[[float], Any]  # of a number that may be an expression
+Reader: TypeAlias = Callable[[AnyNumber], S]  # from a number of the description to what stands for it
 
 
 class Point(Part):
@@ -31,7 +32,7 @@ class Point(Part):
 
 
 HALF_TURN = -1.0 + 5e-7  # cosine of 180° less 1e-3 rad
-Share = Annotated[float, *between(RAMP)]
+Share = Annotated[AnyNumber, between(RAMP)]
 
 
 class Path(Part):
@@ -74,7 +75,7 @@ class Path(Part):
             given = getattr(self, key)
             if isinstance(given, tuple) and len(given) != count:
                 raise KeyProblem(key, f"expected {count} value(s), one per {what}, got {len(given)}")
-        for number, (duration, shared) in enumerate(self.blended(), start=1):
+        for number, (duration, shared) in enumerate(self.blended(value_of), start=1):
             if shared > duration:
                 text = f"leg {number} lasts {duration:.6g} s, but its ends blend for {shared:.6g} s together"
                 raise KeyProblem("blend_time", f"{text}; expected no more than it lasts")
@@ -93,31 +94,31 @@ class Path(Part):
         return self
 
     @property
-    def ramp_share(self) -> float:
+    def ramp_share(self) -> AnyNumber:
         """Ramp as a share of a leg's time."""
         return 0.25 if self.ramp is None else self.ramp
 
-    def legs(self, value: Reader = float) -> list[tuple[Any, Any]]:
+    def legs(self, value: Reader[S]) -> list[tuple[S, S]]:
         """Begin and duration of each leg, s, of what stands for the numbers."""
-        found, begin = [], 0.0
-        for duration, blend in zip(self._durations(value), [*self.blends(value), 0.0], strict=True):
+        found, begin = [], value(0.0)
+        for duration, blend in zip(self._durations(value), [*self.blends(value), value(0.0)], strict=True):
             found.append((begin, duration))
             begin = begin + (duration - blend)
         return found
 
-    def blended(self, value: Reader = float) -> list[tuple[Any, Any]]:
+    def blended(self, value: Reader[S]) -> list[tuple[S, S]]:
         """Duration of each leg and how long both its ends together blend, s, of what stands for the numbers."""
-        between = [0.0, *self.blends(value), 0.0]
+        between = [value(0.0), *self.blends(value), value(0.0)]
         return [
             (duration, before + after)
             for duration, (before, after) in zip(self._durations(value), pairwise(between), strict=True)
         ]
 
-    def blends(self, value: Reader = float) -> list[Any]:
+    def blends(self, value: Reader[S]) -> list[S]:
         """Return by how long legs overlap at each inner waypoint, s, as numbers or symbols."""
         return _each(self.blend_time, len(self.waypoints) - 2, value)
 
-    def _durations(self, value: Reader) -> list[Any]:
+    def _durations(self, value: Reader[S]) -> list[S]:
         return _each(self.leg_time, len(self.waypoints) - 1, value)
 
 
@@ -127,7 +128,7 @@ def _cosine(here: Vector3, there: Vector3) -> float:
     return 0.5 * (float(trace) - 1.0)
 
 
-def _each(given: float | tuple[float, ...], count: int, value: Reader) -> list[Any]:
+def _each(given: AnyNumber | tuple[AnyNumber, ...], count: int, value: Reader[S]) -> list[S]:
     return [value(x) for x in (given if isinstance(given, tuple) else (given,) * count)]
 
 

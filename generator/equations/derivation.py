@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ...description import Chain
 from ...description.types.following import Following
-from ...mechanism import MEETING, Mechanism, build
+from ...mechanism import MEETING, build
+from ...mechanism.symbolic import SymbolicMechanism
 from ..program.program import Program
 from ..program.symbols import Symbols
 from . import outputs, requested
@@ -141,7 +142,7 @@ def _add_constraints(
         projection.derive(program, mechanism, equations.inertia, rows, active)
 
 
-def _asked(mechanism: Mechanism) -> tuple[str, ...]:
+def _asked(mechanism: SymbolicMechanism) -> tuple[str, ...]:
     """Names of the links whose joint loads are outputs."""
     chosen = mechanism.chain.outputs.loads
     names = dict.fromkeys(body.link for body in mechanism.bodies if body.link != "base")
@@ -155,7 +156,7 @@ _FORMS = {
 }
 
 
-def _describe(program: Program, mechanism: Mechanism, active: ActiveSystem, partition: Partition) -> None:
+def _describe(program: Program, mechanism: SymbolicMechanism, active: ActiveSystem, partition: Partition) -> None:
     n, bristles = mechanism.n, len(friction.with_friction(mechanism))
     lags = 2 * len(mechanism.filters)
     rates = len(program.states) - n - bristles - lags

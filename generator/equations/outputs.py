@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...description.types.origin import Signal, of_point, row_force, violation
 from ...language import ir
 from ...language.ir import Expr, Index
-from ...mechanism import Coordinate, Mechanism
+from ...mechanism.symbolic import SymbolicCoordinate, SymbolicMechanism
 from ..program.items import Traits
 from ..program.program import START_VALUES, STATE, Output, Parameter, Program, State
 from ..program.tree import Inertial
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 _LEVELS: tuple[tuple[int, str, str], ...] = ((0, "m", "position"), (1, "m/s", "velocity"))
 
 
-def names(mechanism: Mechanism) -> set[str]:
+def names(mechanism: SymbolicMechanism) -> set[str]:
     """Return the names of states, start values, outputs and inputs, which definitions must not use."""
     started = [signal for level in ("position", "velocity", "bristle") for signal in _of_all(mechanism, level)]
     found = {name for signal in started for name in (signal.name, f"{signal.name}_start", f"{signal.name}{STATE}")}
@@ -45,11 +45,13 @@ def names(mechanism: Mechanism) -> set[str]:
     return found | {signal.name for signal in others} | {*mechanism.inputs}
 
 
-def _of_all(mechanism: Mechanism, quantity: str) -> list[Signal]:
+def _of_all(mechanism: SymbolicMechanism, quantity: str) -> list[Signal]:
     return [coordinate.signal(quantity) for coordinate in mechanism.coordinates]
 
 
-def states(program: Program, mechanism: Mechanism, start: tuple[Array, Array], extent: float, qdd: Expr) -> None:
+def states(
+    program: Program, mechanism: SymbolicMechanism, start: tuple[Array, Array], extent: float, qdd: Expr
+) -> None:
     """Coordinates, and their rates as far as these are no outputs; extent: of the mechanism, m."""
     for k, coordinate in enumerate(mechanism.coordinates):
         rate = coordinate.signal("velocity")
@@ -62,14 +64,19 @@ def states(program: Program, mechanism: Mechanism, start: tuple[Array, Array], e
             _state(program, coordinate, rate, float(start[1][k]), qdd[k], _nominal(coordinate, extent))
 
 
-def _nominal(coordinate: Coordinate, extent: float) -> float:
+def _nominal(coordinate: SymbolicCoordinate, extent: float) -> float:
     """Magnitude, rad or m, that absolute tolerances are a part of; of lengths in small machines less."""
     size = 1.0 if coordinate.role == "joint" else 1e-3
     return size if coordinate.unit == "rad" else size * min(1.0, 10.0 ** math.floor(math.log10(extent)))
 
 
 def _state(
-    program: Program, coordinate: Coordinate, signal: Signal, start: float, derivative: Expr, nominal: float
+    program: Program,
+    coordinate: SymbolicCoordinate,
+    signal: Signal,
+    start: float,
+    derivative: Expr,
+    nominal: float,
 ) -> None:
     is_rate, name = signal.quantity == "velocity", f"{signal.name}_start"
     unit = f"{coordinate.unit}/s" if is_rate else coordinate.unit
@@ -79,7 +86,7 @@ def _state(
     program.integrate(State(signal, unit, text, ir.symbol(name), derivative, nominal))
 
 
-def motion(program: Program, mechanism: Mechanism, points: Points, qdd: Expr) -> None:
+def motion(program: Program, mechanism: SymbolicMechanism, points: Points, qdd: Expr) -> None:
     """Accelerations; positions and velocities of points."""
     for k, coordinate in enumerate(mechanism.coordinates):
         program.outputs.append(
@@ -101,7 +108,7 @@ def motion(program: Program, mechanism: Mechanism, points: Points, qdd: Expr) ->
 
 def constraints(
     program: Program,
-    mechanism: Mechanism,
+    mechanism: SymbolicMechanism,
     inertia: Dynamics,
     rows: Constraints,
     solution: Solution,
@@ -129,7 +136,7 @@ def constraints(
 
 def _efforts(
     program: Program,
-    mechanism: Mechanism,
+    mechanism: SymbolicMechanism,
     inertia: Dynamics,
     rows: Constraints,
     solution: Solution,
@@ -151,7 +158,7 @@ def _efforts(
     return efforts
 
 
-def _taken(program: Program, mechanism: Mechanism, inertia: Dynamics, qdd: Expr) -> Sequence[Expr]:
+def _taken(program: Program, mechanism: SymbolicMechanism, inertia: Dynamics, qdd: Expr) -> Sequence[Expr]:
     """Return the rows of M q̈ for the coordinates whose effort is an output."""
     driven = mechanism.driven
     if not driven:

@@ -10,7 +10,8 @@ from ...description.types.measures import Measure
 from ...description.types.origin import Signal
 from ...language import differentiate, ir
 from ...language.ir import Expr
-from ...mechanism import GROUND, Mechanism
+from ...mechanism import GROUND
+from ...mechanism.symbolic import SymbolicMechanism
 from ..program.program import Output, Program
 from ..program.symbols import Expressions
 from .bodies.dynamics import Dynamics
@@ -19,7 +20,7 @@ from .bodies.lowering import Lowering
 from .bodies.points import Points
 
 
-def signals(mechanism: Mechanism) -> Iterator[Signal]:
+def signals(mechanism: SymbolicMechanism) -> Iterator[Signal]:
     """All of them."""
     chain = mechanism.chain
     for point in chain.accelerated:
@@ -73,7 +74,7 @@ def _publish(program: Program, measures: Iterable[Measure], values: Iterable[Exp
     ]
 
 
-def _kinetic(mechanism: Mechanism, inertia: Dynamics) -> Expr:
+def _kinetic(mechanism: SymbolicMechanism, inertia: Dynamics) -> Expr:
     """½ q̇ᵀ M q̇."""
     rates = ir.array([ir.symbol(f"{coordinate.symbol}_dot") for coordinate in mechanism.coordinates])
     return 0.5 * (rates @ (inertia.M @ rates))
@@ -87,7 +88,7 @@ def _potential(kinematics: Kinematics, inertia: Dynamics, stored: Sequence[Calla
         if body.parent == GROUND:
             subtree = inertia.subtrees[b]
             moment = subtree.m * kinematics.position(b, ir.zeros(3)) + subtree.s
-            total = total - ir.lift(mechanism.gravity) @ moment
+            total = total - mechanism.gravity @ moment
     for energy in stored:
         total = total + energy()
     return total

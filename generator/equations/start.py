@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...description.types.following import Following
-from ...mechanism import Mechanism, Place
+from ...language import ir
+from ...mechanism import Place
+from ...mechanism.symbolic import SymbolicMechanism, SymbolicPlace
 from ..program.program import Start
 from .solution.open_equations import OpenEquations
 
@@ -31,7 +33,7 @@ def derive(equations: OpenEquations, start: tuple[Array, Array], following: Foll
     )
 
 
-def _places(mechanism: Mechanism) -> list[Place]:
+def _places(mechanism: SymbolicMechanism) -> list[SymbolicPlace]:
     """Places of the joints, of which the largest distance is the mechanism's extent."""
     closures = [frame.place for closure in mechanism.closures for frame in (closure.a, closure.b)]
-    return [*closures, *(Place(b, np.zeros(3)) for b in range(len(mechanism.bodies)))]
+    return [*closures, *(Place(b, ir.zeros(3)) for b in range(len(mechanism.bodies)))]

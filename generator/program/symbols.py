@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...description.fields.numbers import Given
+from ...description.fields.numbers import AnyNumber, ParametricNumber, value_of
 from ...description.types.bounds import ANY, NON_NEGATIVE, Bounds
 from ...description.types.origin import Origin
 from ...language import differentiate, ir
@@ -19,19 +18,23 @@ from .program import GENERAL, Parameter, Program, Requirement
 
 
 class Expressions:
-    """Algebra in which a number is kept, and an expression of parameters is expanded."""
+    """Algebra in which a number is a constant, and an expression of parameters is expanded."""
 
-    def value(self, number: float) -> Expr | float:
-        """Return a number, or the expanded expression of parameters that it stands for."""
-        return differentiate.expand(number.tree) if isinstance(number, Given) else float(number)
+    def value(self, number: AnyNumber) -> Expr:
+        """Return the constant, or the expanded expression of parameters that the number stands for."""
+        return (
+            differentiate.expand(number.expression)
+            if isinstance(number, ParametricNumber)
+            else ir.constant(float(number))
+        )
 
-    def cos(self, angle: Expr | float) -> Expr | float:
+    def cos(self, angle: Expr) -> Expr:
         """Cosine of an angle in rad."""
-        return ir.call("cos", angle) if isinstance(angle, Expr) else _cleaned(np.cos(angle))
+        return _cleaned(np.cos(angle.data)) if angle.op == "constant" else ir.call("cos", angle)
 
-    def sin(self, angle: Expr | float) -> Expr | float:
+    def sin(self, angle: Expr) -> Expr:
         """Sine of an angle in rad."""
-        return ir.call("sin", angle) if isinstance(angle, Expr) else _cleaned(np.sin(angle))
+        return _cleaned(np.sin(angle.data)) if angle.op == "constant" else ir.call("sin", angle)
 
 
 class Symbols(Expressions):
@@ -51,39 +54,64 @@ class Symbols(Expressions):
         """Parameter; returns its symbol."""
         return self._parameter(name, np.array(float(value)), unit, description, bounds)
 
-    def scalar(self, name: str, value: Any, unit: str | None, description: str, bounds: Bounds = ANY) -> Expr:
-        """Parameter, or what follows from those of the description; returns its symbol."""
-        if isinstance(value, Given | Expr):
-            return self._calculated(name, self._expr(value, bounds), unit, description, bounds)
-        return self._parameter(name, np.array(float(value)), unit, description, bounds)
+    def scalar(
+        self, name: str, value: AnyNumber | Expr, unit: str | None, description: str, bounds: Bounds = ANY
+    ) -> Expr:
+        """Return the symbol of a parameter, or of a definition that follows from parameters of the description."""
+        if _is_number(value):
+            return self._parameter(name, np.array(_number(value)), unit, description, bounds)
+        return self._calculated(name, self._expr(value, bounds), unit, description, bounds)
 
-    def vector(self, name: str, value: Any, unit: str, description: str, bounds: Bounds = ANY) -> Expr:
-        """Vector parameter, or what follows as a whole where an element does; returns its symbol."""
-        if any(isinstance(x, Given) or (isinstance(x, Expr) and x.op != "constant") for x in value):
-            elements = ir.array([self._expr(x, bounds) for x in value])
-            return self._calculated(name, elements, unit, description, bounds)
-        numbers = [float(x.data) + 0.0 if isinstance(x, Expr) else float(x) for x in value]  # no -0.0
-        return self._parameter(name, np.array(numbers), unit, description, bounds)
+    def vector(
+        self,
+        name: str,
+        value: Sequence[AnyNumber] | Sequence[Expr],
+        unit: str,
+        description: str,
+        bounds: Bounds = ANY,
+    ) -> Expr:
+        """Return the symbol of a vector, which follows from parameters as a whole if one of its elements does."""
+        if all(map(_is_number, value)):
+            numbers = [_number(x) + 0.0 for x in value]  # no -0.0
+            return self._parameter(name, np.array(numbers), unit, description, bounds)
+        elements = ir.array([self._expr(x, bounds) for x in value])
+        return self._calculated(name, elements, unit, description, bounds)
 
     def derived(self, name: str, value: Expr, unit: str, description: str) -> Expr:
         """Define a quantity that follows from parameters and is no parameter of the FMU; returns its symbol."""
         self.program.section(*_section(self.origin))
         return self.program.define(name, value, unit, description)
 
-    def require(self, value: Expr | float, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
+    def require(self, value: Expr, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
         """Require that a value which follows from parameters is within bounds; the message gives its meaning."""
-        if isinstance(value, Expr):
+        if value.op != "constant":
             self.program.requirements.append(Requirement(value, bounds, message))
 
-    def array(self, rows: Sequence[Any]) -> Expr:
-        """Array of expressions."""
+    def elements(self, vector: Expr) -> Sequence[Expr]:
+        """Return the elements of a vector."""
+        return list(vector)
+
+    def vector_of(self, elements: Sequence[Expr]) -> Expr:
+        """Return the vector of these elements."""
+        return ir.array(elements)
+
+    def matrix_of(self, rows: Sequence[Sequence[Expr]]) -> Expr:
+        """Return the matrix of these rows."""
         return ir.array(rows)
 
-    def _expr(self, value: Any, bounds: Bounds) -> Expr:
-        found = self.value(value) if isinstance(value, float) else value
-        if isinstance(found, Expr) and found.op == "symbol" and bounds != ANY:
+    def constant_vector(self, numbers: Sequence[float] | NDArray[np.float64]) -> Expr:
+        """Return a vector of numbers."""
+        return ir.constant(numbers)
+
+    def constant_matrix(self, numbers: NDArray[np.float64]) -> Expr:
+        """Return a matrix of numbers."""
+        return ir.constant(numbers)
+
+    def _expr(self, value: AnyNumber | Expr, bounds: Bounds) -> Expr:
+        found = value if isinstance(value, Expr) else self.value(value)
+        if found.op == "symbol" and bounds != ANY:
             self._tighten(found.data, bounds)
-        return ir.lift(found)
+        return found
 
     def _tighten(self, name: str, bounds: Bounds) -> None:
         """A parameter that stands for a number as it is has that number's bounds, too."""
@@ -113,9 +141,18 @@ class Symbols(Expressions):
         return symbol
 
 
-def _cleaned(number: float) -> float:
-    """0, 1 and −1 as they are meant."""
-    return round(number) + 0.0 if abs(number - round(number)) < 1e-15 else float(number)
+def _is_number(value: AnyNumber | Expr) -> bool:
+    """Whether no parameter stands behind a number of the description or a constant."""
+    return value.op == "constant" if isinstance(value, Expr) else not isinstance(value, ParametricNumber)
+
+
+def _number(value: AnyNumber | Expr) -> float:
+    return float(value.data) if isinstance(value, Expr) else value_of(value)
+
+
+def _cleaned(number: float) -> Expr:
+    """Constant with exact 0, 1 and −1 in place of their roundings."""
+    return ir.constant(round(number) + 0.0 if abs(number - round(number)) < 1e-15 else float(number))
 
 
 def _section(origin: Origin) -> tuple[str, str, str]:

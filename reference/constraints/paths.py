@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from ...core.errors import SolveError
 from ...core.trajectory import Array
+from ...description.fields.numbers import value_of, values_of
 from ...description.tables.task import Path
 from ..kinematics.jet import Number
 from ..kinematics.quantities import Quantities, State
@@ -27,10 +28,10 @@ class Target:
     """
 
     def __init__(self, path: Path) -> None:
-        self._waypoints = np.array(path.waypoints, dtype=float)
+        self._waypoints = np.array([values_of(waypoint) for waypoint in path.waypoints])
         self._ways = np.diff(self._waypoints, axis=0)
-        self._trapezoidal, self._ramp = path.profile == "trapezoidal", float(path.ramp_share)
-        self._legs = [(float(begin), float(duration)) for begin, duration in path.legs()]
+        self._trapezoidal, self._ramp = path.profile == "trapezoidal", value_of(path.ramp_share)
+        self._legs = path.legs(value_of)
 
     def motion(self, t: Number, since: float) -> tuple[Array, Array, Array]:
         """w, ẇ, ẅ, each of shape (…, 3), m and s, at t, s, in the time segment that began at `since`, s."""
@@ -135,7 +136,7 @@ class Orientation:
 
     def __init__(self, path: Path) -> None:
         assert path.orientations is not None
-        given = Rotation.from_euler("ZYX", [rpy[::-1] for rpy in path.orientations])
+        given = Rotation.from_euler("ZYX", [values_of(rpy)[::-1] for rpy in path.orientations])
         self._steps = Target(path).steps
         self._first = path.frame.rotation @ given[0].as_matrix()
         self._turns = (given[:-1].inv() * given[1:]).as_rotvec()

@@ -92,9 +92,9 @@ class AppliedForces(ForceElement):
 
     def _mark(self, force: AppliedForce) -> Mark:
         if force.place is not None:
-            return Mark(force.name, "force", force.place)
+            return Mark("forces", force.name, "force", force.place)
         assert force.coordinate is not None
-        return effort_mark(self._mechanism, force.name, force.coordinate)
+        return effort_mark(self._mechanism, "forces", force.name, force.coordinate)
 
     def wrenches(self, state: State) -> Array:
         """Return the wrench of the point forces on each slot, shape (B, 6)."""

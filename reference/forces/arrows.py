@@ -12,11 +12,11 @@ from ..kinematics.quantities import State
 from .element import Mark
 
 
-def effort_mark(mechanism: Mechanism, name: str, k: int) -> Mark:
-    """Return the mark of an effort on coordinate k, by the name of what exerts it."""
+def effort_mark(mechanism: Mechanism, table: str, name: str, k: int) -> Mark:
+    """Return the mark of an effort on coordinate k, by the table and the name of the element that exerts it."""
     owner = next(b for b, body in enumerate(mechanism.bodies) if k in body.coordinates)
     kind: Literal["moment", "force"] = "moment" if mechanism.coordinates[k].unit == "rad" else "force"
-    return Mark(name, kind, Place(owner, np.zeros(3)))
+    return Mark(table, name, kind, Place(owner, np.zeros(3)))
 
 
 def effort_direction(state: State, k: int) -> Array:

@@ -95,9 +95,9 @@ class ByLaw(ForceElement):
         return tuple(mark for part in self._parts for mark in self._marks(part))
 
     def _marks(self, part: _Part) -> Iterator[Mark]:
-        name = part.element.name
-        yield from (effort_mark(self._mechanism, name, k) for k, _ in part.efforts)
-        yield from (Mark(name, "force", [*self._mechanism.points.values()][column]) for column, _ in part.forces)
+        table, name, places = part.element.key, part.element.name, [*self._mechanism.points.values()]
+        yield from (effort_mark(self._mechanism, table, name, k) for k, _ in part.efforts)
+        yield from (Mark(table, name, "force", places[column]) for column, _ in part.forces)
 
     def acting(self, state: State) -> Array:
         """Return each force, shape (marks, 3), world axes, N, or N·m of a moment."""

@@ -126,6 +126,7 @@ class Contacts(ForceElement):
         """Parts of the planes."""
         return tuple(
             Mark(
+                "contacts",
                 touch.contact.name,
                 "plane",
                 touch.contact.place,

@@ -65,6 +65,7 @@ class Given:
 class Mark:
     """Picture of a force: an arrow at its point of application, and the element that exerts it.
 
+    table   key of its table in the description, such as `lines` or `base.supports`
     name    of its part of the description
     kind    force | moment: nothing but the arrow; support: a foot on the ground; line: a rod from a to b;
             plane: a part of the plane through b across `axis`
@@ -73,6 +74,7 @@ class Mark:
     axis    shape (3,), normal of a plane, in the axes of b's body
     """
 
+    table: str
     name: str
     kind: Literal["force", "moment", "support", "line", "plane"]
     a: Place

@@ -153,7 +153,7 @@ class Lines(ForceElement):
     @property
     def marks(self) -> tuple[Mark, ...]:
         """Rods."""
-        return tuple(Mark(line.name, "line", line.a, line.b) for line in self._lines)
+        return tuple(Mark("lines", line.name, "line", line.a, line.b) for line in self._lines)
 
     def acting(self, state: State) -> Array:
         """On the bodies of ends a."""

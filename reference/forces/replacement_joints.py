@@ -49,7 +49,9 @@ class ReplacementJoints(ForceElement):
     @property
     def marks(self) -> tuple[Mark, ...]:
         """Rods between the frames' origins."""
-        return tuple(Mark(closure.name, "line", closure.b.place, closure.a.place) for closure in self.closures)
+        return tuple(
+            Mark("closures", closure.name, "line", closure.b.place, closure.a.place) for closure in self.closures
+        )
 
     def acting(self, state: State) -> Array:
         """On the bodies of frames b."""

@@ -59,7 +59,11 @@ class Supports(ForceElement):
         """Feet on the ground where the supports are relaxed."""
         return tuple(
             Mark(
-                f"support {support.name.removeprefix('support')}", "support", place, Place(GROUND, place.position)
+                "base.supports",
+                f"support {support.name.removeprefix('support')}",
+                "support",
+                place,
+                Place(GROUND, place.position),
             )
             for support, place in zip(self._supports, self._held, strict=True)
         )

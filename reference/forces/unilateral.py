@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...mechanism import HuntCrossley, Value
+from ...mechanism import HuntCrossley
 from ..kinematics.jet import Number
 from ..kinematics.quantities import Relation, State
 
@@ -46,11 +46,11 @@ class PressingLaw:
         return self.elastic(depth) * depth / (self.exponent + 1.0)
 
 
-def pressing_law(stiffness: Value, damping: Value, smooth: HuntCrossley | None) -> PressingLaw:
+def pressing_law(stiffness: float, damping: float, smooth: HuntCrossley | None) -> PressingLaw:
     """The law of an element's numbers."""
     if smooth is None:
-        return PressingLaw(float(stiffness), float(damping))
-    return PressingLaw(float(stiffness), float(damping), float(smooth.exponent), float(smooth.loss))
+        return PressingLaw(stiffness, damping)
+    return PressingLaw(stiffness, damping, smooth.exponent, smooth.loss)
 
 
 @dataclass(frozen=True)

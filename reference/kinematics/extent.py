@@ -25,7 +25,7 @@ def _extent(mechanism: Mechanism, posture: Posture) -> float:
     lines, and radii of gyration.
     """
     joints = [frame.place for closure in mechanism.closures for frame in (closure.a, closure.b)]
-    joints += [Place(b, (0.0, 0.0, 0.0)) for b in range(len(mechanism.bodies))]
+    joints += [Place(b, np.zeros(3)) for b in range(len(mechanism.bodies))]
     carried = [Place(b, body.com) for b, body in enumerate(mechanism.bodies)]
     carried += [*mechanism.points.values(), *(edge.place for edge in mechanism.nonholonomic)]
     gyration = _gyration(mechanism)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from ....language import ir
 from ....language.ir import Expr, Index
-from ....mechanism import GROUND, Mechanism
+from ....mechanism import GROUND
+from ....mechanism.symbolic import SymbolicMechanism
 from ...program.items import Traits
 from ...program.program import Program
 from ...program.tree import Composites, Freedom, Inertial, Link, Motion, Tree
@@ -63,7 +64,7 @@ class Dynamics:
     momenta: dict[tuple[int, int], Momentum]
 
 
-def derive(program: Program, mechanism: Mechanism, kinematics: Kinematics) -> Dynamics:
+def derive(program: Program, mechanism: SymbolicMechanism, kinematics: Kinematics) -> Dynamics:
     """Define inertia, subtree sums, M and h."""
     bodies = range(len(mechanism.bodies))
     own, parts = zip(*(_own_inertia(program, kinematics, b) for b in bodies), strict=True)
@@ -100,20 +101,20 @@ def _tree(kinematics: Kinematics, own: Sequence[Inertia], parts: Sequence[tuple[
         places[b] = len(links)
         body, inertia, motion = mechanism.bodies[b], own[b], kinematics.motions[b]
         moves = Motion(motion.R, motion.w, motion.dw, motion.dv)
-        fixed = None if body.coordinates else (ir.lift(body.rotation), ir.lift(body.offset))
+        fixed = None if body.coordinates else (body.rotation, body.offset)
         about = (inertia.m, inertia.s, inertia.J, motion.arm)
-        central = (ir.lift(body.com), ir.lift(body.inertia))
+        central = (body.com, body.inertia)
         links.append(Link(body.name, places[body.parent], *about, moves, parts[b], fixed, motion.p, *central))
     none = ir.constant(0.0)
     freedoms = [
-        Freedom(places[b], axis.e, axis.u, none if coordinate.armature is None else ir.lift(coordinate.armature))
+        Freedom(places[b], axis.e, axis.u, none if coordinate.armature is None else coordinate.armature)
         for b, axis, coordinate in zip(kinematics.owners, kinematics.axes, mechanism.coordinates, strict=True)
     ]
     return Tree(tuple(links), tuple(freedoms))
 
 
 def _composites(
-    tree: Tree, mechanism: Mechanism, subtrees: Sequence[Inertia], momenta: dict[tuple[int, int], Momentum]
+    tree: Tree, mechanism: SymbolicMechanism, subtrees: Sequence[Inertia], momenta: dict[tuple[int, int], Momentum]
 ) -> Composites:
     """Symbols of the sums, by the tree's links."""
     names = [link.name for link in tree.links]
@@ -133,13 +134,13 @@ def _composites(
 def _own_inertia(program: Program, kinematics: Kinematics, b: int) -> tuple[Inertia, tuple[Expr, Expr]]:
     """Return a body's inertia in world axes, and its first mass moment and inertia in its own axes."""
     body, motion = kinematics.mechanism.bodies[b], kinematics.motions[b]
-    if ir.is_zero(ir.lift(body.mass)):  # a mere frame
+    if ir.is_zero(body.mass):  # a mere frame
         return _NONE, (_NONE.s, _NONE.J)
     name = body.name
     program.section(*of_body(body))
     mass = program.define(f"{name}_mass", body.mass, "kg", f"mass of {name}")
     com = program.define(f"com_{name}", body.com, "m", f"centre of mass of {name}, its frame")
-    inertia = ir.lift(body.inertia) + mass * steiner(com, ir.zeros(3), com)
+    inertia = body.inertia + mass * steiner(com, ir.zeros(3), com)
     inertia = program.define(f"Io_{name}", inertia, "kg.m2", f"inertia of {name} about its origin, its axes")
     s = program.define(f"s_{name}", mass * (motion.R @ com), "kg.m", f"static moment of {name}")
     J = turned(program, f"J_{name}", motion.R, inertia, f"inertia of {name} about its origin")
@@ -181,10 +182,10 @@ def steiner(arm: Expr, s: Expr, moved: Expr) -> Expr:
     return ir.array([[yy + zz, xy, xz], [xy, xx + zz, yz], [xz, yz, xx + yy]])
 
 
-def _children(mechanism: Mechanism, b: int) -> list[int]:
+def _children(mechanism: SymbolicMechanism, b: int) -> list[int]:
     """Bodies that a body carries and that have mass, or carry some."""
     own = [c for c, body in enumerate(mechanism.bodies) if body.parent == b]
-    return [c for c in own if not ir.is_zero(ir.lift(mechanism.bodies[c].mass)) or _children(mechanism, c)]
+    return [c for c in own if not ir.is_zero(mechanism.bodies[c].mass) or _children(mechanism, c)]
 
 
 def _subtree_sums(program: Program, kinematics: Kinematics, own: Sequence[Inertia]) -> list[Inertia]:
@@ -262,5 +263,5 @@ def _mass_matrix_parts(
             momentum = momenta.get((k, kinematics.owners[j]))
             value = ir.constant(0.0) if momentum is None else kinematics.power(j, momentum.N, momentum.F)
             armature = kinematics.mechanism.coordinates[k].armature
-            parts.append(((j, k), value if armature is None or j < k else value + ir.lift(armature)))
+            parts.append(((j, k), value if armature is None or j < k else value + armature))
     return parts

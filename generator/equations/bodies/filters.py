@@ -13,7 +13,7 @@ import numpy as np
 from ....description.types.origin import Origin
 from ....language import ir
 from ....language.ir import Expr
-from ....mechanism import Filter, Mechanism
+from ....mechanism.symbolic import SymbolicFilter, SymbolicMechanism
 from ...program.program import START_VALUES, Input, Output, Parameter, Program, State
 from .lowering import Lowering
 
@@ -25,14 +25,14 @@ class Followed:
     length  name of the parameter for a line's length at the start, or empty
     """
 
-    filter: Filter
+    filter: SymbolicFilter
     value: Expr
     rate: Expr
     second: Expr
     length: str = ""
 
 
-def derive(program: Program, mechanism: Mechanism, lower: Lowering) -> list[Followed]:
+def derive(program: Program, mechanism: SymbolicMechanism, lower: Lowering) -> list[Followed]:
     """Inputs, and what follows them; `begin` gives them their start values."""
     return [_followed(program, mechanism, lower, given) for given in mechanism.filters]
 
@@ -47,15 +47,13 @@ def begin(program: Program, found: Sequence[Followed], begins: Sequence[float]) 
     ]
 
 
-def _followed(program: Program, mechanism: Mechanism, lower: Lowering, given: Filter) -> Followed:
+def _followed(program: Program, mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter) -> Followed:
     name, unit = given.name, given.unit
     program.section("filter", name)
     about = f"command of {_follower(mechanism, given)}, which follows it through a filter"
     program.inputs.append(Input(name, unit, about, 0.0))
     offset, rate = (ir.symbol(given.signal(quantity).name) for quantity in ("offset", "offset_rate"))
-    omega = program.define(
-        f"omega_{name}", 2 * np.pi * ir.lift(given.cutoff), "rad/s", f"frequency of filter {name}"
-    )
+    omega = program.define(f"omega_{name}", 2 * np.pi * given.cutoff, "rad/s", f"frequency of filter {name}")
     length = _length(program, given)
     start = ir.symbol(length) if length else _start(mechanism, lower, given)
     value = program.define(f"y_{name}", start + offset, unit, f"where filter {name} leads to")
@@ -64,21 +62,22 @@ def _followed(program: Program, mechanism: Mechanism, lower: Lowering, given: Fi
     return Followed(given, value, rate, second, length)
 
 
-def _follower(mechanism: Mechanism, given: Filter) -> str:
+def _follower(mechanism: SymbolicMechanism, given: SymbolicFilter) -> str:
     if given.coordinate is not None:
         coordinate = mechanism.coordinates[given.coordinate]
         return f"{coordinate.name}, {coordinate.sense}"
     return next(f"the length at rest of {line.name}" for line in mechanism.lines if line.filter is given)
 
 
-def _start(mechanism: Mechanism, lower: Lowering, given: Filter) -> Expr:
+def _start(mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter) -> Expr:
     """Position where the joint starts, or the length that is given."""
     if given.coordinate is not None:
         return lower(ir.call("start", ir.symbol(mechanism.coordinates[given.coordinate].name)))
-    return ir.lift(given.start)
+    assert given.start is not None  # a length is a parameter otherwise
+    return given.start
 
 
-def _length(program: Program, given: Filter) -> str:
+def _length(program: Program, given: SymbolicFilter) -> str:
     """Name of the parameter for the length at the start, which is to be found; empty where it is known."""
     if given.coordinate is not None or given.start is not None:
         return ""
@@ -97,7 +96,7 @@ def states(program: Program, found: Sequence[Followed]) -> None:
         program.outputs.append(Output(given.signal("value"), given.unit, text, followed.value))
 
 
-def _state(program: Program, given: Filter, quantity: str, unit: str, derivative: Expr, text: str) -> None:
+def _state(program: Program, given: SymbolicFilter, quantity: str, unit: str, derivative: Expr, text: str) -> None:
     signal, about = given.signal(quantity), text.format(f"{given.name} after its filter")
     name = f"{signal.name}_start"
     program.parameters.append(Parameter(name, np.array(0.0), unit, f"{about}, at the start", START_VALUES))

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ....language import ir
 from ....language.ir import Expr
-from ....mechanism import GROUND, Body, Coordinate, Mechanism, Place
+from ....mechanism import GROUND
+from ....mechanism.symbolic import SymbolicBody, SymbolicCoordinate, SymbolicMechanism, SymbolicPlace
 from ...program.gathered import Table
 from ...program.program import Program
 
@@ -76,7 +77,7 @@ class Kinematics:
     owners  coordinate → index of the body that it moves
     """
 
-    mechanism: Mechanism
+    mechanism: SymbolicMechanism
     motions: tuple[BodyMotion, ...]
     axes: tuple[Axis, ...]
     owners: tuple[int, ...]
@@ -86,9 +87,9 @@ class Kinematics:
         """Motion of a body, or of the ground."""
         return self.ground if body == GROUND else self.motions[body]
 
-    def lever(self, place: Place) -> Expr:
+    def lever(self, place: SymbolicPlace) -> Expr:
         """Shape (3,), m, world axes: from the origin of the place's body to the place."""
-        return self.motion(place.body).R @ ir.lift(place.position)
+        return self.motion(place.body).R @ place.position
 
     def position(self, body: int, lever: Expr) -> Expr:
         """Shape (3,), m, world frame, of the point of a body at a lever from its origin."""
@@ -103,7 +104,7 @@ class Kinematics:
     def bias_acceleration(self, body: int, lever: Expr) -> Expr:
         """Shape (3,), m/s²: the same point's acceleration for q̈ = 0, without gravity."""
         motion = self.motion(body)
-        gravity = ir.lift(self.mechanism.gravity)
+        gravity = self.mechanism.gravity
         centripetal = ir.cross(motion.w, ir.cross(motion.w, lever))
         return motion.dv + gravity + ir.cross(motion.dw, lever) + centripetal
 
@@ -145,9 +146,9 @@ class Kinematics:
         return self.axes[k].e @ N + self.axes[k].u @ F
 
 
-def derive(program: Program, mechanism: Mechanism) -> Kinematics:
+def derive(program: Program, mechanism: SymbolicMechanism) -> Kinematics:
     """Define the kinematics of all bodies in the program."""
-    zero, gravity = _NOWHERE, ir.lift(mechanism.gravity)
+    zero, gravity = _NOWHERE, mechanism.gravity
     ground = BodyMotion(ir.constant(np.eye(3)), zero, zero, zero, zero, zero, zero, zero, -gravity)
     motions: list[BodyMotion] = []
     axes: dict[int, Axis] = {}
@@ -165,7 +166,7 @@ def derive(program: Program, mechanism: Mechanism) -> Kinematics:
 
 
 def _body_motion(
-    program: Program, mechanism: Mechanism, body: Body, parent: BodyMotion, axes: dict[int, Axis]
+    program: Program, mechanism: SymbolicMechanism, body: SymbolicBody, parent: BodyMotion, axes: dict[int, Axis]
 ) -> BodyMotion:
     """The parent's motion, carried to the joint's frame and through the elementary motions of the coordinates."""
     name, turned = body.name, []
@@ -195,7 +196,7 @@ def _body_motion(
     return motion
 
 
-def _note_topology(program: Program, mechanism: Mechanism) -> None:
+def _note_topology(program: Program, mechanism: SymbolicMechanism) -> None:
     """Note the bodies, which coordinate moves which body, and what carries what."""
     bodies, symbols = mechanism.bodies, [coordinate.symbol for coordinate in mechanism.coordinates]
     program.gatherings.members(BODIES, [body.name for body in bodies])
@@ -222,7 +223,7 @@ def _note_topology(program: Program, mechanism: Mechanism) -> None:
     ]
 
 
-def _gather_coordinate(program: Program, coordinate: Coordinate, e: Expr, motion: BodyMotion) -> None:
+def _gather_coordinate(program: Program, coordinate: SymbolicCoordinate, e: Expr, motion: BodyMotion) -> None:
     """Note the axis of a coordinate and the motion of the frame after it."""
     member, add = (COORDINATES, coordinate.symbol), program.gatherings.add
     q, qd = (ir.symbol(coordinate.signal(level).name) for level in ("position", "velocity"))
@@ -257,18 +258,18 @@ def _gather_body(program: Program, name: str, offset: Expr, motion: BodyMotion) 
     )
 
 
-def of_body(body: Body) -> tuple[str, str, str]:
+def of_body(body: SymbolicBody) -> tuple[str, str, str]:
     """Kind, name and element of its origin."""
     if body.link == "base":
         return "base", "", ""
     return "link", body.link, body.element
 
 
-def _joint_axes(program: Program, body: Body, parent: BodyMotion) -> Expr:
-    R = parent.R @ ir.lift(body.rotation)
+def _joint_axes(program: Program, body: SymbolicBody, parent: BodyMotion) -> Expr:
+    R = parent.R @ body.rotation
     if not body.coordinates:
         return program.define(f"R_{body.name}", R, "1", f"axes of {body.name}")
-    if isinstance(body.rotation, np.ndarray) and body.rotation.tolist() == np.eye(3).tolist():
+    if ir.is_identity(body.rotation):
         return R
     return program.define(f"R_{body.name}_joint", R, "1", f"axes of the joint frame of {body.name}")
 
@@ -303,7 +304,9 @@ def _shifted(program: Program, name: str, motion: BodyMotion, start: Expr, step:
     )
 
 
-def _turned(program: Program, coordinate: Coordinate, motion: BodyMotion, name: str, e: Expr) -> BodyMotion:
+def _turned(
+    program: Program, coordinate: SymbolicCoordinate, motion: BodyMotion, name: str, e: Expr
+) -> BodyMotion:
     """Motion after a rotation about the axis e through the origin."""
     q, rate = ir.symbol(coordinate.symbol), ir.symbol(f"{coordinate.symbol}_dot")
     dw = motion.dw + ir.cross(motion.w, e) * rate

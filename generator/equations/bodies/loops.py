@@ -15,7 +15,7 @@ import numpy as np
 from ....description.types.closures import Condition
 from ....language import ir
 from ....language.ir import Expr
-from ....mechanism import Closure, JointFrame, KnifeEdge
+from ....mechanism.symbolic import SymbolicClosure, SymbolicFrame, SymbolicKnifeEdge
 from ...program.program import Program
 from .kinematics import Kinematics
 
@@ -69,7 +69,7 @@ class _Frame:
 class Loop:
     """The two frames of a closure, defined in the program."""
 
-    def __init__(self, program: Program, kinematics: Kinematics, closure: Closure) -> None:
+    def __init__(self, program: Program, kinematics: Kinematics, closure: SymbolicClosure) -> None:
         self.program, self.closure = program, closure
         self.a = _frame(program, kinematics, closure.a, f"{closure.name}_a")
         self.b = _frame(program, kinematics, closure.b, f"{closure.name}_b")
@@ -120,7 +120,8 @@ class Loop:
         return Relation(e @ f, e_dot @ f + e @ f_dot, bias, ir.zeros(3), N, self.a.lever, self.b.lever)
 
     def _distance(self) -> Relation:
-        length = ir.lift(self.closure.length)
+        length = self.closure.length
+        assert length is not None
         F = self.program.define(
             f"direction_{self.closure.name}", self.rho / length, "1", f"{self.closure.name}: along the distance"
         )
@@ -135,19 +136,19 @@ class Loop:
         )
 
 
-def _frame(program: Program, kinematics: Kinematics, frame: JointFrame, name: str) -> _Frame:
+def _frame(program: Program, kinematics: Kinematics, frame: SymbolicFrame, name: str) -> _Frame:
     body, motion = frame.place.body, kinematics.motion(frame.place.body)
     lever = program.define(
         f"lever_{name}", kinematics.lever(frame.place), "m", f"frame {name} from its body's origin"
     )
     v = program.define(f"v_{name}", kinematics.velocity(body, lever), "m/s", f"velocity of {name}")
-    R = program.define(f"R_{name}", motion.R @ ir.lift(frame.rotation), "1", f"axes of frame {name}")
+    R = program.define(f"R_{name}", motion.R @ frame.rotation, "1", f"axes of frame {name}")
     text = f"acceleration of {name} for zero accelerations of the coordinates"
     bias = program.define(f"a_{name}", kinematics.bias_acceleration(body, lever), "m/s2", text)
     return _Frame(lever, v, bias, R, motion.w, motion.dw)
 
 
-def knife_edge(program: Program, kinematics: Kinematics, edge: KnifeEdge) -> Relation:
+def knife_edge(program: Program, kinematics: Kinematics, edge: SymbolicKnifeEdge) -> Relation:
     """Velocity of the edge's point along b's normal; body a is the ground (Wojtyra and Frączek 2013, (30))."""
     body, motion, name = edge.place.body, kinematics.motion(edge.place.body), edge.name
     lever = program.define(

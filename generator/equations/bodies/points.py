@@ -6,7 +6,7 @@ from collections.abc import Container
 
 from ....language import expressions, ir
 from ....language.ir import Expr, Index
-from ....mechanism import Mechanism
+from ....mechanism.symbolic import SymbolicMechanism
 from ...program.program import Program
 from .kinematics import Kinematics
 from .lengths import BIAS, Lengths
@@ -17,7 +17,7 @@ _AXES = "xyz"
 class Points:
     """Names of expressions (`E.x`, `E.R13`, `column.angle_dot`) → expressions over the program's symbols."""
 
-    def __init__(self, program: Program, mechanism: Mechanism, kinematics: Kinematics) -> None:
+    def __init__(self, program: Program, mechanism: SymbolicMechanism, kinematics: Kinematics) -> None:
         self.program, self.mechanism, self.kinematics = program, mechanism, kinematics
         self._by_law = {i.own: i.name for element in mechanism.elements for i in element.inputs} | {
             f"{element.name}.{quantity}": measure.signal.name
@@ -115,9 +115,7 @@ class Points:
         frame, x = self.mechanism.frames[point], _AXES[j]
         motion, define = self.kinematics.motion(frame.place.body), self.program.define
         if not known:
-            return define(
-                f"axis_{x}_{point}", motion.R @ ir.lift(frame.rotation)[:, j], "1", f"axis {x} of {point}"
-            )
+            return define(f"axis_{x}_{point}", motion.R @ frame.rotation[:, j], "1", f"axis {x} of {point}")
         if len(known) == 1:
             rate = ir.cross(motion.w, known[0])
             return define(f"axis_{x}_{point}_dot", rate, "1/s", f"rate of axis {x} of {point}")

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from ....language import differentiate, expressions, ir
 from ....language.ir import Expr, Index
-from ....mechanism import GROUND, Mechanism, ProgrammedTask
+from ....mechanism import GROUND
+from ....mechanism.symbolic import SymbolicMechanism, SymbolicTask
 from ...program.items import Traits
 from ...program.program import Program
 from ..bodies import loops
@@ -73,13 +74,13 @@ class Constraints:
         return tuple(i for i, row in enumerate(self.rows) if row.contact is None and row.fixes is None)
 
 
-def _held(mechanism: Mechanism) -> tuple[int, ...]:
+def _held(mechanism: SymbolicMechanism) -> tuple[int, ...]:
     return mechanism.bodies[0].coordinates if mechanism.base_fixed else ()
 
 
 def derive(
     program: Program,
-    mechanism: Mechanism,
+    mechanism: SymbolicMechanism,
     kinematics: Kinematics,
     points: Points,
     lower: Lowering,
@@ -119,7 +120,7 @@ def derive(
 
 
 def _programmed(
-    program: Program, kinematics: Kinematics, entry: ProgrammedTask, points: Points, lower: Lowering
+    program: Program, kinematics: Kinematics, entry: SymbolicTask, points: Points, lower: Lowering
 ) -> Iterator[Row]:
     for task in tasks(entry, points.mechanism.points):
         yield _task_row(program, task, points, lower, points.mechanism.n)
@@ -149,7 +150,7 @@ def _task_jacobian(program: Program, task: Task, points: Points, lower: Lowering
     return total
 
 
-def _following_row(mechanism: Mechanism, followed: Followed) -> Row:
+def _following_row(mechanism: SymbolicMechanism, followed: Followed) -> Row:
     """A coordinate less what a filter leads it to."""
     k = followed.filter.coordinate
     assert k is not None
@@ -186,7 +187,7 @@ def _contact_row(name: str, kinematics: Kinematics, contact: Contact) -> Row:
     return Row(name, relation.value, relation.rate, relation.bias, C, _NO_DRIFT, contact=contact)
 
 
-def _holding_row(mechanism: Mechanism, k: int) -> Row:
+def _holding_row(mechanism: SymbolicMechanism, k: int) -> Row:
     symbol = mechanism.coordinates[k].symbol
     unit_row = ir.constant([1.0 if j == k else 0.0 for j in range(mechanism.n)])
     return Row(

@@ -19,7 +19,7 @@ from ....description.tables.task import HALF_TURN, Path
 from ....description.types.bounds import NON_NEGATIVE
 from ....language import differentiate, ir
 from ....language.ir import Expr, Index
-from ....mechanism import JointFrame
+from ....mechanism.symbolic import SymbolicFrame
 from ...program.program import Program, Requirement
 from ...program.symbols import Expressions
 from ..bodies.kinematics import Kinematics
@@ -63,7 +63,7 @@ def derive(program: Program, kinematics: Kinematics, name: str, path: Path, lowe
     define = program.define
     target, frame = _target(program, name, path, lower), kinematics.mechanism.frames[path.point]
     body = kinematics.motion(frame.place.body)
-    own = define(f"R_{name}_actual", body.R @ ir.lift(frame.rotation), "1", f"axes of {path.point}")
+    own = define(f"R_{name}_actual", body.R @ frame.rotation, "1", f"axes of {path.point}")
     Q = define(f"Q_{name}", target.R.T @ own, "1", f"axes of {path.point} in those that {name} wants")
     half = 0.5 * ir.call("sqrt", 1.0 + _trace(Q))
     q0 = define(f"cos_{name}", half, "1", f"{name}: cosine of half the error's angle")
@@ -88,7 +88,7 @@ def derive(program: Program, kinematics: Kinematics, name: str, path: Path, lowe
     )
 
 
-def _moving(kinematics: Kinematics, frame: JointFrame) -> tuple[int, ...]:
+def _moving(kinematics: Kinematics, frame: SymbolicFrame) -> tuple[int, ...]:
     return kinematics.mechanism.ancestors(frame.place.body)
 
 
@@ -154,7 +154,7 @@ def _turns(program: Program, name: str, path: Path, lower: Lowering) -> tuple[Ex
 def _axes(program: Program, name: str, frame: Frame, lower: Lowering) -> Expr:
     if not frame.is_turned_by_parameters:
         return ir.constant(frame.rotation)
-    rows = ir.array([[lower(ir.lift(x)) for x in row] for row in frame.axes(Expressions())])
+    rows = ir.array([[lower(x) for x in row] for row in frame.axes(Expressions())])
     return program.define(name, rows, "1", f"axes {name}")
 
 

@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
-
-import numpy as np
 
 from ....description.tables.frame import Frame
 from ....description.tables.task import Path
@@ -19,7 +16,7 @@ from ....description.types.measures import RATES
 from ....language import differentiate, expressions, ir
 from ....language.differentiate import ONE, ZERO
 from ....language.ir import Expr
-from ....mechanism import ProgrammedTask
+from ....mechanism.symbolic import SymbolicTask
 from ...program.symbols import Expressions
 from ..bodies.lengths import BIAS
 from ..bodies.points import is_cosine
@@ -69,7 +66,7 @@ def _next(name: str, points: Container[str]) -> str:
     return f"{owner}.v{quantity}" if owner in points and not is_cosine(name, points) else f"{name}_dot"
 
 
-def tasks(entry: ProgrammedTask, points: Container[str]) -> list[Task]:
+def tasks(entry: SymbolicTask, points: Container[str]) -> list[Task]:
     """Return the constraint equations of a programmed constraint; three for a path."""
     if entry.path is not None:
         return [_task(f"{entry.name}_{axis}", tree, 0, points) for axis, tree in _path_trees(entry.path)]
@@ -107,29 +104,27 @@ def _path_trees(path: Path) -> Sequence[tuple[str, Expr]]:
         i = _AXES.index(axis)
         actual = ZERO
         for j in range(3):
-            actual = actual + ir.lift(rotation[j][i]) * ir.symbol(f"{path.point}.{_AXES[j]}")
-        column = [rotation[j][i] for j in range(3)]
-        if not path.frame.is_given:
-            offset = ir.constant(np.array(column) @ np.array(origin))
-        else:
-            offset = ir.array(column) @ ir.array(origin)
+            actual = actual + rotation[j, i] * ir.symbol(f"{path.point}.{_AXES[j]}")
+        offset = ir.array([rotation[j, i] for j in range(3)]) @ origin
         trees.append((axis, actual - offset - _leg_sum(path, i)))
     return trees
 
 
-def _frame(frame: Frame) -> tuple[Sequence[Sequence[Any]], Sequence[Any]]:
-    """Axes and origin, of numbers where they do not depend on parameters."""
-    axes = frame.axes(Expressions()) if frame.is_turned_by_parameters else frame.rotation.tolist()
-    return axes, frame.origin(Expressions()) if frame.is_given else frame.offset.tolist()
+def _frame(frame: Frame) -> tuple[Expr, Expr]:
+    """Axes and origin, constant where they do not depend on parameters."""
+    numbers = Expressions()
+    axes = ir.array(frame.axes(numbers)) if frame.is_turned_by_parameters else ir.constant(frame.rotation)
+    origin = ir.array(frame.origin(numbers)) if frame.is_given else ir.constant(frame.offset)
+    return axes, origin
 
 
 def _leg_sum(path: Path, i: int) -> Expr:
     """Component i of the path: w_0 + Σ (w_{k+1} − w_k)·step of leg k (Jarzębowska et al. 2023, equation (28))."""
     value = Expressions().value
     waypoints = [value(waypoint[i]) for waypoint in path.waypoints]
-    total = ir.lift(waypoints[0])
+    total = waypoints[0]
     for step, (here, there) in zip(steps(path), pairwise(waypoints), strict=True):
-        change = ir.lift(there - here)
+        change = there - here
         if not ir.is_zero(change):
             total = total + change * step
     return total
@@ -138,10 +133,10 @@ def _leg_sum(path: Path, i: int) -> Expr:
 def steps(path: Path) -> list[Expr]:
     """Return the progress of each leg at t: 0 before its begin, 1 after its end."""
     value = Expressions().value
-    legs = [(ir.lift(begin), ir.lift(duration)) for begin, duration in path.legs(value)]
+    legs = path.legs(value)
     if path.profile == "quintic":
         return [ir.call("quintic_0", (_TIME - begin) / duration) for begin, duration in legs]
-    ramp = ir.lift(value(path.ramp_share))
+    ramp = value(path.ramp_share)
     return [_trapezoid(begin, duration, ramp) for begin, duration in legs]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ....language import differentiate, ir
 from ....language.ir import Expr
-from ....mechanism import AppliedForce, Mechanism
+from ....mechanism.symbolic import SymbolicForce, SymbolicMechanism
 from ...program.items import Traits
 from ...program.program import Input
 from .element import Forces
@@ -17,7 +17,7 @@ from .element import Forces
 class Applied:
     """An effort on a coordinate, or a force at a place of a body."""
 
-    force: AppliedForce
+    force: SymbolicForce
 
     def act(self, forces: Forces) -> None:
         """Add the effort or force; its components are variables or inputs of its name."""
@@ -54,7 +54,7 @@ class Applied:
         ]
 
 
-def _meaning(mechanism: Mechanism, force: AppliedForce) -> tuple[str, list[str]]:
+def _meaning(mechanism: SymbolicMechanism, force: SymbolicForce) -> tuple[str, list[str]]:
     """Unit of an applied force, and descriptions of its components."""
     if force.coordinate is not None:
         coordinate = mechanism.coordinates[force.coordinate]
@@ -65,6 +65,6 @@ def _meaning(mechanism: Mechanism, force: AppliedForce) -> tuple[str, list[str]]
     return "N", [f"applied force on {link}, along {frame} {axis}" for axis in "xyz"]
 
 
-def of(mechanism: Mechanism) -> Iterator[Applied]:
+def of(mechanism: SymbolicMechanism) -> Iterator[Applied]:
     """Return one force element for each applied force of the mechanism."""
     return (Applied(force) for force in mechanism.forces)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ....language import differentiate, ir
 from ....language.ir import Expr
 from ....laws.law import Vector
-from ....mechanism import LawElement, Mechanism
+from ....mechanism.symbolic import SymbolicLawElement, SymbolicMechanism
 from ...program.program import Input
 from .element import Forces
 
@@ -17,7 +17,7 @@ from .element import Forces
 class ByLaw:
     """An element of a table of `description.elements`."""
 
-    element: LawElement
+    element: SymbolicLawElement
 
     def act(self, forces: Forces) -> None:
         """Declare inputs, publish what it observes, exert efforts and forces."""
@@ -49,6 +49,6 @@ def _lowered(forces: Forces, tree: Expr) -> Expr:
     return forces.lower(differentiate.expand(tree))
 
 
-def of(mechanism: Mechanism) -> Iterator[ByLaw]:
+def of(mechanism: SymbolicMechanism) -> Iterator[ByLaw]:
     """Return one for each."""
     return (ByLaw(element) for element in mechanism.elements)

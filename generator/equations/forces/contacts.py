@@ -11,7 +11,7 @@ from functools import partial
 
 from ....language import ir
 from ....language.ir import Expr
-from ....mechanism import Contact, Mechanism
+from ....mechanism.symbolic import SymbolicContact, SymbolicMechanism
 from ..bodies.lengths import End, along
 from .element import Forces, size
 from .unilateral import PressingLaw
@@ -21,7 +21,7 @@ from .unilateral import PressingLaw
 class ContactForce:
     """A force on the body of the point; its gap and normal force are outputs."""
 
-    contact: Contact
+    contact: SymbolicContact
 
     def act(self, forces: Forces) -> None:
         """Add the normal force and the friction on the body of the point."""
@@ -34,14 +34,15 @@ class ContactForce:
         forces.program.section("contact", name)
         body, normal = contact.place.body, ir.lift(contact.normal)
         lever = define(f"lever_{name}", kinematics.lever(contact.place), "m", f"{name} from its body's origin")
-        gap = normal @ (kinematics.position(body, lever) - ir.lift(contact.origin))
+        gap = normal @ (kinematics.position(body, lever) - contact.origin)
         gap = forces.publish(contact.signals["gap"], gap)
         forces.points.lengths.add(f"{name}.gap", partial(along, kinematics, normal, (End(body, lever),)))
         velocity = define(f"v_{name}", kinematics.velocity(body, lever), "m/s", f"velocity of {name}")
         N = self._normal_force(forces, gap, normal @ velocity)
         F = N * normal
-        if contact.mu is not None:
-            F = F + self._friction(forces, N, velocity - (normal @ velocity) * normal)
+        if contact.mu is not None and contact.v_s is not None:
+            sliding = velocity - (normal @ velocity) * normal
+            F = F + self._friction(forces, contact.mu * N, contact.v_s, sliding)
         F = define(f"F_{name}", F, "N", f"force of the plane on {name}")
         forces.wrench(
             body,
@@ -57,17 +58,17 @@ class ContactForce:
         forces.stores(lambda: forces.overlapping(-gap, free, law.energy(-gap)))
         return forces.publish(contact.signals["force"], forces.overlapping(-gap, free, free))
 
-    def _friction(self, forces: Forces, N: Expr, sliding: Expr) -> Expr:
+    def _friction(self, forces: Forces, limit: Expr, v_s: Expr, sliding: Expr) -> Expr:
+        """Force against the sliding velocity, at most the limit, N."""
         contact, define = self.contact, forces.program.define
         sliding = define(f"slip_{contact.name}", sliding, "m/s", f"sliding velocity of {contact.name}")
-        v_s = ir.lift(contact.v_s)
         speed = size(sliding @ sliding / (v_s * v_s))
         speed = define(
             f"speed_{contact.name}", speed, "1", f"sliding speed of {contact.name} per regularising velocity"
         )
-        return -(ir.lift(contact.mu) * N * (ir.call("tanh", speed) / speed) / v_s) * sliding
+        return -(limit * (ir.call("tanh", speed) / speed) / v_s) * sliding
 
 
-def of(mechanism: Mechanism) -> Iterator[ContactForce]:
+def of(mechanism: SymbolicMechanism) -> Iterator[ContactForce]:
     """Return one force element for each contact of the mechanism."""
     return (ContactForce(contact) for contact in mechanism.contacts)

@@ -8,7 +8,7 @@ from typing import Protocol
 from ....description.types.measures import Measure
 from ....language import ir
 from ....language.ir import Expr
-from ....mechanism import Mechanism
+from ....mechanism.symbolic import SymbolicMechanism
 from ...program.program import Output, Program
 from ..bodies.filters import Followed
 from ..bodies.kinematics import Kinematics, Wrench
@@ -38,7 +38,7 @@ class Forces:
         followed: Sequence[Followed],
     ) -> None:
         self.program, self.kinematics, self.points, self.lower = program, kinematics, points, lower
-        self.mechanism: Mechanism = kinematics.mechanism
+        self.mechanism: SymbolicMechanism = kinematics.mechanism
         self.followed = {each.filter.name: each for each in followed}
         self.efforts: dict[int, Expr] = {}
         self.wrenches: list[Wrench] = []

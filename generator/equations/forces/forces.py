@@ -11,7 +11,7 @@ from importlib import import_module
 from ....description.types.force_elements import FORCE_ELEMENTS
 from ....language import ir
 from ....language.ir import Expr, Index
-from ....mechanism import Mechanism
+from ....mechanism.symbolic import SymbolicMechanism
 from ...program.program import Output, Program
 from ..bodies.filters import Followed
 from ..bodies.kinematics import Kinematics, Wrench
@@ -21,7 +21,7 @@ from .element import ForceElement, Forces, on_subtrees
 from .lines import LINES
 
 
-def _elements(mechanism: Mechanism) -> Iterator[ForceElement]:
+def _elements(mechanism: SymbolicMechanism) -> Iterator[ForceElement]:
     for name in FORCE_ELEMENTS:
         yield from import_module(f".{name}", __package__).of(mechanism)
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from ....language import ir
 from ....language.ir import Expr, Index
-from ....mechanism import FRICTION_SWEEPS, Coordinate, Friction, Mechanism
+from ....mechanism import FRICTION_SWEEPS
+from ....mechanism.symbolic import SymbolicCoordinate, SymbolicFriction, SymbolicMechanism
 from ...program.program import START_VALUES, Parameter, Program, State
 from ..bodies.kinematics import Kinematics
 
@@ -29,46 +30,46 @@ class Bristle:
     mu: Expr
 
 
-def with_friction(mechanism: Mechanism) -> list[int]:
+def with_friction(mechanism: SymbolicMechanism) -> list[int]:
     """Indices of the coordinates that have friction."""
     return [k for k, coordinate in enumerate(mechanism.coordinates) if coordinate.friction is not None]
 
 
-def bristles(program: Program, mechanism: Mechanism) -> list[Bristle]:
+def bristles(program: Program, mechanism: SymbolicMechanism) -> list[Bristle]:
     """Define rates of the friction states and the coefficients."""
     program.section("friction states")
     return [_bristle(program, k, mechanism.coordinates[k]) for k in with_friction(mechanism)]
 
 
-def _bristle(program: Program, k: int, coordinate: Coordinate) -> Bristle:
+def _bristle(program: Program, k: int, coordinate: SymbolicCoordinate) -> Bristle:
     friction, name = coordinate.friction, coordinate.symbol
     assert friction is not None
     z, speed = ir.symbol(f"{name}_z"), ir.symbol(f"{name}_dot")
     rate = (_lugre if friction.model == "lugre" else _dahl)(program, friction, name, z, speed)
     text = f"rate of the bristles of {coordinate.name}"
     rate = program.define(f"{name}_z_dot", rate, f"{coordinate.unit}/s", text)
-    sigma0, sigma1, sigma2 = (ir.lift(x) for x in (friction.sigma0, friction.sigma1, friction.sigma2))
+    sigma0, sigma1, sigma2 = friction.sigma0, friction.sigma1, friction.sigma2
     mu = sigma0 * z + sigma1 * rate + sigma2 * speed
     return Bristle(k, rate, program.define(f"mu_{name}", mu, "1", f"friction coefficient of {coordinate.name}"))
 
 
-def _lugre(program: Program, friction: Friction, name: str, z: Expr, speed: Expr) -> Expr:
+def _lugre(program: Program, friction: SymbolicFriction, name: str, z: Expr, speed: Expr) -> Expr:
     """Rate of the bristle deflection."""
-    mu_k, ratio = ir.lift(friction.mu_k), speed / friction.v_s
+    mu_k, ratio = friction.mu_k, speed / friction.v_s
     stribeck = ir.call("exp", -ir.power(ratio, ir.constant(2.0)))
-    steady = mu_k + (ir.lift(friction.mu_s) - mu_k) * stribeck
-    return speed - ir.lift(friction.sigma0) * ir.call("abs", speed) * z / steady
+    steady = mu_k + (friction.mu_s - mu_k) * stribeck
+    return speed - friction.sigma0 * ir.call("abs", speed) * z / steady
 
 
-def _dahl(program: Program, friction: Friction, name: str, z: Expr, speed: Expr) -> Expr:
+def _dahl(program: Program, friction: SymbolicFriction, name: str, z: Expr, speed: Expr) -> Expr:
     """Rate of the bristle deflection."""
-    room = 1.0 - ir.lift(friction.sigma0) * z * ir.call("sign", speed) / ir.lift(friction.mu_s)
+    room = 1.0 - friction.sigma0 * z * ir.call("sign", speed) / friction.mu_s
     room = program.define(f"room_{name}", room, "1", f"how far {name} is from sliding")
-    slip = ir.power(ir.call("abs", room), ir.lift(friction.gamma)) * ir.call("sign", room)
+    slip = ir.power(ir.call("abs", room), friction.gamma) * ir.call("sign", room)
     return speed * slip
 
 
-def states(program: Program, mechanism: Mechanism, found: Sequence[Bristle]) -> None:
+def states(program: Program, mechanism: SymbolicMechanism, found: Sequence[Bristle]) -> None:
     """Add the friction states to the program."""
     for bristle in found:
         coordinate = mechanism.coordinates[bristle.coordinate]
@@ -94,7 +95,7 @@ def across(force: Expr, e: Expr) -> Expr:
 
 
 def efforts(
-    program: Program, mechanism: Mechanism, found: Sequence[Bristle], responses: dict[int, Response]
+    program: Program, mechanism: SymbolicMechanism, found: Sequence[Bristle], responses: dict[int, Response]
 ) -> Expr:
     """Define the friction efforts τ, shape (f,), N or N·m, against the motion; responses by coordinate.
 
@@ -133,27 +134,27 @@ def _rows(rows: Sequence[Sequence[Expr]]) -> list[tuple[Index, Expr]]:
     return [((i, j), value) for i, row in enumerate(rows) for j, value in enumerate(row)]
 
 
-def _factor(program: Program, mechanism: Mechanism, bristle: Bristle) -> Expr:
+def _factor(program: Program, mechanism: SymbolicMechanism, bristle: Bristle) -> Expr:
     """Effort per normal force, μ·arm."""
     coordinate = mechanism.coordinates[bristle.coordinate]
     assert coordinate.friction is not None
     return program.define(
         f"grip_{coordinate.symbol}",
-        bristle.mu * ir.lift(coordinate.friction.arm),
+        bristle.mu * coordinate.friction.arm,
         "m" if coordinate.unit == "rad" else "1",
         f"friction effort of {coordinate.name} per normal force",
     )
 
 
-def _given(mechanism: Mechanism, bristle: Bristle) -> Expr:
+def _given(mechanism: SymbolicMechanism, bristle: Bristle) -> Expr:
     friction = mechanism.coordinates[bristle.coordinate].friction
-    assert friction is not None
-    return ir.lift(friction.normal_force)
+    assert friction is not None and friction.normal_force is not None
+    return friction.normal_force
 
 
 def _normal(
     program: Program,
-    mechanism: Mechanism,
+    mechanism: SymbolicMechanism,
     bristle: Bristle,
     responses: dict[int, Response],
     tau: Expr,

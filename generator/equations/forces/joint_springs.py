@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ....language import ir
 from ....language.ir import Expr
-from ....mechanism import Coordinate, Mechanism
+from ....mechanism.symbolic import SymbolicCoordinate, SymbolicMechanism
 from .element import Forces
 
 _UNITS = {
@@ -21,13 +21,14 @@ class JointSpring:
     """On coordinate k: −stiffness·(q − rest) − damping·q̇, as far as it has them."""
 
     k: int
-    coordinate: Coordinate
+    coordinate: SymbolicCoordinate
 
     def act(self, forces: Forces) -> None:
         """Add the efforts of spring and damper on the coordinate."""
         coordinate = self.coordinate
         if coordinate.stiffness is not None:
-            deflection = ir.symbol(coordinate.symbol) - ir.lift(coordinate.rest)
+            assert coordinate.rest is not None
+            deflection = ir.symbol(coordinate.symbol) - coordinate.rest
             stiffness = self._number(forces, "stiffness", coordinate.stiffness)
             forces.effort(self.k, -(stiffness * deflection))
             forces.stores(lambda: 0.5 * stiffness * deflection * deflection)
@@ -35,7 +36,7 @@ class JointSpring:
             damping = self._number(forces, "damping", coordinate.damping)
             forces.effort(self.k, -(damping * ir.symbol(f"{coordinate.symbol}_dot")))
 
-    def _number(self, forces: Forces, name: str, value: Expr | float) -> Expr:
+    def _number(self, forces: Forces, name: str, value: Expr) -> Expr:
         """Return a constant of spring or damper; values that follow from parameters are defined once."""
         forces.program.section("springs and dampers")
         unit = _UNITS[name][self.coordinate.motion.kind]
@@ -44,6 +45,6 @@ class JointSpring:
         )
 
 
-def of(mechanism: Mechanism) -> Iterator[JointSpring]:
+def of(mechanism: SymbolicMechanism) -> Iterator[JointSpring]:
     """Return one force element for each coordinate."""
     return (JointSpring(k, coordinate) for k, coordinate in enumerate(mechanism.coordinates))

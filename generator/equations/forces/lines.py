@@ -14,7 +14,8 @@ from functools import partial
 
 from ....language import differentiate, ir
 from ....language.ir import Expr
-from ....mechanism import GROUND, Line, Mechanism, Place
+from ....mechanism import GROUND
+from ....mechanism.symbolic import SymbolicLine, SymbolicMechanism, SymbolicPlace
 from ...program.program import Input, Length
 from ..bodies.lengths import End, along
 from .element import ZERO, Forces
@@ -26,7 +27,7 @@ LINES = "lines"  # set of elements that are gathered in arrays
 class LineForce:
     """Opposite forces on the bodies of both ends."""
 
-    line: Line
+    line: SymbolicLine
 
     def act(self, forces: Forces) -> None:
         """Add the tension to both ends, and publish length, rate and force."""
@@ -51,7 +52,7 @@ class LineForce:
             if body != GROUND:
                 forces.wrench(body, ir.cross(lever, sign * F), sign * F)
 
-    def _end(self, forces: Forces, place: Place, key: str) -> tuple[int, Expr]:
+    def _end(self, forces: Forces, place: SymbolicPlace, key: str) -> tuple[int, Expr]:
         """Index of the body of an end, and position of the end from that body's origin."""
         lever, text = forces.kinematics.lever(place), f"end {key} of {self.line.name} from its body's origin"
         lever = forces.program.define(f"lever_{self.line.name}_{key}", lever, "m", text)
@@ -78,7 +79,7 @@ class LineForce:
         if self.line.stiffness is None:
             return ZERO
         stretch = self._stretch(forces, length)
-        return 0.5 * ir.lift(self.line.stiffness) * stretch * stretch
+        return 0.5 * self.line.stiffness * stretch * stretch
 
     def _law(self, forces: Forces, length: Expr, rate: Expr) -> Expr:
         line, lower = self.line, forces.lower
@@ -91,7 +92,8 @@ class LineForce:
         if line.force is not None:
             return lower(tree)
         rest, rest_rate = self._rest(forces)
-        return ir.lift(line.stiffness) * (length - rest) + ir.lift(line.damping) * (rate - rest_rate)
+        assert line.stiffness is not None and line.damping is not None
+        return line.stiffness * (length - rest) + line.damping * (rate - rest_rate)
 
     def _rest(self, forces: Forces) -> tuple[Expr, Expr]:
         """Length at rest, m, and its rate, m/s, by an expression of t or by a filter's output."""
@@ -102,6 +104,6 @@ class LineForce:
         return forces.lower(tree), forces.lower(differentiate.derivative(tree, "t"))
 
 
-def of(mechanism: Mechanism) -> Iterator[LineForce]:
+def of(mechanism: SymbolicMechanism) -> Iterator[LineForce]:
     """Return one force element for each two-point force element of the mechanism."""
     return (LineForce(line) for line in mechanism.lines)

@@ -8,7 +8,7 @@ from functools import partial
 
 from ....language import ir
 from ....language.ir import Expr
-from ....mechanism import Closure, Mechanism
+from ....mechanism.symbolic import SymbolicClosure, SymbolicMechanism
 from ..bodies import loops
 from .element import Forces
 
@@ -17,7 +17,7 @@ from .element import Forces
 class ReplacementJoint:
     """A force for each deformation of a closure."""
 
-    closure: Closure
+    closure: SymbolicClosure
 
     def act(self, forces: Forces) -> None:
         """Add opposite wrenches on the bodies of both frames."""
@@ -31,8 +31,8 @@ class ReplacementJoint:
             closure.conditions, closure.stiffness, closure.damping, relations, strict=True
         ):
             unit = "N" if condition.unit == "m" else "N.m"
-            force = -(ir.lift(stiffness) * relation.value + ir.lift(damping) * relation.rate)
-            forces.stores(partial(_stored, ir.lift(stiffness), relation.value))
+            force = -(stiffness * relation.value + damping * relation.rate)
+            forces.stores(partial(_stored, stiffness, relation.value))
             text = f"spring of {name}, {condition.name}"
             springs.append(program.define(f"spring_{name}_{condition.name}", force, unit, text))
         a, b = closure.a.place.body, closure.b.place.body
@@ -64,6 +64,6 @@ def _stored(stiffness: Expr, deformation: Expr) -> Expr:
     return 0.5 * stiffness * deformation * deformation
 
 
-def of(mechanism: Mechanism) -> Iterator[ReplacementJoint]:
+def of(mechanism: SymbolicMechanism) -> Iterator[ReplacementJoint]:
     """Return one force element for each closure with springs and dampers."""
     return (ReplacementJoint(closure) for closure in mechanism.closures if closure.stiffness is not None)

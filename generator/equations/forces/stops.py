@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ....language import ir
 from ....language.ir import Expr
-from ....mechanism import Coordinate, Mechanism
+from ....mechanism.symbolic import SymbolicCoordinate, SymbolicMechanism
 from .element import Forces
 from .unilateral import PressingLaw
 
@@ -19,7 +19,7 @@ class Stops:
     """Efforts on coordinate k: the law of `unilateral` beyond a stop, and −effort·tanh(q̇/v_s) of friction."""
 
     k: int
-    coordinate: Coordinate
+    coordinate: SymbolicCoordinate
 
     def act(self, forces: Forces) -> None:
         """Add the efforts of both stops and of friction on the coordinate."""
@@ -29,14 +29,14 @@ class Stops:
         for key, way in _EACH:
             stop = getattr(coordinate.limits, key, None)
             if stop is not None:
-                effort = way * self._pressing(forces, key, way, ir.lift(stop), rate)
+                effort = way * self._pressing(forces, key, way, stop, rate)
                 text = f"effort of the {key} stop of {coordinate.name}"
                 forces.effort(
                     self.k,
                     program.define(f"{coordinate.symbol}_{key}_effort", effort, coordinate.effort_unit, text),
                 )
         if coordinate.coulomb is not None:
-            friction = ir.lift(coordinate.coulomb.effort) * ir.call("tanh", rate / ir.lift(coordinate.coulomb.v_s))
+            friction = coordinate.coulomb.effort * ir.call("tanh", rate / coordinate.coulomb.v_s)
             forces.effort(self.k, -friction)
 
     def _pressing(self, forces: Forces, key: str, way: float, stop: Expr, rate: Expr) -> Expr:
@@ -54,7 +54,7 @@ class Stops:
         return forces.overlapping(depth, free, free)
 
 
-def of(mechanism: Mechanism) -> Iterator[Stops]:
+def of(mechanism: SymbolicMechanism) -> Iterator[Stops]:
     """Return one force element for each coordinate with stops or Coulomb friction."""
     return (
         Stops(k, coordinate)

@@ -8,7 +8,8 @@ from functools import partial
 
 from ....language import ir
 from ....language.ir import Expr
-from ....mechanism import Mechanism, Place, Support
+from ....mechanism import Place
+from ....mechanism.symbolic import SymbolicMechanism, SymbolicSupport
 from ...program.program import Program
 from ..bodies.lengths import End, Length, along
 from .element import ZERO, Forces, size
@@ -29,7 +30,7 @@ _QUANTITIES = {
 class Supports:
     """Deflections of the points of the base that the supports hold."""
 
-    supports: tuple[Support, ...]
+    supports: tuple[SymbolicSupport, ...]
 
     def act(self, forces: Forces) -> None:
         """Add one wrench on the base for all supports."""
@@ -61,7 +62,7 @@ class Supports:
 class LinearizedSupports:
     """Deflection d = U q_base with the matrix U of Jarzębowska et al. 2020; generalised force −Uᵀ(S d + D ḋ)."""
 
-    supports: tuple[Support, ...]
+    supports: tuple[SymbolicSupport, ...]
 
     def act(self, forces: Forces) -> None:
         """Add efforts on the coordinates of the base."""
@@ -87,7 +88,7 @@ class LinearizedSupports:
             forces.effort(k, effort[i])
 
 
-def of(mechanism: Mechanism) -> Iterator[Supports | LinearizedSupports]:
+def of(mechanism: SymbolicMechanism) -> Iterator[Supports | LinearizedSupports]:
     """Return the supports of the base as one force element."""
     base = mechanism.chain.base
     if mechanism.supports and base is not None:
@@ -101,16 +102,16 @@ def _gather(program: Program, i: int, **values: Expr) -> None:
         program.gatherings.add(f"{name}_support", (_SUPPORTS, f"support{i}"), value, unit, text)
 
 
-def _pressing_law(support: Support) -> PressingLaw:
+def _pressing_law(support: SymbolicSupport) -> PressingLaw:
     return PressingLaw(support.stiffness[2], support.damping[2], support.law)
 
 
-def _spring_force(support: Support, deflection: Expr, rate: Expr) -> Expr:
+def _spring_force(support: SymbolicSupport, deflection: Expr, rate: Expr) -> Expr:
     along = [-(support.stiffness[i] * deflection[i] + support.damping[i] * rate[i]) for i in range(2)]
     return ir.array([*along, _pressing_law(support).force(-deflection[2], -rate[2])])
 
 
-def _one_sided(forces: Forces, support: Support, deflection: Expr, force: Expr) -> Expr:
+def _one_sided(forces: Forces, support: SymbolicSupport, deflection: Expr, force: Expr) -> Expr:
     """Force of a unilateral support: zero if clear of the ground or pulling, and no larger along it than on it.
 
     So what it holds along x and y vanishes with its force along z. If it ended all at once, what that does to the

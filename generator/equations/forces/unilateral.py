@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ....language import ir
 from ....language.ir import Expr
-from ....mechanism import HuntCrossley, Value
+from ....mechanism.symbolic import SymbolicHuntCrossley
 
 _TINY = ir.constant(1e-24)  # m² or rad², keeps a power of zero differentiable
 
@@ -21,30 +21,30 @@ class PressingLaw:
 
     Parameters
     ----------
-    stiffness, damping : Value
+    stiffness, damping : Expr
         Constants of spring and damper, N/m and N·s/m (or N·m/rad and N·m·s/rad).
-    smooth : HuntCrossley or None
+    smooth : SymbolicHuntCrossley or None
         Exponent and loss in place of the damper; then the stiffness is in N/mⁿ.
     """
 
-    stiffness: Value
-    damping: Value
-    smooth: HuntCrossley | None
+    stiffness: Expr
+    damping: Expr
+    smooth: SymbolicHuntCrossley | None
 
     def elastic(self, depth: Expr) -> Expr:
         """Spring force, N; odd in the depth, so that a trial step beyond an event has a value."""
-        linear = ir.lift(self.stiffness) * depth
+        linear = self.stiffness * depth
         if self.smooth is None:
             return linear
-        return linear * ir.power(depth * depth + _TINY, 0.5 * (ir.lift(self.smooth.exponent) - 1.0))
+        return linear * ir.power(depth * depth + _TINY, 0.5 * (self.smooth.exponent - 1.0))
 
     def force(self, depth: Expr, rate: Expr) -> Expr:
         """Force of spring and damper, N, at a depth, m, and its rate, m/s."""
         if self.smooth is None:
-            return self.elastic(depth) + ir.lift(self.damping) * rate
-        return self.elastic(depth) * (1.0 + ir.lift(self.smooth.loss) * rate)
+            return self.elastic(depth) + self.damping * rate
+        return self.elastic(depth) * (1.0 + self.smooth.loss * rate)
 
     def energy(self, depth: Expr) -> Expr:
         """Energy of the spring, J."""
-        exponent = ir.constant(1.0) if self.smooth is None else ir.lift(self.smooth.exponent)
+        exponent = ir.constant(1.0) if self.smooth is None else self.smooth.exponent
         return self.elastic(depth) * depth / (exponent + 1.0)

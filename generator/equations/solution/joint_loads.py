@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from ....description.types.origin import joint_load
 from ....language import ir
 from ....language.ir import Expr, Index
-from ....mechanism import GROUND, Mechanism
+from ....mechanism import GROUND
+from ....mechanism.symbolic import SymbolicMechanism
 from ...program.gathered import Table
 from ...program.program import Output, Program
 from ...program.tree import Transmitted
@@ -145,7 +146,7 @@ class JointLoads:
         return self._accelerations[body]
 
 
-def _chain(mechanism: Mechanism, body: int) -> list[int]:
+def _chain(mechanism: SymbolicMechanism, body: int) -> list[int]:
     """The body's ancestors among the bodies."""
     chain = []
     while (body := mechanism.bodies[body].parent) >= 0:
@@ -153,7 +154,7 @@ def _chain(mechanism: Mechanism, body: int) -> list[int]:
     return chain
 
 
-def _subtree(mechanism: Mechanism, body: int) -> set[int]:
+def _subtree(mechanism: SymbolicMechanism, body: int) -> set[int]:
     return {b for b in range(len(mechanism.bodies)) if b == body or body in _chain(mechanism, b)}
 
 
@@ -207,7 +208,7 @@ def _output(link: str, component: str, unit: str, text: str, expr: Expr) -> Outp
     return Output(joint_load(link, component), unit, text, expr)
 
 
-def _axial_and_normal(program: Program, mechanism: Mechanism, body: int, link: str, F: Expr) -> None:
+def _axial_and_normal(program: Program, mechanism: SymbolicMechanism, body: int, link: str, F: Expr) -> None:
     coordinates = mechanism.bodies[body].coordinates
     if len(coordinates) != 1:
         return

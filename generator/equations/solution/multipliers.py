@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ....language import ir
 from ....language.ir import Expr, Index, Shape
-from ....mechanism import Mechanism
+from ....mechanism.symbolic import SymbolicMechanism
 from ...program.items import listed
 from ...program.program import Program
 from ..bodies.dynamics import Dynamics
@@ -16,7 +16,7 @@ from .system import submatrix
 
 def contact_multipliers(
     program: Program,
-    mechanism: Mechanism,
+    mechanism: SymbolicMechanism,
     constraints: Constraints,
     rows: Sequence[int],
     Lambda: Expr | None,
@@ -75,7 +75,7 @@ def _shared(
 
 def drive_efforts(
     program: Program,
-    mechanism: Mechanism,
+    mechanism: SymbolicMechanism,
     dynamics: Dynamics,
     constraints: Constraints,
     rows: Sequence[int],
@@ -102,7 +102,7 @@ def drive_efforts(
 
 
 def _exerted(
-    program: Program, mechanism: Mechanism, constraints: Constraints, rows: Sequence[int], forces: Expr
+    program: Program, mechanism: SymbolicMechanism, constraints: Constraints, rows: Sequence[int], forces: Expr
 ) -> Expr:
     """[Λ; τ] of [Cᵀ B] [Λ; τ] = forces; with fewer unknowns than n the equations agree, which s = 0 says:
 

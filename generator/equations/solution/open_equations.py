@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....language.ir import Expr
-from ....mechanism import Mechanism
+from ....mechanism.symbolic import SymbolicMechanism
 from ...program.program import Output, Program
 from ..bodies.dynamics import Dynamics
 from ..bodies.filters import Followed
@@ -27,7 +27,7 @@ class OpenEquations:
     ----------
     program : Program
         Definitions of all quantities; `close` completes it, once.
-    mechanism : Mechanism
+    mechanism : SymbolicMechanism
         Bodies, force elements and tasks as expressions of the program's parameters.
     bodies, inertia : Kinematics, Dynamics
         Motions of all bodies; M, shape (n, n), and h, shape (n,), with gravity in h.
@@ -46,7 +46,7 @@ class OpenEquations:
     """
 
     program: Program
-    mechanism: Mechanism
+    mechanism: SymbolicMechanism
     bodies: Kinematics
     inertia: Dynamics
     Q: Expr

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from ....description.types.origin import Origin
 from ....language import ir
 from ....language.ir import Expr
-from ....mechanism import Mechanism
+from ....mechanism.symbolic import SymbolicMechanism
 from ...program.items import LinearSolve
 from ...program.program import Program, Projection
 from ..bodies.dynamics import Dynamics
@@ -28,7 +28,7 @@ _ORIGIN = Origin("projection onto the constraints")
 
 
 def derive(
-    program: Program, mechanism: Mechanism, dynamics: Dynamics, rows: Constraints, active: ActiveSystem
+    program: Program, mechanism: SymbolicMechanism, dynamics: Dynamics, rows: Constraints, active: ActiveSystem
 ) -> None:
     """Add the projections to a program that has its states; of the rows, the independent ones take part."""
 
@@ -52,7 +52,7 @@ def derive(
 def _saddle(
     name: str,
     level: str,
-    mechanism: Mechanism,
+    mechanism: SymbolicMechanism,
     dynamics: Dynamics,
     C: Expr,
     residual: Expr,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ....language import ir
 from ....language.ir import Expr, Index
-from ....mechanism import Mechanism
+from ....mechanism.symbolic import SymbolicMechanism
 from ...program.program import Program
 from ..constraints.constraints import Constraints
 from .linear_solves import dependent_names, split
@@ -15,11 +15,11 @@ from .system import ActiveSystem, submatrix
 
 
 def velocities(
-    program: Program, mechanism: Mechanism, constraints: Constraints, active: ActiveSystem
+    program: Program, mechanism: SymbolicMechanism, constraints: Constraints, active: ActiveSystem
 ) -> tuple[Expr, Expr | None] | None:
     """Define the dependent velocities as outputs; returns C_d and D = ∂q̇_d/∂q̇_i, if there are any."""
     program.section("dependent velocities")
-    kappa = ir.lift(mechanism.kappa)
+    kappa = mechanism.kappa
     # ν − κΦ, row by row
     rates = [-(row.drift + kappa * row.value) for row in constraints.rows]
     for k, row in active.held.items():
@@ -40,7 +40,7 @@ def velocities(
 
 
 def _solution(
-    program: Program, mechanism: Mechanism, active: ActiveSystem, Cd: Expr, Ci: Expr | None, right: Expr
+    program: Program, mechanism: SymbolicMechanism, active: ActiveSystem, Cd: Expr, Ci: Expr | None, right: Expr
 ) -> Expr:
     """[D, C_d⁻¹(ν − κΦ)], shape (m, n_i + 1)."""
     m, free = len(active.rows), len(active.independent)
@@ -53,10 +53,10 @@ def _solution(
     return program.solve("E", Cd, B, text, names, ratios=free)
 
 
-def _rate(mechanism: Mechanism, k: int) -> Expr:
+def _rate(mechanism: SymbolicMechanism, k: int) -> Expr:
     return ir.symbol(f"{mechanism.coordinates[k].symbol}_dot")
 
 
-def _publish(program: Program, mechanism: Mechanism, k: int, expr: Expr) -> None:
+def _publish(program: Program, mechanism: SymbolicMechanism, k: int, expr: Expr) -> None:
     coordinate = mechanism.coordinates[k]
     program.publish(coordinate.signal("velocity"), expr, f"{coordinate.unit}/s", f"{coordinate.name}, rate")

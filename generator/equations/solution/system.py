@@ -12,7 +12,7 @@ from itertools import groupby, product
 
 from ....language import ir
 from ....language.ir import Expr, Index
-from ....mechanism import Mechanism
+from ....mechanism.symbolic import SymbolicMechanism
 from ...program.items import listed
 from ...program.program import Program
 from ...program.tree import Tree
@@ -67,7 +67,9 @@ class ActiveSystem:
         return tuple(self.free[i] for i in self.dependent)
 
 
-def active_system(mechanism: Mechanism, constraints: Constraints | None, partition: Partition) -> ActiveSystem:
+def active_system(
+    mechanism: SymbolicMechanism, constraints: Constraints | None, partition: Partition
+) -> ActiveSystem:
     """Rows and coordinates that take part; where all rows are to have multipliers, none is put aside."""
     if constraints is None:
         return ActiveSystem((), tuple(range(mechanism.n)), {}, (), ())
@@ -92,12 +94,12 @@ def forces(program: Program, dynamics: Dynamics, Q: Expr, units: Sequence[int]) 
     return f, _columns(program, "F", [f, *unit_efforts], text)
 
 
-def stabilised(mechanism: Mechanism, constraints: Constraints) -> Expr:
+def stabilised(mechanism: SymbolicMechanism, constraints: Constraints) -> Expr:
     """Return the stabilised C q̈: γ − 2αΦ̇ − β²Φ (Baumgarte), or γ + κ²Φ if Φ̇ = −κΦ."""
     if mechanism.formulation == "gpme_reduced":
-        kappa = ir.lift(mechanism.kappa)
+        kappa = mechanism.kappa
         return constraints.gamma + kappa * kappa * constraints.Phi
-    alpha, beta = ir.lift(mechanism.alpha), ir.lift(mechanism.beta)
+    alpha, beta = mechanism.alpha, mechanism.beta
     return constraints.gamma - 2.0 * alpha * constraints.Phi_dot - beta * beta * constraints.Phi
 
 
@@ -118,7 +120,7 @@ class EquationsOfMotion:
 
 def equations_of_motion(
     program: Program,
-    mechanism: Mechanism,
+    mechanism: SymbolicMechanism,
     dynamics: Dynamics,
     constraints: Constraints,
     active: ActiveSystem,
@@ -161,7 +163,7 @@ def equations_of_motion(
 
 def solve(
     program: Program,
-    mechanism: Mechanism,
+    mechanism: SymbolicMechanism,
     equations: EquationsOfMotion,
     active: ActiveSystem,
     ratios: tuple[Expr, Expr | None] | None,

@@ -286,7 +286,7 @@ class _Roller:
         first = column[0]
         if first.kind == "constant":
             if all(np.array_equal(hole.value, first.value) for hole in column):  # type: ignore[arg-type]
-                return ir.constant(first.value)
+                return ir.constant(np.asarray(first.value))
             return self._tables.constant(iterator, over, values, [hole.value for hole in column])  # type: ignore[misc]
         if first.kind == "symbol":
             names = [str(hole.value) for hole in column]

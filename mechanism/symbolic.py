@@ -1,0 +1,25 @@
+"""Records of a mechanism whose numbers are symbols, for the generator."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from ..language.ir import Expr
+from . import by_law, parts
+
+SymbolicBody: TypeAlias = parts.Body[Expr, Expr, Expr]
+SymbolicClosure: TypeAlias = parts.Closure[Expr, Expr, Expr]
+SymbolicContact: TypeAlias = parts.Contact[Expr, Expr]
+SymbolicCoordinate: TypeAlias = parts.Coordinate[Expr]
+SymbolicFilter: TypeAlias = parts.Filter[Expr]
+SymbolicForce: TypeAlias = parts.AppliedForce[Expr]
+SymbolicFriction: TypeAlias = parts.Friction[Expr]
+SymbolicFrame: TypeAlias = parts.JointFrame[Expr, Expr]
+SymbolicHuntCrossley: TypeAlias = parts.HuntCrossley[Expr]
+SymbolicKnifeEdge: TypeAlias = parts.KnifeEdge[Expr]
+SymbolicLawElement: TypeAlias = by_law.LawElement[Expr]
+SymbolicLine: TypeAlias = parts.Line[Expr, Expr]
+SymbolicMechanism: TypeAlias = parts.Mechanism[Expr, Expr, Expr]
+SymbolicPlace: TypeAlias = parts.Place[Expr]
+SymbolicSupport: TypeAlias = parts.Support[Expr, Expr]
+SymbolicTask: TypeAlias = parts.ProgrammedTask[Expr]
