@@ -74,7 +74,8 @@ def _without_states(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Exp
     if tree.op == "/" and _running(parameters, tree.args[1]) == {"t"}:
         yield differentiate.ONE / tree.args[1]
     if tree.op == "if" and _running(parameters, *tree.args[:2]) == {"t"}:
-        yield ir.choose(tree.data[0], *tree.args[:2], differentiate.ONE, differentiate.ZERO)
+        left, right = tree.args[:2]
+        yield ir.choose(tree.data[0], left, right, differentiate.ONE, differentiate.ZERO)
 
 
 def _running(parameters: Mapping[str, float], *trees: Expr) -> set[str]:

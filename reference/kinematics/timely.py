@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from ...core.trajectory import Array
 from ...language.held import held_values, wanders
 from ...language.pace import STEADY, Pace, merged, searched
-from .expression import Branch, Call, Choice, Constant, Instant, Looked, Node, NoValue, affine, names, stops
+from .expression import (
+    Branch,
+    Call,
+    Choice,
+    Constant,
+    Instant,
+    Looked,
+    Node,
+    NoValue,
+    affine,
+    names,
+    stops,
+    with_children,
+)
 from .jet import Number, plain
 from .segment import Apart, Segment
 
@@ -55,7 +69,7 @@ def _without_states(node: Node) -> Iterator[Node]:
     if isinstance(node, Call) and node.function == "/" and set(names(node.children[1])) == {"t"}:
         yield Call("/", (Constant(1.0), node.children[1]))
     if isinstance(node, Branch) and not _is_mixed(*node.children[:2]):
-        yield replace(node, children=(*node.children[:2], Constant(1.0), Constant(0.0)))
+        yield with_children(node, [*node.children[:2], Constant(1.0), Constant(0.0)])
 
 
 def _mixed(node: Node) -> Iterator[Node]:
@@ -86,7 +100,12 @@ def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace,
     initial = [_initial(part, expression.initial) for part in _timeless(core)]
     for values in held_values(initial):
         part = _with_held(core, iter(values))
-        yield _pace(part, horizon), lambda time, part=part: _values(part, time, float(time[0]))
+        yield _pace(part, horizon), partial(_from_first, part)
+
+
+def _from_first(node: Node, time: Array) -> Array:
+    """Values at increasing times, shape (N,), s, of the piece that holds at the first of them."""
+    return _values(node, time, float(time[0]))
 
 
 def _timeless(node: Node) -> Iterator[Node]:
@@ -104,7 +123,7 @@ def _with_held(node: Node, values: Iterator[float]) -> Node:
     used = set(names(node))
     if used and "t" not in used:
         return Constant(next(values))
-    return replace(node, children=tuple(_with_held(child, values) for child in node.children)) if used else node
+    return with_children(node, [_with_held(child, values) for child in node.children]) if used else node
 
 
 def _initial(node: Node, values: Mapping[str, Number]) -> float | None:
