@@ -102,6 +102,13 @@ def test_short_features_of_time_and_states(expression: str, position: float) -> 
         assert len(_walk(pace, 10.0)) < 400
 
 
+def test_a_condition_on_a_constant_step_of_quintic() -> None:
+    """The jump is at quintic(0.25, 0, 1, 0, 10) = 10·(10τ³ − 15τ⁴ + 6τ⁵) at τ = 1/4; runs stop there anyway."""
+    tree = differentiate.expand(expressions.parse("sin(t) if t > quintic(0.25, 0, 1, 0, 10) else 0"))
+    pace = timed_pace([tree], {}, {}, 10.0).pace
+    assert pace.known.tolist() == pytest.approx([10.0 * (10 / 4**3 - 15 / 4**4 + 6 / 4**5)])
+
+
 @pytest.mark.parametrize(
     ("expression", "is_wandering"),
     [
