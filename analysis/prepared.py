@@ -175,8 +175,9 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
     partition = Partition(solvability.dependent, solvability.independent, solvability.without_drive)
     follows = analysis.following(problem, searching)
     begins = tuple(problem.model.filters.begins(problem.start[0]))
+    quantities = problem.model.quantities.named(problem.initial_state)
     initial = equations.InitialValues(
-        problem.start, solvability.extent, None if follows.is_none else follows, begins
+        problem.start, solvability.extent, None if follows.is_none else follows, begins, quantities
     )
     derived = equations.derive(chain, initial, partition)
     program = linear_solves.with_linear_solves(derived, chain.constraints.formulation)

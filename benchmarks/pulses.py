@@ -2,8 +2,9 @@
 
     python benchmarks/pulses.py [--count 1000] [--first 0] [--workers 2] [--rumoca 20]
 
-A machine has five masses at rest, each with a pulse of another kind: a linear and a cubic lookup table, a gust
-in an expression, a pair of quintics, an interval `if t`; every second machine has a sixth with an input file.
+A machine has six masses at rest, each with a pulse of another kind: a linear and a cubic lookup table, a gust
+in an expression, a pair of quintics, an interval `if t`, a gust whose exponent depends on the mass's position too;
+every second machine has a seventh with an input file.
 Widths are 1 ms to 1 s, horizons 1, 10 and 100 s. A pulse is missed if the speed that it leaves is wrong by more
 than 1 %. Prints the counts by run and kind; exit status 1 where one is missed or a run fails.
 """
@@ -36,7 +37,7 @@ from gpmelica.runs.fmpy_runs.inputs import InputTable
 
 Array = NDArray[np.float64]
 HORIZONS = (1.0, 10.0, 100.0)
-KINDS = ("linear table", "cubic table", "gust", "quintics", "interval")
+KINDS = ("linear table", "cubic table", "gust", "quintics", "interval", "gust of a state")
 MISSED = 0.01
 
 
@@ -74,6 +75,9 @@ def _pulse(
         case "gust":
             # the width holds the gust to 2e-4
             return f"100*exp(-((t - {middle!r})/{width / 6!r})^2)", {}, 100 * width / 6 * np.sqrt(np.pi)
+        case "gust of a state":
+            exponent = f"((t - {middle!r})/{width / 6!r})^2 + (1e-4*position)^2"
+            return f"100*exp(-({exponent}))", {}, 100 * width / 6 * np.sqrt(np.pi)
         case "quintics":
             rise = f"quintic(t, {begin!r}, {middle!r}, 0, 100)"
             return f"{rise} - quintic(t, {middle!r}, {begin + width!r}, 0, 100)", {}, 50.0 * width
@@ -91,6 +95,7 @@ def _machine(seed: int, folder: Path) -> tuple[dict[str, Any], dict[str, float],
         begin = float(rng.uniform(0.0, horizon - width))
         text, own, impulse = _pulse(kind, folder, horizon, begin, width)
         links.append(_mass(f"m{k}"))
+        text = text.replace("position", f"m{k}.position")
         forces.append({"name": f"f{k}", "joint": f"m{k}", "effort": text})
         tables |= own
         speeds[f"m{k}_position_dot"] = impulse
@@ -100,9 +105,9 @@ def _machine(seed: int, folder: Path) -> tuple[dict[str, Any], dict[str, float],
         begin = float(rng.uniform(0.0, horizon - width))
         time = np.array([0.0, begin, begin + width / 2, begin + width, horizon])
         inputs = InputTable(time, {"push": np.array([0.0, 0.0, 100.0, 0.0, 0.0])})
-        links.append(_mass("m5"))
-        forces.append({"name": "push", "joint": "m5", "input": True})
-        speeds["m5_position_dot"] = 50.0 * width
+        links.append(_mass("pushed"))
+        forces.append({"name": "push", "joint": "pushed", "input": True})
+        speeds["pushed_position_dot"] = 50.0 * width
     simulation = {"start": "description", "stop": horizon, "output_step": horizon / 10}
     data = {"schema": 1, "name": "Pulses", "gravity": [0.0, 0.0, 0.0], "links": links, "forces": forces}
     return data | {"tables": tables, "simulation": simulation}, speeds, inputs
@@ -147,7 +152,7 @@ def main() -> None:
     for name, default in (("count", 1000), ("first", 0), ("workers", 2), ("rumoca", 20)):
         parser.add_argument(f"--{name}", type=int, default=default)
     given = parser.parse_args()
-    seeds = range(given.first, given.first + -(-given.count // 5))
+    seeds = range(given.first, given.first + -(-given.count // len(KINDS)))
     counts: Counter[tuple[str, str]] = Counter()
     with ProcessPoolExecutor(given.workers) as pool:
         jobs = [pool.submit(trial, seed, seed - given.first < given.rumoca) for seed in seeds]

@@ -85,6 +85,12 @@ def main() -> NoReturn:
     try:
         with printed():
             app(standalone_mode=True)
+    except SystemExit as ended:
+        if ended.code == BAD_INPUT:  # the arguments are not those of the command, which has not begun
+            from .misuse import withdraw_misused
+
+            withdraw_misused(sys.argv[1:])
+        raise
     except (DescriptionError, UnknownNameError) as error:
         _fail(BAD_INPUT, str(error))
     except MissingToolError as error:

@@ -8,6 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from .ir import Expr
 
+
+def _step(tau: float) -> float:
+    x = min(max(tau, 0.0), 1.0)
+    return x**3 * (10.0 - 15.0 * x + 6.0 * x * x)
+
+
 _FUNCTIONS: dict[str, Callable[..., float]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -21,6 +27,7 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
     "max": max,
     "sign": lambda x: float((x > 0) - (x < 0)),
     "start": lambda x: x,
+    "quintic_0": _step,
     "quintic": lambda t, t0, t1, s0, s1: s0 + (s1 - s0) * _step((t - t0) / (t1 - t0)),
     **{name: getattr(math, name) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2")},
     **{name: getattr(math, name) for name in ("sqrt", "exp", "log", "tanh")},
@@ -82,8 +89,3 @@ def _shown(function: str, values: Sequence[float | None]) -> str:
     if function.isalpha():
         return f"{function}({', '.join(texts)})"
     return f" {function} ".join(f"({text})" if text.startswith("-") else text for text in texts)
-
-
-def _step(tau: float) -> float:
-    x = min(max(tau, 0.0), 1.0)
-    return x**3 * (10.0 - 15.0 * x + 6.0 * x * x)

@@ -9,14 +9,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from . import constants, differentiate
+from . import constants, differentiate, ir
 from .expressions import running_names, tables
+from .held import held_values
 from .ir import Expr
 from .pace import STEADY, Pace, merged, searched
 
 Array = NDArray[np.float64]
 _POLYNOMIAL = ("+", "-", "*", "neg", "quintic_0")
+_POWERS = (2.0, 3.0, 4.0)  # exponents of polynomials that few samples show
 _INSIDE = 1e-9  # of a piece between two breakpoints: how far from its ends it is looked at
+
+
+class _NoValueError(ValueError):
+    """An expression that has no value at some time."""
 
 
 @dataclass(frozen=True)
@@ -27,27 +33,111 @@ class TimedPace:
     parameters: frozenset[str]
 
 
-def timed_pace(trees: Sequence[Expr], parameters: Mapping[str, float], horizon: float) -> TimedPace:
+def timed_pace(
+    trees: Sequence[Expr], parameters: Mapping[str, float], initial: Mapping[str, float], horizon: float
+) -> TimedPace:
     """Longest steps from 0 to the horizon, s, for the parameters' values.
 
     Lookup tables have a pace of their own, by their argument.
+
+    Parameters
+    ----------
+    trees : sequence of Expr
+        Expressions of the description, expanded.
+    parameters : mapping of str to float
+        Values of parameters by name.
+    initial : mapping of str to float
+        Values of other names at t = 0, as far as they are known.
+    horizon : float
+        Time that is searched, s.
     """
     parts = [part for tree in trees for part in _timely(tree, parameters)]
-    used = frozenset(name for part in parts for name in running_names(part)) & parameters.keys()
-    return TimedPace(merged([_pace(part, parameters, horizon) for part in parts]), used)
+    mixed = [part for tree in trees for part in _mixed(tree, parameters)]
+    used = frozenset(name for part in (*parts, *mixed) for name in running_names(part)) & parameters.keys()
+    held = [part for core in mixed for part in _held(core, parameters, initial)]
+    return TimedPace(merged([_pace(part, parameters, horizon) for part in (*parts, *held)]), used)
 
 
 def _timely(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
     """The largest parts of time and parameters alone that are not affine in time, without lookup tables."""
-    used = set(running_names(tree)) - parameters.keys()
-    if not used:
-        return
+    used = _running(parameters, tree)
     if used == {"t"} and next(tables(tree), None) is None:
         if not _is_affine(tree):
             yield tree
-        return
-    for child in tree.args:
-        yield from _timely(child, parameters)
+    elif "t" in used:
+        for child in (*tree.args, *_without_states(tree, parameters)):
+            yield from _timely(child, parameters)
+
+
+def _without_states(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
+    """Reciprocals of divisors, and conditions as 1 or 0, that depend on time alone."""
+    if tree.op == "/" and _running(parameters, tree.args[1]) == {"t"}:
+        yield differentiate.ONE / tree.args[1]
+    if tree.op == "if" and _running(parameters, *tree.args[:2]) == {"t"}:
+        left, right = tree.args[:2]
+        yield ir.choose(tree.data[0], left, right, differentiate.ONE, differentiate.ZERO)
+
+
+def _running(parameters: Mapping[str, float], *trees: Expr) -> set[str]:
+    """Names in expressions whose values change during a run."""
+    return {name for tree in trees for name in running_names(tree)} - parameters.keys()
+
+
+def _mixed(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
+    """Operations on time and states at once that may have pulses of their own: all but sums and products."""
+    if _is_mixed(parameters, tree):
+        if _is_decisive(tree, parameters):
+            yield tree
+        for child in tree.args:
+            yield from _mixed(child, parameters)
+
+
+def _is_mixed(parameters: Mapping[str, float], *trees: Expr) -> bool:
+    used = _running(parameters, *trees)
+    return "t" in used and len(used) > 1
+
+
+def _is_decisive(tree: Expr, parameters: Mapping[str, float]) -> bool:
+    """Whether a mixed operation does more than to add, multiply or choose what its operands are."""
+    if tree.op == "if":
+        return _is_mixed(parameters, *tree.args[:2])
+    if tree.op == "/":
+        return _is_mixed(parameters, tree.args[1])
+    return not _is_polynomial(tree) and next(tables(tree), None) is None
+
+
+def _held(tree: Expr, parameters: Mapping[str, float], initial: Mapping[str, float]) -> Iterator[Expr]:
+    """The expression with several choices of numbers in place of its parts that do not depend on time."""
+    known = {"pi": math.pi, **parameters, **initial}
+    values = [_initial(part, known) for part in _timeless(tree, parameters)]
+    with np.errstate(all="ignore"):  # an expression without a value bounds no step
+        yield from [_with_held(tree, parameters, iter(choice)) for choice in held_values(values)]
+
+
+def _timeless(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
+    """The largest parts that change during a run and do not depend on time."""
+    used = _running(parameters, tree)
+    if used and "t" not in used:
+        yield tree
+    elif used:
+        for child in tree.args:
+            yield from _timeless(child, parameters)
+
+
+def _with_held(tree: Expr, parameters: Mapping[str, float], values: Iterator[float]) -> Expr:
+    """Put numbers in place of the parts that do not depend on time, in the order of `_timeless`."""
+    used = _running(parameters, tree)
+    if used and "t" not in used:
+        return ir.constant(next(values))
+    return ir.rebuilt(tree, [_with_held(child, parameters, values) for child in tree.args]) if used else tree
+
+
+def _initial(tree: Expr, known: Mapping[str, float]) -> float | None:
+    """Return the value at t = 0; None where it is unknown or none exists."""
+    if not set(running_names(tree)) <= known.keys():
+        return None
+    with np.errstate(all="ignore"):
+        return float(_values(tree, known))
 
 
 def _is_affine(tree: Expr) -> bool:
@@ -68,13 +158,16 @@ def _pace(tree: Expr, parameters: Mapping[str, float], horizon: float) -> Pace:
         margin = _INSIDE * float(time[-1] - time[0])
         inside = np.clip(time, begin + margin, time[-1] - margin)
         with np.errstate(all="ignore"):
-            return np.broadcast_to(_values(tree, {"pi": math.pi, **parameters, "t": inside}), time.shape)
+            found = np.broadcast_to(_values(tree, {"pi": math.pi, **parameters, "t": inside}), time.shape)
+        if not np.all(np.isfinite(found)):
+            raise _NoValueError
+        return found
 
-    breaks = [*_breaks(tree, parameters)]
-    samples = function(np.linspace(0.0, horizon, 64), 0.0)
-    if not np.all(np.isfinite(samples)):
+    try:
+        breaks = [*_breaks(tree, parameters)]
+        return searched(function, (0.0, horizon), breaks, smooth=_is_smooth(tree))
+    except ValueError:
         return STEADY  # a run that comes there ends with a message
-    return searched(function, (0.0, horizon), breaks, smooth=_is_smooth(tree))
 
 
 def _breaks(tree: Expr, parameters: Mapping[str, float]) -> Iterator[float]:
@@ -94,13 +187,17 @@ def _breaks(tree: Expr, parameters: Mapping[str, float]) -> Iterator[float]:
 
 def _is_smooth(tree: Expr) -> bool:
     """Whether it is a polynomial between its breakpoints."""
-    if tree.op == "call":
-        own = tree.function in _POLYNOMIAL
-    else:
-        own = tree.op in (*_POLYNOMIAL, "constant", "symbol", "if") or (
-            tree.op == "/" and tree.args[1].op == "constant"
-        )
-    return own and all(map(_is_smooth, tree.args))
+    return _is_polynomial(tree) and all(map(_is_smooth, tree.args))
+
+
+def _is_polynomial(tree: Expr) -> bool:
+    """Whether the operation itself is one, piece by piece."""
+    if tree.op in ("/", "^"):
+        exponent = tree.args[1]
+        return exponent.op == "constant" and (tree.op == "/" or float(exponent.data) in _POWERS)
+    if tree.op == "if":
+        return differentiate.switching_time(tree, lambda name: name != "t") is not None
+    return tree.op in ("constant", "symbol") or tree.function in _POLYNOMIAL
 
 
 def _values(tree: Expr, known: Mapping[str, Array | float]) -> Array | float:

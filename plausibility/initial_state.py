@@ -15,7 +15,6 @@ from ..core.trajectory import Array
 from .places import member, support_key
 
 _ROUNDING = 1e-6  # of the acceleration that the forces would cause one by one
-_COMMANDED = 1e-6  # rad/s² or m/s²
 
 
 @dataclass(frozen=True)
@@ -57,14 +56,15 @@ class InitialState:
         Of the coordinates, shape (n,), rad/s² or m/s².
     is_significant : array of bool
         Whether each acceleration is more than rounding of the forces in balance, shape (n,).
-    is_commanded : bool
-        Whether a programmed constraint or motion prescribes an acceleration at t = 0.
+    uncommanded : Array
+        Accelerations with all programmed constraints and motions held, shape (n,), rad/s² or m/s²; zero where they
+        are not more than rounding.
     """
 
     forces: tuple[ElementForce, ...]
     accelerations: Array
     is_significant: NDArray[np.bool_]
-    is_commanded: bool
+    uncommanded: Array
 
 
 def initial_state(model: Prepared, problem: InitialValueProblem) -> InitialState:
@@ -87,11 +87,14 @@ def initial_state(model: Prepared, problem: InitialValueProblem) -> InitialState
     tasks = {row for task in model.chain.tasks for row in task.rows}
     bristles = np.zeros(len(numbers.friction.coordinates) + numbers.filters.size)
     natural = analysis.natural_accelerations(problem, (0.0, *start, bristles))
+    commanded = analysis.accelerations_by_rows(problem, found, tasks)
+    left = found.qdd - commanded  # the equations are linear in commanded accelerations
+    is_left = np.abs(left) > _ROUNDING * np.maximum(natural, np.abs(commanded))
     return InitialState(
         tuple(_forces(model, problem)),
         np.asarray(found.qdd),
         np.asarray(np.abs(found.qdd) > _ROUNDING * natural),
-        any(abs(x) > _COMMANDED for name, x in zip(found.rows, found.gamma, strict=True) if name in tasks),
+        np.where(is_left, left, 0.0),
     )
 
 

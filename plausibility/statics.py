@@ -75,22 +75,20 @@ def _cause(name: str) -> str:
 def accelerated_start(model: Prepared, initial: InitialState) -> Iterator[Remark]:
     """The coordinate that accelerates most at t = 0, where the description asks for a static start.
 
-    Velocities in the description, commanded accelerations, and programmed constraints that the description lets
-    start violated are reasons to accelerate.
+    Commanded accelerations and all that they cause are no reason to ask. Velocities in the description, and
+    programmed constraints that the description lets start violated, are reasons to accelerate.
     """
-    if initial.is_commanded or not _is_static(model):
+    if not _is_static(model):
         return
     lever = extent(model)
     linear = [
-        abs(x) * (lever if c.unit == "rad" else 1.0) * significant
-        for c, x, significant in zip(
-            model.mechanism.coordinates, initial.accelerations, initial.is_significant, strict=True
-        )
+        abs(x) * (lever if c.unit == "rad" else 1.0)
+        for c, x in zip(model.mechanism.coordinates, initial.uncommanded, strict=True)
     ]
     k = int(np.argmax(linear))
     if linear[k] <= _AT_REST:
         return
-    coordinate, value = model.mechanism.coordinates[k], float(initial.accelerations[k])
+    coordinate, value = model.mechanism.coordinates[k], float(initial.uncommanded[k])
     unit = f"{coordinate.unit}/s2"
     limit = _AT_REST / (lever if coordinate.unit == "rad" else 1.0)
     yield Remark(

@@ -21,3 +21,10 @@ def unresolved_functions(model: Prepared) -> Iterator[Remark]:
             unit="s",
             limit=stop / CELLS,
         )
+    for label in model.problem.model.wandering(stop):
+        yield Remark(
+            "function_unresolved",
+            label,
+            f"has a short pulse at times that depend on the motion, which runs of {stop:.6g} s may step over",
+            "a pulse whose time depends on t alone, or a condition in place of the pulse",
+        )

@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import rmtree
 
 from ..core.errors import DescriptionError
 from ..core.input_files import read_text
@@ -41,9 +42,13 @@ def withdraw_study(file: Path, out: Path | None) -> None:
 
 
 def withdraw_sweep(file: Path, case: str | None, out: Path | None) -> None:
-    """Remove the page of an earlier `sweep`; the runs that are done stay, so that the sweep can go on."""
+    """Remove page, table and signals of an earlier `sweep`; the runs that are done stay, so that it can go on.
+
+    `sweep.json` stays too: it says which sweep these runs belong to, and nothing about their results.
+    """
     for folder in _folders(file, out, f"_{case}_sweep" if case else "_sweep"):
-        _remove(folder, "sweep.html")
+        _remove(folder, "sweep.html", "table.parquet")
+        rmtree(folder / "signals.zarr", ignore_errors=True)
 
 
 def withdraw_optimum(file: Path, case: str | None, out: Path | None) -> None:

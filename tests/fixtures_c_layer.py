@@ -17,20 +17,20 @@ SOLVERS = ("linear_solve", "constrained_solve", "stage_matrix", "symmetric_solve
 
 @pytest.fixture(scope="session")
 def libraries(once: Once) -> dict[str, Path]:
-    """Shared libraries of the two models, built as FMUs' are, and of the solvers."""
+    """Shared libraries of the hand-written models, built as FMUs' are, and of the solvers."""
     cc = compiler()
     if cc is None:
         pytest.skip("no C compiler: CC, cc, gcc, clang and ziglang are missing")
 
     def build(folder: Path) -> None:
-        for model in ("oscillator", "singular"):
+        for model in ("oscillator", "singular", "cart"):
             (library,) = binaries.build(model, flat(model), {}, binaries.toolchains("2.0")).values()
             (folder / f"{model}.so").write_bytes(library)
         solvers = [SOURCES / "algebra" / f"{name}.c" for name in SOLVERS]
         compile_c(cc, folder / "solvers.so", solvers, "-O2", "-shared", "-fPIC")
 
     folder = once("c_layer", build)
-    return {name: folder / f"{name}.so" for name in ("oscillator", "singular", "solvers")}
+    return {name: folder / f"{name}.so" for name in ("oscillator", "singular", "cart", "solvers")}
 
 
 @pytest.fixture

@@ -52,6 +52,34 @@ def test_run_with_a_wrong_option(gpmelica: Command, option: tuple[str, str]) -> 
     assert not [path for path in older if path.exists()]
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "arm.toml", "--nonsense"),
+        ("run", "--nonsense", "arm.toml", "--out", "Arm"),
+        ("run", "arm.toml", "--timeout", "soon"),
+        ("run", "arm.toml", "another.toml"),
+        ("run", "--tolerance", "1e-6", "arm.toml", "--fmi"),
+    ],
+)
+def test_run_with_arguments_that_no_command_has(gpmelica: Command, arguments: tuple[str, ...]) -> None:
+    """A command that cannot begin leaves no verdict either, as far as its folder is known."""
+    Path("arm.toml").write_text(toml(ARM), encoding="utf-8")
+    older, kept = _leave(Path("Arm"), *_VERDICT), _leave(Path("Other"), *_VERDICT)
+    assert gpmelica(*arguments).status == 2
+    assert not [path for path in older if path.exists()]
+    assert all(path.exists() for path in kept)
+
+
+def test_help_and_other_commands_leave_verdicts_alone(gpmelica: Command) -> None:
+    Path("arm.toml").write_text(toml(ARM), encoding="utf-8")
+    kept = _leave(Path("Arm"), *_VERDICT)
+    assert gpmelica("run", "arm.toml", "--help").status == 0
+    assert gpmelica("check", "arm.toml", "--nonsense").status == 2
+    assert gpmelica("run", "--nonsense").status == 2
+    assert all(path.exists() for path in kept)
+
+
 def test_study_of_an_invalid_description(gpmelica: Command) -> None:
     """Also the verdicts of its cases, of those that are no longer described too; other folders are left alone."""
     Path("arm.toml").write_text(toml(_BROKEN["mass"]), encoding="utf-8")
@@ -65,8 +93,10 @@ def test_study_of_an_invalid_description(gpmelica: Command) -> None:
 
 def test_sweep_and_optimize_of_an_invalid_description(gpmelica: Command) -> None:
     Path("arm.toml").write_text(toml(_BROKEN["mass"]), encoding="utf-8")
-    older = _leave(Path("Arm_sweep"), "sweep.html") + _leave(Path("Arm_optimum"), "optimum.json")
-    older += _leave(Path("Arm_optimum") / "run", *_VERDICT)
+    older = _leave(Path("Arm_sweep"), "sweep.html", "table.parquet") + _leave(Path("Arm_optimum"), "optimum.json")
+    older += _leave(Path("Arm_optimum") / "run", *_VERDICT) + _leave(
+        Path("Arm_sweep") / "signals.zarr", "zarr.json"
+    )
     settings = ("--set", "push=uniform(1,2)")
     assert gpmelica("sweep", "arm.toml", *settings, "--objective", "top=peak(E_z)").status == 2
     assert gpmelica("optimize", "arm.toml", *settings, "--objective", "peak(E_z)").status == 2

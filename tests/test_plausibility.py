@@ -113,6 +113,16 @@ def test_an_expression_too_fast_to_be_resolved(rate: float, count: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("time", "count"), [("boom.angle", 1), ("0.7", 0)])
+def test_a_pulse_that_follows_the_motion(time: str, count: int) -> None:
+    """A pulse at a time that depends on a state cannot be bounded; one at a known time is resolved."""
+    blow = f"exp(-((t - {time})/0.001)^2 - boom.angle_dot^2)"
+    table = boom(position=0.5) | {"forces": [{"name": "blow", "joint": "boom", "effort": blow}]}
+    found = remarks(table)
+    assert [(remark.id, remark.where) for remark in found] == [("function_unresolved", "force blow")] * count
+
+
+@pytest.mark.slow
 def test_switches_at_unknown_times_are_resolved() -> None:
     """Jumps of a square wave are events, which a search by samples need not resolve."""
     table = boom(position=0.5) | {"forces": [{"name": "beat", "joint": "boom", "effort": "sign(sin(200*t))"}]}

@@ -16,8 +16,11 @@ import gpmelica as gp
 from gpmelica.analysis import Model
 from gpmelica.analysis.prepared import prepare
 from gpmelica.description.load import from_data
+from gpmelica.language import differentiate, expressions
 from gpmelica.language.pace import Pace, merged, sampled, searched
+from gpmelica.language.timely import timed_pace
 from gpmelica.reference.kinematics import timely
+from gpmelica.reference.kinematics.expression import compile_tree
 from gpmelica.runs import rumoca as rumoca_backend
 from gpmelica.runs.fmpy_runs import simulate as runs
 
@@ -74,6 +77,54 @@ def test_merged_paces_allow_what_all_allow() -> None:
         assert both.end(t) > t
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "exp(-((t - 3.3)/0.003)^2 - x.position^2)",
+        "exp(-((t - 3.3)/0.003)^2 - 1e5*(x.position - 18)^2)",
+        "sqrt(1 + x.position^2)/(1 + ((t - 3.3)/0.003)^2)",
+        "min(x.position, exp(-((t - 3.3)/0.003)^2))",
+        "max(0, 1 - ((t - 3.3)/0.003)^2 - x.position_dot^2)",
+        "x.position if (t - 3.3)^2 < 1e-5 else x.position_dot",
+        "tanh(x.position + 5*exp(-((t - 3.3)/0.003 - x.position_dot)^2))",
+    ],
+)
+@pytest.mark.parametrize("position", [0.0, 12.0])
+def test_short_features_of_time_and_states(expression: str, position: float) -> None:
+    """Reference and FMU take short steps in a feature of 3 ms, whatever the other names are at the start."""
+    tree = differentiate.expand(expressions.parse(expression))
+    initial = {"x.position": position, "x.position_dot": 0.0}
+    node = compile_tree(tree, {}, None)
+    reference = timely.pace([timely.Timed(node, initial)], 10.0)
+    fmu = timed_pace([tree], {}, initial, 10.0).pace
+    for pace in (reference, fmu):
+        assert pace.end(3.3) - 3.3 < 0.01
+        assert len(_walk(pace, 10.0)) < 400
+
+
+def test_a_condition_on_a_constant_step_of_quintic() -> None:
+    """The jump is at quintic(0.25, 0, 1, 0, 10) = 10·(10τ³ − 15τ⁴ + 6τ⁵) at τ = 1/4; runs stop there anyway."""
+    tree = differentiate.expand(expressions.parse("sin(t) if t > quintic(0.25, 0, 1, 0, 10) else 0"))
+    pace = timed_pace([tree], {}, {}, 10.0).pace
+    assert pace.known.tolist() == pytest.approx([10.0 * (10 / 4**3 - 15 / 4**4 + 6 / 4**5)])
+
+
+@pytest.mark.parametrize(
+    ("expression", "is_wandering"),
+    [
+        ("exp(-((t - x.position)/0.003)^2)", True),
+        ("exp(-((t - 3.3)/0.003)^2 - x.position^2)", False),
+        ("tanh((2*sin(3*t) - x.position)/1e-3)", False),
+        ("sin(20*t + x.position)", False),
+        ("10 if sin(3*t) > x.position else 0", False),
+    ],
+)
+def test_pulses_at_times_that_depend_on_states(expression: str, is_wandering: bool) -> None:
+    """A pulse that follows a state cannot be bounded; fronts and oscillations are met wherever they are."""
+    node = compile_tree(differentiate.expand(expressions.parse(expression)), {}, None)
+    assert timely.has_wandering_pulse(timely.Timed(node, {"x.position": 0.4}), 10.0) == is_wandering
+
+
 # ---- Runs -------------------------------------------------------------------------------------------------------
 
 
@@ -126,7 +177,27 @@ def _product(folder: Path) -> tuple[dict[str, Any], float]:
     return _pushed("100*exp(-((t - 3.3)/0.006)^2) - 0*mass.position", 10.0), 0.6 * np.sqrt(np.pi)
 
 
-PULSES = pytest.mark.parametrize("pulse", [_blow, _gust, _cubic, _wind, _product])
+def _gust_of_states(folder: Path) -> tuple[dict[str, Any], float]:
+    """A gust whose exponent depends on time and on a position, which is too short to matter."""
+    del folder
+    return _pushed("100*exp(-((t - 3.3)/0.006)^2 - (1e-5*mass.position)^2)", 10.0), 0.6 * np.sqrt(np.pi)
+
+
+def _resonance(folder: Path) -> tuple[dict[str, Any], float]:
+    """A Lorentz curve with a position in its divisor; its integral is that of 1/(1 + x²)."""
+    del folder
+    area = 0.6 * (np.arctan(6.7 / 0.006) + np.arctan(3.3 / 0.006))
+    return _pushed("100/(1 + ((t - 3.3)/0.006)^2 + (1e-5*mass.position)^2)", 10.0), area
+
+
+def _window(folder: Path) -> tuple[dict[str, Any], float]:
+    """A condition on time and a position, which is true for 4 ms."""
+    del folder
+    return _pushed("100 if (t - 3.3)^2 + (1e-7*mass.position)^2 < 4e-6 else 0", 10.0), 0.4
+
+
+ALL_PULSES = [_blow, _gust, _cubic, _wind, _product, _gust_of_states, _resonance, _window]
+PULSES = pytest.mark.parametrize("pulse", ALL_PULSES)
 
 
 @pytest.mark.slow
@@ -230,7 +301,7 @@ def test_the_fmu_follows_a_short_motion(mode: runs.Mode, tmp_path: Path, compile
 
 @pytest.mark.slow
 @pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
-@pytest.mark.parametrize("pulse", [_blow, _gust])
+@pytest.mark.parametrize("pulse", [_blow, _gust, _gust_of_states])
 def test_the_verdict_is_right_about_pulses(pulse: Any, tmp_path: Path) -> None:
     """All runs agree, that of the Modelica source too, and all have the impulse."""
     data, speed = pulse(tmp_path)

@@ -13,7 +13,7 @@ from awkward_machines import MACHINES
 from awkward_machines.judge import toml
 from helpers_cli import Command
 from helpers_examples import EXAMPLES
-from helpers_parts import Table, Y, Z, body, link, machine
+from helpers_parts import Table, X, Y, Z, body, link, machine
 from helpers_plausible import crane, hanging, ids, pendulum, remarks, remarks_of_run
 
 from gpmelica import plausibility
@@ -99,6 +99,24 @@ def test_a_static_start_that_accelerates() -> None:
 )
 def test_starts_that_may_accelerate(tables: Table) -> None:
     assert remarks(released(**tables)) == []
+
+
+def test_a_static_start_that_accelerates_beside_a_commanded_motion() -> None:
+    """A motion of one joint explains its own acceleration, and not the fall of a rod elsewhere."""
+    table = released(simulation={"start": "statics"})
+    table["links"].append(link("slide", "prismatic", X) | body(1.0))
+    table["motions"] = [{"name": "push", "joint": "slide", "position": "5*t^2"}]
+    [found] = remarks(table)
+    assert (found.id, found.unit) == ("start_accelerates", "rad/s2") and "rod.angle" in found.found
+    assert found.value == pytest.approx(10.0 * 9.81 * 0.5 / 3.5)
+
+
+def test_motions_of_others_that_follow_from_a_commanded_one() -> None:
+    """A pendulum that hangs from a slide at rest is pulled along by the slide's motion."""
+    slide = link("slide", "prismatic", X) | body(5.0)
+    bob = link("bob", "revolute", Y, parent="slide") | body(1.0, [0.0, 0.0, -1.0], [0.1, 0.1, 0.1])
+    motion = {"name": "push", "joint": "slide", "position": "5*t^2"}
+    assert remarks(machine(slide, bob, motions=[motion], simulation={"start": "statics"})) == []
 
 
 def test_a_velocity_is_a_reason_to_accelerate() -> None:

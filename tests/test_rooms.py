@@ -256,7 +256,7 @@ def test_c_rooms_use_those_below() -> None:
 
 REFERENCE_USES = """
 core.errors core.trajectory
-language.expressions language.ir language.pace
+language.expressions language.held language.ir language.pace
 description.types description.tables description.fields.numbers
 mechanism
 """

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core.trajectory import Array
 from ...reference.forces.joint_loads import all_links
+from ...reference.solve.formulations import System
 from ...reference.solve.model import Evaluation
 from ...reference.solve.solver import InitialValueProblem
 
@@ -29,6 +30,28 @@ def evaluate(
     Raises SolveError where C_d is singular.
     """
     return _Point(problem, t, (q, qd), z).found
+
+
+def accelerations_by_rows(problem: InitialValueProblem, found: Evaluation, names: Collection[str]) -> Array:
+    """Accelerations that the right-hand sides of some constraint rows alone cause, without forces.
+
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations of the mechanism.
+    found : Evaluation
+        Evaluation at one state.
+    names : collection of str
+        Names of rows, whose γ acts; γ of all others is zero.
+
+    Returns
+    -------
+    Array
+        q̈, shape (n,), rad/s² or m/s².
+    """
+    wanted = np.where([name in names for name in found.rows], found.gamma, 0.0)
+    system = System(0.0, found.M, np.zeros((len(found.h), 1)), found.C, wanted[:, None])
+    return problem.form.accelerations(system)[:, 0]
 
 
 def joint_loads(

@@ -97,7 +97,7 @@ def generate(program: Program, chain: Chain, fmi: str = "2.0") -> Sources:
                 unknowns,
                 adjoint,
                 output_step=chain.simulation.output_step,
-                timed=timed_pace(program.timed, numbers, chain.simulation.stop),
+                timed=timed_pace(program.timed, numbers, program.initial, chain.simulation.stop),
                 token=token,
                 version=__version__,
             )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,12 +44,15 @@ class InitialValues:
         How the start follows changed parameters; None if it does not.
     filters : sequence of float
         Value that each filter begins with, rad or m.
+    quantities : mapping of str to float
+        Values at t = 0 of quantities that expressions name, such as `E.x`, in SI units.
     """
 
     start: tuple[Array, Array]
     extent: float
     following: Following | None = None
     filters: tuple[float, ...] = ()
+    quantities: Mapping[str, float] = field(default_factory=dict)
 
 
 def derive(chain: Chain, initial: InitialValues, partition: Partition) -> Program:
@@ -97,6 +101,7 @@ def close(equations: OpenEquations, initial: InitialValues, partition: Partition
         raise RuntimeError("these equations are closed already; derive them again with open_equations")
     # two digits, so that rounding of the start does not change the text
     program.meeting = float(f"{MEETING * initial.extent:.2g}")
+    program.initial = dict(initial.quantities)
     filters.begin(program, equations.commands, initial.filters)
     active = system.active_system(mechanism, rows, partition)
     ratios = None

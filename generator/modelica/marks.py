@@ -28,7 +28,7 @@ def declarations(program: Program, chain: Chain) -> list[Group]:
 
 def _of_expressions(program: Program, chain: Chain) -> Iterator[Declaration]:
     numbers = {name: float(parameter.value) for name, parameter in chain.parameters.items()}
-    pace = timed_pace(program.timed, numbers, chain.simulation.stop).pace
+    pace = timed_pace(program.timed, numbers, program.initial, chain.simulation.stop).pace
     times = [ir.constant(time) for time in pace.begins[pace.marks].tolist()]
     if times:
         text = "whether something short in an expression of time has begun; times of the parameters' start values"

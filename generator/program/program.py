@@ -245,6 +245,7 @@ class Program:
     events       switching times; the position is the switch's index
     lookups      tables of the description, as far as expressions use them
     timed        the description's expressions, as far as they may depend on time
+    initial      values at t = 0 of names in these expressions, as far as they are known
     relations    what changes at events whose times are not known before; their switches come after those of events
     start        how the start states follow the parameters; None: they are those that are given
     projections  level, `position` or `velocity` → its projection; empty where it is not wanted
@@ -267,6 +268,7 @@ class Program:
     events: list[Event] = field(default_factory=list)
     lookups: list[Lookup] = field(default_factory=list)
     timed: list[Expr] = field(default_factory=list)
+    initial: dict[str, float] = field(default_factory=dict)
     relations: list[Relation] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)

@@ -201,6 +201,10 @@ class Model:
     def _at_start(self, expression: Expression) -> float:
         return value(expression(Numbers(self._initial, self.setting.names)))
 
+    def initial(self, name: str) -> float:
+        """Return the value of a name in expressions at t = 0, without accelerations."""
+        return value(Numbers(self._initial, self.setting.names, np.zeros(self.machine.n)).number(name))
+
 
 def _elements(setting: Setting) -> list[Element]:
     data = setting.data

@@ -10,7 +10,7 @@ import ast
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
 from .jets import FUNCTIONS, Scalar, power, value
@@ -71,6 +71,8 @@ class Expression:
         Operands.
     lookups : tuple of Lookup and Line
         Lookup tables and their arguments.
+    is_sum : bool
+        Whether it is a sum, difference or product, which varies no faster than its operands.
     """
 
     of: Compiled
@@ -80,6 +82,7 @@ class Expression:
     roots: tuple[Line, ...] = ()
     parts: tuple[Expression, ...] = ()
     lookups: tuple[tuple[Lookup, Line], ...] = ()
+    is_sum: bool = False
 
     def __call__(self, scope: Scope) -> Scalar:
         """Return the value in a scope."""
@@ -93,6 +96,14 @@ class Expression:
             return
         for part in self.parts:
             yield from part.timely()
+
+    def mixed(self) -> Iterator[Expression]:
+        """Return the parts of time and states at once that are more than sums and products of their operands."""
+        if "t" in self.names and len(self.names) > 1:
+            if self.roots and not self.is_sum:
+                yield self
+            for part in self.parts:
+                yield from part.mixed()
 
 
 @dataclass
@@ -287,7 +298,8 @@ def _operation(kind: type[ast.operator], left: Expression, right: Expression) ->
             return Line(x.a / y.a, x.b / y.a)
         return None
 
-    return _combined(_OPERATIONS[kind], line, left, right)
+    found = _combined(_OPERATIONS[kind], line, left, right)
+    return replace(found, is_sum=kind in (ast.Add, ast.Sub, ast.Mult))
 
 
 def _with_breaks(found: Expression, operands: list[Expression]) -> Expression:

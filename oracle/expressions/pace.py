@@ -8,8 +8,9 @@ root.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from .sides import Sides
 _HALVINGS = 45
 _VARIES = 1e-6  # of the function's range: what a change between two samples counts from
 _SHARE = 0.5  # of the distance from a root that one step may go
+_ASIDE = 0.3  # of a state from its initial value, in its unit
 _DENSER = 4.0  # ratio of a lookup table's intervals, from which on the longest step changes
 
 
@@ -35,23 +37,32 @@ class Limit:
 
 @dataclass
 class _Clock:
-    """Scope that knows the time alone."""
+    """Scope of a time at which all other names keep their values."""
 
     t: float
     sides: Sides
+    held: Callable[[str], float]
 
     def number(self, name: str) -> float:
-        """Return the time."""
-        assert name == "t"
-        return self.t
+        """Return the time, or the value that a name is held at."""
+        return self.t if name == "t" else self.held(name)
 
 
 class Pace:
-    """Longest steps of a run from 0 to `end`, s."""
+    """Longest steps of a run from 0 to `end`, s.
 
-    def __init__(self, expressions: Iterable[Expression], end: float) -> None:
-        parts = [part for expression in expressions for part in expression.timely()]
-        found = [limit for part in parts for limit in (*_near_roots(part, end), *_in_lookups(part))]
+    Functions of time and states at once are looked at with the states' initial values, with zeros and with others.
+    """
+
+    def __init__(self, expressions: Sequence[Expression], end: float, initial: Callable[[str], float]) -> None:
+        timely = [part for expression in expressions for part in expression.timely()]
+        mixed = [part for expression in expressions for part in expression.mixed()]
+        choices = (initial, lambda name: 0.0, lambda name: initial(name) + _ASIDE)
+        functions = [(part, initial) for part in timely] + [(part, held) for part in mixed for held in choices]
+        found = [
+            limit for part, held in functions for limit in _near_roots(part, partial(_value, part, held), end)
+        ]
+        found += [limit for part in timely for limit in _in_lookups(part)]
         self._limits = [limit for limit in found if limit.begin < end and limit.end > 0.0]
 
     @property
@@ -77,12 +88,12 @@ def _in_lookups(part: Expression) -> Iterator[Limit]:
         yield Limit(float(times[begin]), float(times[-1]), longest)
 
 
-def _near_roots(part: Expression, end: float) -> Iterator[Limit]:
+def _near_roots(part: Expression, function: Callable[[float], float], end: float) -> Iterator[Limit]:
     """Yield the spans around roots in which a function of time varies."""
     times = sorted({-line.a / line.b for line in part.roots})
     distances: Array = end * 0.5 ** np.arange(_HALVINGS, dtype=float)
-    samples = {time: _samples(part, time, distances, end) for time in times if 0.0 <= time <= end}
-    everywhere = [_value(part, t) for t in np.linspace(0.0, end, 257).tolist()]
+    samples = {time: _samples(function, time, distances, end) for time in times if 0.0 <= time <= end}
+    everywhere = [function(t) for t in np.linspace(0.0, end, 257).tolist()]
     known = np.concatenate([everywhere, *(values.ravel() for values in samples.values())])
     finite = known[np.isfinite(known)]
     least = _VARIES * float(np.ptp(finite)) if finite.size else 0.0
@@ -99,15 +110,15 @@ def _near_roots(part: Expression, end: float) -> Iterator[Limit]:
             yield Limit(time + near, time + far, _SHARE * near)
 
 
-def _samples(part: Expression, time: float, distances: Array, end: float) -> Array:
+def _samples(function: Callable[[float], float], time: float, distances: Array, end: float) -> Array:
     """Return values at these distances after and before a time, as far as they are in the run; shape (2, N)."""
     rows = [np.clip(time + sign * distances, 0.0, end).tolist() for sign in (1.0, -1.0)]
-    return np.array([[_value(part, t) for t in row] for row in rows])
+    return np.array([[function(t) for t in row] for row in rows])
 
 
-def _value(part: Expression, t: float) -> float:
+def _value(part: Expression, held: Callable[[str], float], t: float) -> float:
     """Return the value of a function of time at t, s; nan where it has none."""
     try:
-        return value(part(_Clock(t, Sides(t))))
+        return value(part(_Clock(t, Sides(t), held)))
     except (ValueError, ZeroDivisionError, OverflowError):
         return float("nan")

@@ -116,7 +116,7 @@ class Run:
         self._samples: list[dict[str, float]] = []
         self._steps, self._evaluations = 0, 0
         self._end = float(times[-1])
-        self._pace = Pace(model.setting.expressions, self._end)
+        self._pace = Pace(model.setting.expressions, self._end, model.initial)
         self._method = _METHODS[method or "LSODA"]
         self._may_change = method is None
 

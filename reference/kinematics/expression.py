@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -299,6 +299,12 @@ def _combined(
         case "/" if d == 0.0 and c != 0.0:
             return a / c, b / c
     return None
+
+
+def with_children(node: Node, children: Sequence[Node]) -> Node:
+    """Return the node's operation of other operands."""
+    assert is_dataclass(node) and not isinstance(node, type)
+    return replace(node, children=tuple(children))
 
 
 def names(node: Node) -> Iterator[str]:

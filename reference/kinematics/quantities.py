@@ -171,6 +171,11 @@ class Quantities:
             sizes[k] = length.sizes(of_places)
         return sizes
 
+    def named(self, state: State) -> dict[str, float]:
+        """Positions and velocities by the names that expressions use, in SI units."""
+        values = ((self.position, state.x), (self.velocity, state.x_dot))
+        return {name: float(of[k]) for indices, of in values for name, k in indices.items()}
+
     def point(self, name: str) -> Indices:
         """Indices of a point's x, y, z among the quantities, shape (3,)."""
         return np.array([self.position[f"{name}.{axis}"] for axis in "xyz"], dtype=np.intp)
@@ -272,8 +277,12 @@ class Reading:
     def _margin_of(self, node: Related) -> Callable[[State], Number]:
         return lambda state: self._numbers(state, lambda one: node.margin(self._instant(one)))
 
+    def atoms(self, state: State) -> dict[str, Number]:
+        """Values of the names that it uses, `t` among them, in a state."""
+        return dict(zip(self.names, self._values(state), strict=True))
+
     def _instant(self, state: State) -> Instant:
-        return Instant(dict(zip(self.names, self._values(state), strict=True)), state.segment)
+        return Instant(self.atoms(state), state.segment)
 
     def _values(self, state: State) -> list[Number]:
         return [
@@ -318,7 +327,7 @@ class Reader:
     """
 
     def __init__(self, mechanism: Mechanism, quantities: Quantities, start: State | None) -> None:
-        self._constants, self.quantities, self._start = mechanism.constants, quantities, start
+        self._constants, self.quantities, self.start = mechanism.constants, quantities, start
         self.forces: Forces = {}
         self.mechanism = mechanism
         self._tables = {name: Curve(table) for name, table in mechanism.chain.tables.items()}
@@ -329,7 +338,7 @@ class Reader:
         return Reading(label, node, self.quantities, self.forces)
 
     def _start_value(self, label: str) -> Callable[[Node], float] | None:
-        start = self._start
+        start = self.start
         return (
             None
             if start is None

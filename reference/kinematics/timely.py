@@ -2,23 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from ...core.trajectory import Array
+from ...language.held import held_values, wanders
 from ...language.pace import STEADY, Pace, merged, searched
-from .expression import Branch, Call, Choice, Constant, Instant, Looked, Node, NoValue, affine, names, stops
-from .jet import plain
+from .expression import (
+    Branch,
+    Call,
+    Choice,
+    Constant,
+    Instant,
+    Looked,
+    Node,
+    NoValue,
+    affine,
+    names,
+    stops,
+    with_children,
+)
+from .jet import Number, plain
 from .segment import Apart, Segment
 
 _POLYNOMIAL = ("+", "-", "*", "neg", "quintic")
+_POWERS = (2.0, 3.0, 4.0)  # exponents of polynomials that few samples show
 _SHARES = np.array([0.25, 0.5, 0.75])  # of a table's piece, where it is looked at
 
 
-def pace(nodes: Sequence[Node], horizon: float) -> Pace:
+@dataclass(frozen=True)
+class Timed:
+    """An expression, and the values of its names at the start of the run."""
+
+    node: Node
+    initial: Mapping[str, Number]
+
+
+def pace(expressions: Sequence[Timed], horizon: float) -> Pace:
     """Longest steps that resolve all functions of time in expressions, from 0 to the horizon, s."""
-    return merged([_pace(part, horizon) for node in nodes for part in _timely(node)])
+    alone = [_pace(part, horizon) for each in expressions for part in _timely(each.node)]
+    held = [found for each in expressions for core in _mixed(each.node) for found, _ in _held(core, each, horizon)]
+    return merged([*alone, *held])
+
+
+def has_wandering_pulse(expression: Timed, horizon: float) -> bool:
+    """Whether an expression has a short pulse at times that depend on its states, so that no pace resolves it."""
+    return any(wanders([*_held(core, expression, horizon)], horizon) for core in _mixed(expression.node))
 
 
 def _timely(node: Node) -> Iterator[Node]:
@@ -27,12 +59,84 @@ def _timely(node: Node) -> Iterator[Node]:
     if used == {"t"}:
         if affine(node) is None:
             yield node
-    elif used:
-        for child in node.children:
+    elif "t" in used:
+        for child in (*node.children, *_without_states(node)):
             yield from _timely(child)
 
 
+def _without_states(node: Node) -> Iterator[Node]:
+    """Reciprocals of divisors, and conditions as 1 or 0, that depend on time alone."""
+    if isinstance(node, Call) and node.function == "/" and set(names(node.children[1])) == {"t"}:
+        yield Call("/", (Constant(1.0), node.children[1]))
+    if isinstance(node, Branch) and not _is_mixed(*node.children[:2]):
+        yield with_children(node, [*node.children[:2], Constant(1.0), Constant(0.0)])
+
+
+def _mixed(node: Node) -> Iterator[Node]:
+    """Operations on time and states at once that may have pulses of their own: all but sums and products."""
+    if _is_mixed(node):
+        if _is_decisive(node):
+            yield node
+        for child in node.children:
+            yield from _mixed(child)
+
+
+def _is_mixed(*nodes: Node) -> bool:
+    used = {name for node in nodes for name in names(node)}
+    return "t" in used and len(used) > 1
+
+
+def _is_decisive(node: Node) -> bool:
+    """Whether a mixed node does more than to add, multiply or choose what its operands are."""
+    if isinstance(node, Branch):
+        return _is_mixed(*node.children[:2])
+    if isinstance(node, Call):
+        return _is_mixed(node.children[1]) if node.function == "/" else not _is_polynomial(node)
+    return False
+
+
+def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace, Callable[[Array], Array]]]:
+    """Pace and function of time for each choice of values of the parts that do not depend on time."""
+    initial = [_initial(part, expression.initial) for part in _timeless(core)]
+    for values in held_values(initial):
+        part = _with_held(core, iter(values))
+        yield _pace(part, horizon), partial(_from_first, part)
+
+
+def _from_first(node: Node, time: Array) -> Array:
+    """Values at increasing times, shape (N,), s, of the piece that holds at the first of them."""
+    return _values(node, time, float(time[0]))
+
+
+def _timeless(node: Node) -> Iterator[Node]:
+    """The largest parts that do not depend on time, without constants."""
+    used = set(names(node))
+    if used and "t" not in used:
+        yield node
+    elif used:
+        for child in node.children:
+            yield from _timeless(child)
+
+
+def _with_held(node: Node, values: Iterator[float]) -> Node:
+    """Put constants in place of the largest parts that do not depend on time, in the order of `_timeless`."""
+    used = set(names(node))
+    if used and "t" not in used:
+        return Constant(next(values))
+    return with_children(node, [_with_held(child, values) for child in node.children]) if used else node
+
+
+def _initial(node: Node, values: Mapping[str, Number]) -> float | None:
+    """Return the value at the start of the run; None where there is none."""
+    try:
+        return float(plain(node.value(Instant({**values, "t": 0.0}, Segment(0.0)))))
+    except NoValue:
+        return None
+
+
 def _pace(node: Node, horizon: float) -> Pace:
+    if affine(node) is not None:
+        return STEADY
     try:
         return searched(
             lambda time, begin: _values(node, time, begin),
@@ -76,13 +180,17 @@ def _at_once(node: Node, time: Array, segment: Segment) -> Array:
 
 def _is_smooth(node: Node) -> bool:
     """Whether it is a polynomial between its breakpoints and the points of its tables."""
-    return all(map(_is_smooth, node.children)) and (
-        not isinstance(node, Call) or isinstance(node, Looked) or node.function in _POLYNOMIAL or _divides(node)
-    )
+    own = _is_polynomial(node) if isinstance(node, Call) else not isinstance(node, Branch)
+    return own and all(map(_is_smooth, node.children))
 
 
-def _divides(node: Call) -> bool:
-    return node.function == "/" and isinstance(node.children[1], Constant)
+def _is_polynomial(call: Call) -> bool:
+    """Whether the operation itself is one, piece by piece."""
+    if call.function == "/":
+        return isinstance(call.children[1], Constant)
+    if call.function == "^":
+        return isinstance(call.children[1], Constant) and call.children[1].number in _POWERS
+    return isinstance(call, Looked) or call.function in _POLYNOMIAL
 
 
 def _looked_at(node: Node) -> Iterator[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ from ..kinematics.jet import Number
 from ..kinematics.kinematics import Kinematics, Places, Posture
 from ..kinematics.quantities import Quantities, Reader, Reading, Relation, State
 from ..kinematics.segment import Segment
-from ..kinematics.timely import pace
+from ..kinematics.timely import Timed, has_wandering_pulse, pace
 from .formulations import Gpme, ReducedGpme, System
 
 Start = tuple[Array, Array]
@@ -292,13 +292,22 @@ class Model:
 
     def pace(self, end: float) -> Pace:
         """Longest steps that resolve what expressions of time do in [0, end], s."""
-        readings = [*self.constraints.readings, *self.forces.readings]
-        return pace([reading.node for reading in readings], end)
+        return pace([timed for _, timed in self._timed()], end)
 
     def unresolved(self, end: float) -> list[str]:
         """Expressions that change too fast with time for `pace` to find what they do in [0, end], s."""
-        readings = [*self.constraints.readings, *self.forces.readings]
-        return [reading.label for reading in readings if not pace([reading.node], end).is_resolved]
+        return [label for label, timed in self._timed() if not pace([timed], end).is_resolved]
+
+    def wandering(self, end: float) -> list[str]:
+        """Expressions with short pulses in [0, end], s, at times that depend on the motion."""
+        return [label for label, timed in self._timed() if has_wandering_pulse(timed, end)]
+
+    def _timed(self) -> Iterator[tuple[str, Timed]]:
+        """Labels of all expressions, and the expressions with initial values of their names."""
+        start = self.reader.start
+        for reading in (*self.constraints.readings, *self.forces.readings):
+            initial = {} if start is None else reading.atoms(start)
+            yield reading.label, Timed(reading.node, initial)
 
     def stops(self, end: float) -> list[float]:
         """Times in (0, end], s, increasing, where an integrator has to stop and start anew."""

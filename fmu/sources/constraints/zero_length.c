@@ -1,6 +1,7 @@
 /* Ends of a line that meet do so between two steps. So each step is looked at by polynomials through its ends: of order
    5 for coordinates, whose velocities and accelerations are known, of order 3 for the other states. Where a line becomes
-   shorter and then longer again, its least length is sought by bisection of the rate, which jumps at a length of zero. */
+   shorter and then longer again, its least length is sought by bisection of the rate, which jumps at a length of zero.
+   A step in which no line is near enough to reach zero is not looked into. */
 
 #include "zero_length.h"
 
@@ -111,6 +112,20 @@ static bool may_meet(const double *before, const double *after, double duration)
     return before[0] + after[0] <= STEEPER * larger(fabs(before[1]), fabs(after[1])) * duration + equations.meeting;
 }
 
+/* Whether a line may have no length within a step, by its mean rate, its rates at the ends, and their change. */
+static bool is_near(const Memory *m, int line, double h) {
+    const double *before = m->lengths[0] + 2 * line, *after = m->lengths[1] + 2 * line;
+    const double fastest = larger(larger(fabs(before[1]), fabs(after[1])), fabs(after[0] - before[0]) / h);
+    const double within = fastest + fabs(after[1] - before[1]);
+    return !(before[0] + after[0] > STEEPER * within * h + equations.meeting); /* a length of zero has no rate */
+}
+
+static bool any_is_near(const Model *model, const Memory *m) {
+    for (int line = 0; line < equations.n_lines; line++)
+        if (is_near(m, line, model_time(model) - model->lengths_time)) return true;
+    return false;
+}
+
 static bool fail(Model *model, int line, double time) {
     return model_fail(model, "the length of line %s passes through zero at t = %.6g s, where its force has no direction;"
                       " expected ends that stay apart: move one of its points, or keep them apart by a stop",
@@ -170,7 +185,7 @@ bool lines_have_length(Model *model) {
     if (equations.n_lines == 0) return true;
     if (!note(model, &m, 1) || !look_at_end(model, &m)) return false;
     const bool knows_begin = model->lengths_are_known && model->lengths_time < model_time(model);
-    if (knows_begin && !look_within(model, &m)) return false;
+    if (knows_begin && any_is_near(model, &m) && !look_within(model, &m)) return false;
     go_on(model, &m);
     return true;
 }

@@ -1,0 +1,71 @@
+"""Values at which states are held while an expression of time and states is searched for short features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .pace import Pace
+
+Array = NDArray[np.float64]
+
+_SHORT = 0.02  # of the searched time: longest step in a feature that a run may step over
+_LOOKS = 257  # samples of a feature
+_HALF = 0.5
+
+
+def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:
+    """Yield values for the parts of an expression that do not depend on time.
+
+    Parameters
+    ----------
+    initial : sequence of float or None
+        Value of each at t = 0; None where it is unknown.
+
+    A feature may be hidden at the initial values, as `exp(-((t - 3)/0.01)^2 - x^2)` is far from x = 0, or at
+    zero, as `min(x, exp(-((t - 3)/0.01)^2))` is.
+    """
+    known = np.array([0.0 if value is None else value for value in initial])
+    known[~np.isfinite(known)] = 0.0
+    moved = known + (1.0 + np.abs(known)) * np.random.default_rng(33).uniform(0.1, 0.5, len(known))
+    yield from np.unique([known, np.zeros_like(known), moved], axis=0).tolist()
+
+
+def wanders(found: Sequence[tuple[Pace, Callable[[Array], Array]]], horizon: float) -> bool:
+    """Whether a short pulse occurs at times that depend on the held values, so that no run is sure to meet it.
+
+    Parameters
+    ----------
+    found : sequence of pairs
+        Pace and function of time for each choice of the held values.
+    horizon : float
+        Searched time, s.
+    """
+    short = [(pace, [*_pulses(pace, function, horizon)]) for pace, function in found]
+    met = [(pace, pulses) for pace, pulses in short if pulses]
+    return any(_is_missed(times, other) for _, pulses in met for times in pulses for other, _ in met)
+
+
+def _pulses(pace: Pace, function: Callable[[Array], Array], horizon: float) -> Iterator[Array]:
+    """Yield times inside of each short feature after which the function is as before, s.
+
+    Behind a front every solver meets the change.
+    """
+    ends = np.append(pace.begins[1:], horizon)
+    is_short = np.concatenate([[False], pace.bounds < _SHORT * horizon, [False]])
+    edges = np.flatnonzero(np.diff(is_short.astype(int)))
+    for first, last in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        begins, finish = pace.begins[first:last], float(ends[last - 1])
+        times = np.unique(np.concatenate([begins, np.linspace(begins[0], finish, _LOOKS)]))
+        values = function(times)
+        change = np.abs(values - values[0])
+        if change[-1] < _HALF * change.max():
+            yield times[change > _HALF * change.max()]
+
+
+def _is_missed(times: Array, other: Pace) -> bool:
+    """Whether steps of another pace are longer than a pulse at most of its times, shape (N,), s."""
+    index = np.maximum(np.searchsorted(other.begins, times, side="right") - 1, 0)
+    return bool(np.mean(other.bounds[index] > times[-1] - times[0]) > _HALF)
