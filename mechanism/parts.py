@@ -190,6 +190,7 @@ class Closure:
     conditions           constraint rows, or with springs the deformations that have a stiffness or damping
     stiffness, damping   one per condition, N/m or N·m/rad and per second; None: conditions are constraints
     length               m, of a distance condition
+    holds_orientation    whether conditions or springs resist rotations about all three axes
     """
 
     name: str
@@ -199,6 +200,7 @@ class Closure:
     stiffness: tuple[Value, ...] | None
     damping: tuple[Value, ...] | None
     length: Value | None
+    holds_orientation: bool
 
     @property
     def rows(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...core.templates import fill
 from ...description.types.bounds import ANY, Bounds
-from ...generator.program.program import Lookup, Program, Requirement
+from ...generator.program.program import Assertion, Lookup, Program, Requirement
 from ...generator.variables import COUNTERS, INTEGER_SETTINGS, REAL_SETTINGS, Variable
 from ...language.pace import Pace
 from ...language.piecewise import PIECE, Piecewise
@@ -39,7 +39,10 @@ from .start import at_defaults, initial, parameter_of
 
 _TIMED = "timed_intervals"
 _OWN_BLOCKS = {"start_values"}  # of the generated part alone
-_COUNTED = ("states", "inputs", "switches", "parameters", "outputs", "checks", "calculated", "requirements")
+_COUNTED = (
+    *("states", "inputs", "switches", "parameters", "outputs"),
+    *("start_checks", "checks", "calculated", "requirements"),
+)
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ def data(contents: CodeContents) -> str:
         "paces": {name: _intervals(pace) for name, pace in _paces(program, timed.pace).items()},
         "pace_parameters": _integers(indices),
         "relations": [_string(relation.description) for relation in program.relations],
-        "checks": [{"message": _string(c.message), "bound": c.bound} for c in program.checks],
+        "checks": {"start_checks": _checks(program.start_checks), "checks": _checks(program.checks)},
         "lines": [_string(length.line) for length in program.lengths],
         "pointers": tables,
         "numbers": {name: numbers for name, numbers in starts.items() if numbers},
@@ -128,6 +131,7 @@ def data(contents: CodeContents) -> str:
             "variables": "variables",
             **{name: name for name in tables},
             **{name: name if numbers else "0" for name, numbers in starts.items()},
+            "start_checks": "start_checks" if program.start_checks else "0",
             "checks": "checks" if program.checks else "0",
             "n_lines": len(program.lengths),
             "lines": "lines" if program.lengths else "0",
@@ -148,6 +152,10 @@ def data(contents: CodeContents) -> str:
         "integer_settings": {f"SETTING_{name.upper()}": start for name, start, _ in INTEGER_SETTINGS},
     }
     return fill("fmu/code/equations_data.c.jinja", values, autoescape=False)
+
+
+def _checks(checks: Sequence[Assertion]) -> list[dict[str, Any]]:
+    return [{"message": _string(check.message), "bound": check.bound} for check in checks]
 
 
 def _positions(program: Program) -> int:

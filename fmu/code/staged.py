@@ -12,7 +12,7 @@ import casadi as ca
 from ...generator.program.tree import TreeMotion
 
 RUNNING = ("prepare", "start", "dynamics", "outputs")  # groups that derivatives and outputs come from
-GROUPS = (*RUNNING, "violations", "project_position", "project_velocity", "checks", "lengths")
+GROUPS = (*RUNNING, "violations", "project_position", "project_velocity", "start_checks", "checks", "lengths")
 LEVELS = ("position", "velocity")
 INPUT_ORDERS = 3
 

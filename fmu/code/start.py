@@ -27,6 +27,9 @@ from .casadi_eval import SX, Evaluator, needed
 from .staged import Block, Label, Phase, Stage, Staged, System
 from .tape import with_own_registers
 
+# of the diagonal of a rotation matrix in the squares of its quaternion's elements
+_SIGNS = ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))
+
 Known: TypeAlias = Mapping[str, SX]
 Argument: TypeAlias = tuple[SX, Block]
 
@@ -213,7 +216,10 @@ class Finder:
         """Matrix and right-hand side of the assembly's step from q, and open rows."""
         start, rest = self._start, [ca.SX(0)] * len(q)
         assert start.C is not None and start.Phi is not None
-        C, Phi = self.at(q, rest, [start.C, start.Phi])
+        turns = [expr for turn in start.turns for expr in (turn.R, turn.rates)]
+        C, Phi, *turned = self.at(q, rest, [start.C, start.Phi, *turns])
+        for turn, R, rates in zip(start.turns, turned[::2], turned[1::2], strict=True):
+            Phi[turn.rows], C[turn.rows, :] = _rotation(R), rates
         return self._smallest(C, Phi, start.assembly, scale)
 
     def keeping(self, q: Sequence[SX], qd: Sequence[SX], scale: SX) -> tuple[SX, SX, SX]:
@@ -247,6 +253,24 @@ class Finder:
         J, left = ca.mtimes(C[list(rows), moving], ca.diag(scale)), gap[list(rows)]
         matrix = ca.vertcat(ca.horzcat(ca.SX.eye(len(moving)), J.T), ca.horzcat(J, ca.SX.zeros(m, m)))
         return matrix, ca.vertcat(ca.SX.zeros(len(moving), 1), -left), left
+
+
+def _rotation(R: SX) -> SX:
+    """Axis of a rotation matrix times 4 tan(angle/4), as in analysis/start/turned.py, smooth up to half a turn.
+
+    Four times the products of the quaternion's elements are linear in the matrix. Each row of these products is
+    the quaternion times a factor; the row of the largest square is taken.
+    """
+    x, y, z = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    xy, xz, yz = R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1]
+    squares = [1 + sum(sign * R[i, i] for i, sign in enumerate(signs)) for signs in _SIGNS]
+    rows = ((squares[0], x, y, z), (x, squares[1], xy, xz), (y, xy, squares[2], yz), (z, xz, yz, squares[3]))
+    chosen, largest = ca.vertcat(*rows[0]), squares[0]
+    for row, square in zip(rows[1:], squares[1:], strict=True):
+        chosen = ca.if_else(square > largest, ca.vertcat(*row), chosen)
+        largest = ca.fmax(square, largest)
+    way = ca.if_else(chosen[0] < 0, -4, 4)
+    return way * chosen[1:] / (ca.norm_2(chosen) + ca.fabs(chosen[0]))
 
 
 def _diameter(places: Sequence[SX]) -> SX:

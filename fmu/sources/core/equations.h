@@ -147,6 +147,7 @@ typedef enum {
     GROUP_VIOLATIONS,       /* from time, states, switches, parameters and PREPARE's results: violations */
     GROUP_PROJECT_POSITION, /* from the same: a step of the positions towards the constraints; may have no stages */
     GROUP_PROJECT_VELOCITY, /* from the same: one of the velocities; may have no stages */
+    GROUP_START_CHECKS,     /* from the same as CHECKS: values of checks of the start */
     GROUP_CHECKS,           /* from time, states, inputs, switches, parameters, PREPARE's results: values of checks */
     GROUP_LENGTHS,          /* from states, parameters and PREPARE's results: lengths of lines and their rates */
     N_GROUPS
@@ -208,6 +209,7 @@ typedef struct {
     int position_change; /* n_states: result of PROJECT_POSITION, added to the states */
     int velocity_change; /* n_states: result of PROJECT_VELOCITY, added to the states */
     int corrections;     /* N_LEVELS: sums of the norms of what projections have changed since initialisation */
+    int start_checks;    /* n_start_checks: result of START_CHECKS */
     int checks;          /* n_checks: result of CHECKS */
     int lengths;         /* 2 n_lines: length of each line, m, and its rate, m/s; result of LENGTHS */
     int calculated;      /* n_calculated: parameters that follow from others; result of PREPARE */
@@ -292,9 +294,9 @@ typedef struct {
     Bounds bounds;
 } Requirement;
 
-/* What must hold at the start and after each step: the value in the block of the checks is less than the bound. */
+/* What must hold at the start, or there and after each step: the value in its block is less than the bound. */
 typedef struct {
-    const char *message; /* what it means that it does not; the time in s follows */
+    const char *message; /* what it means that it does not; the value follows if of the start, else the time in s */
     double bound;
 } Check;
 
@@ -355,8 +357,9 @@ typedef struct {
     int n_pace_parameters;
     const int *pace_parameters; /* n_pace_parameters: index of those that the pace was found with */
 
-    int n_checks;
-    const Check *checks; /* may be NULL if n_checks is 0 */
+    int n_start_checks, n_checks;
+    const Check *start_checks; /* may be NULL if n_start_checks is 0; so may be checks */
+    const Check *checks;
     int n_lines;
     const char *const *lines; /* n_lines: their names, for messages; may be NULL if there are none */
     double meeting;           /* m, length at which the ends of a line meet */

@@ -99,7 +99,8 @@ static void stiffen(Model *model, const Phase *phase, const LinearSystem *system
         sum += fabs(A[j * all + j]);
         for (int i = n; i < all; i++) squares += A[j * all + i] * A[j * all + i];
     }
-    const double spring = squares > 0.0 ? STIFF * sum / squares : 0.0;
+    /* where nothing else resists, loops alone may hold everything: any spring shows that */
+    const double spring = squares > 0.0 ? STIFF * (sum > 0.0 ? sum : 1.0) / squares : 0.0;
     for (int j = 0; j < n; j++)
         for (int i = 0; i < n; i++) {
             double along = 0.0;
