@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core.errors import SolveError
 from ...core.trajectory import Array
+from ...description.types.start_search import ASSEMBLY, CLOSED, RANK, STALLED
 from ...mechanism import GROUND, Closure, JointFrame, Mechanism
 from ...reference.constraints.closures import Conditions, frame_pose
 from ...reference.constraints.redundancy import without_rounding
@@ -19,11 +20,6 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics, Posture
 from .turned import Turns, turn
 
-_ITERATIONS = 300  # steps after which a search without convergence is given up
-_LONGEST = 0.5  # of the extent: how far a coordinate moves in one step
-_STALLED = 1e-9  # relative decrease of the gap at which no more is expected
-_CLOSED = 1e-7  # m, rad and per second: what a closed loop may lack
-_RANK = 1e-9  # relative: below it, conditions depend on each other
 _STAYING = {"base": "the base", "elastic": "beams"}  # roles of coordinates that do not change to close loops
 
 
@@ -48,16 +44,16 @@ def _nearest(loops: _Loops, q: Array) -> Array:
     """
     values, C = loops.rows(q)
     gap, damping = float(np.linalg.norm(values)), 0.0
-    for _ in range(_ITERATIONS):
+    for _ in range(ASSEMBLY.most_steps):
         trial = q + loops.step(values, C, damping)
         trial_values, trial_C = loops.rows(trial)
         trial_gap = float(np.linalg.norm(trial_values))
         if trial_gap < gap:
-            stalled = trial_gap > (1 - _STALLED) * gap
+            stalled = trial_gap > (1 - STALLED) * gap
             q, values, C, gap, damping = trial, trial_values, trial_C, trial_gap, damping / 10
         else:
-            stalled = damping > 1.0 / _RANK
-            damping = max(4.0 * damping, _RANK)
+            stalled = damping > 1.0 / RANK
+            damping = max(4.0 * damping, RANK)
         if stalled:
             break
     return q
@@ -76,7 +72,7 @@ def smallest_change(scale: Array, C: Array, gap: Array, damping: float = 0.0) ->
     """
     left, values, right = np.linalg.svd(C * scale, full_matrices=False)
     largest = float(values.max(initial=0.0))
-    values = np.where(values > _RANK * largest, values, 0.0)
+    values = np.where(values > RANK * largest, values, 0.0)
     weight = values**2 + (damping * largest) ** 2
     factors = values / np.where(weight > 0, weight, 1.0)
     return np.asarray(scale * (right.T @ (factors * (left.T @ gap))), dtype=np.float64)
@@ -98,7 +94,7 @@ class _Gap:
 
     @property
     def closed(self) -> bool:
-        return max(self.length, self.angle) <= _CLOSED
+        return max(self.length, self.angle) <= CLOSED
 
 
 class _Loops:
@@ -133,7 +129,7 @@ class _Loops:
     def step(self, values: Array, C: Array, damping: float) -> Array:
         """Change towards closed loops, (n,), not too long; damping is relative to C's largest singular value."""
         step = -smallest_change(self.scale, C, values, damping)
-        return step * min(1.0, _LONGEST * self.extent / max(float(np.abs(step / self.unit).max()), _RANK))
+        return step * min(1.0, ASSEMBLY.longest * self.extent / max(float(np.abs(step / self.unit).max()), RANK))
 
     def check(self, q: Array) -> None:
         """Raises SolveError if a loop is open."""

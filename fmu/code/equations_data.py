@@ -15,6 +15,7 @@ from typing import Any
 
 from ...core.templates import fill
 from ...description.types.bounds import ANY, Bounds
+from ...description.types.start_search import DOWNHILL
 from ...generator.program.program import Assertion, Lookup, Program, Requirement
 from ...generator.variables import COUNTERS, INTEGER_SETTINGS, REAL_SETTINGS, Variable
 from ...language.pace import Pace
@@ -169,6 +170,7 @@ def _complete(blocks: Mapping[str, int]) -> dict[str, int]:
     """Counter of the contract → its value in the generated code."""
     return {
         "N_GROUPS": len(GROUPS),
+        "N_DOWNHILL": len(vars(DOWNHILL)),
         "N_LEVELS": len(LEVELS),
         "INPUT_ORDERS": INPUT_ORDERS,
         "N_REAL_SETTINGS": len(REAL_SETTINGS),
@@ -268,11 +270,13 @@ def _parameter_places(program: Program) -> dict[str, int]:
 def _phase(program: Program, phase: Phase) -> dict[str, Any]:
     start, places = program.start, _parameter_places(program)
     assert start is not None
-    moved = [places.get(name, -1) for name in parameter_of(start, phase.name)]
-    numbers, found = initial(start, phase.name), at_defaults(start, phase.name)
+    moved = [places.get(name, -1) for name in parameter_of(start, phase.search)]
+    numbers, found = initial(start, phase.search), at_defaults(start, phase.search)
     own = [x if i >= len(moved) or moved[i] >= 0 else 0.0 for i, x in enumerate(numbers)]
     return {
-        "what": _string(_FOUND[phase.name]),
+        "what": _string(phase.search.found),
+        "most_steps": phase.search.most_steps,
+        "longest": _numbers([phase.search.longest]).replace("inf", "INFINITY"),
         "stage": phase.stage,
         "n_moved": len(moved),
         "begin": phase.begin.offset if phase.begin else -1,
@@ -290,13 +294,6 @@ def _phase(program: Program, phase: Phase) -> dict[str, Any]:
     }
 
 
-_FOUND = {
-    "assembly": "position in which the loops are closed",
-    "equilibrium": "static equilibrium",
-    "velocities": "velocities that the constraints allow",
-}
-
-
 def _start(program: Program, staged: Staged) -> dict[str, Any]:
     """Lists that connect start states with parameters, and mark parameters that the start does not follow."""
     places = _parameter_places(program)
@@ -309,6 +306,7 @@ def _start(program: Program, staged: Staged) -> dict[str, Any]:
         "parameters": _integers(place - staged.blocks["parameters"].offset for place in staged.given),
         "given": _integers(int(i in free) for i in range(count)),
         "n_stages": len(staged.phases) + 1,
+        "downhill": vars(DOWNHILL),
     }
 
 

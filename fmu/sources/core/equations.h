@@ -300,10 +300,27 @@ typedef struct {
     double bound;
 } Check;
 
+/* Limits of the steps towards an equilibrium; description/types/start_search.py has their reasons. */
+typedef struct {
+    double stiffer;     /* stiffness of the next springs tried, by that of those before */
+    double softest;     /* of the first springs, by those that let the largest force move the longest step */
+    double most_springs; /* tried at one position */
+    double indifferent; /* stiffness, by the largest, that is none */
+    double opposed;     /* work at a step's end, by that promised at its begin, of a step that is too long */
+    double loops;       /* stiffness of a spring in place of a loop, by that of the coordinates */
+    double converged;   /* step that Newton's method stops at: rad, m or part of the extent */
+    double pivot;       /* of a Cholesky factor, by what it is the difference of: rounding */
+    double unmoved;     /* rad or m: rounding of a position */
+} DownhillLimits;
+
+enum { N_DOWNHILL = sizeof(DownhillLimits) / sizeof(double) };
+
 /* A system of the start, solved by Newton's method: the solution of a stage of START is a step of what is to be found,
    numbers for coordinates or velocities and, behind these, multipliers. */
 typedef struct {
     const char *what; /* is found, for messages */
+    int most_steps;
+    double longest;   /* of one step: rad, or in m or parts of the extent what the coordinate is measured in */
     int stage;        /* its index in the group; its system has one right-hand side */
     int n_moved;      /* how many of the solution's first numbers are steps of coordinates or velocities */
     int begin;        /* offset of n_moved changes from the start parameters, with which it begins; -1: none */
@@ -326,6 +343,7 @@ typedef struct {
     int n_stages; /* of START that find them: the first ones; of each phase one, and one that gives the states */
     int n_phases; /* 0: no start that follows, the rest is of no meaning */
     const Phase *phases;
+    DownhillLimits downhill;
     const int *parameters; /* n_states: index of each state's start parameter */
     const int *given;      /* n_parameters: 1 for start parameters that, where they are set, are the start themselves */
 } Start;
