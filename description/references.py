@@ -109,7 +109,7 @@ def _by_law(draft: Draft) -> Iterator[tuple[str, str]]:
     """Names of what laws publish, as expressions and as equations have them."""
     for key, table in ELEMENTS.items():
         for _, name in draft.names(key):
-            yield from ((f"{name}_{quantity}", f"{name}.{quantity}") for quantity in table.measures)
+            yield from table.spelled(name).items()
 
 
 def _one_sided(base: Any) -> Iterator[str]:

@@ -191,6 +191,7 @@ class Closure(Generic[S, V, M]):
     conditions           constraint rows, or with springs the deformations that have a stiffness or damping
     stiffness, damping   one per condition, N/m or N·m/rad and per second; None: conditions are constraints
     length               m, of a distance condition
+    holds_orientation    whether conditions or springs resist rotations about all three axes
     """
 
     name: str
@@ -200,6 +201,7 @@ class Closure(Generic[S, V, M]):
     stiffness: tuple[S, ...] | None
     damping: tuple[S, ...] | None
     length: S | None
+    holds_orientation: bool
 
     @property
     def rows(self) -> tuple[str, ...]:

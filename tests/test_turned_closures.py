@@ -1,17 +1,25 @@
-"""Closures whose frames are turned far against each other: closed the right way round, or a message."""
+"""Closures whose frames are turned far against each other: closed the right way round, or a message.
+
+In the reference's start, in that of an FMU whose parameters turn the frames, and in the Modelica source.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import fmpy
 import numpy as np
 import pytest
-from helpers_parts import Table, body, link, machine
+from helpers_backends import Compiled, CompileData, Fmu
+from helpers_parts import Table, Y, body, link, machine
 from scipy.spatial.transform import Rotation
 
 from gpmelica.analysis.prepared import prepare
-from gpmelica.core.errors import DescriptionError
+from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.description.load import from_data
+from gpmelica.generator import modelica
+from gpmelica.runs.rumoca import CompiledModel
 
 _SPRINGS = {"model": "spring_damper", "damping": [100.0] * 6}
 _STIFF = [1e5, 1e5, 1e5, 1e4, 1e4, 1e4]
@@ -55,7 +63,144 @@ def test_a_free_axis_may_turn() -> None:
     prepare(from_data(held(2.5, (0.0, 0.0, 1.0), **_SPRINGS, stiffness=stiffness)))
 
 
-@pytest.mark.parametrize("turn", [2.0, 2.6, 3.1])
+@pytest.mark.parametrize("turn", [2.0, 2.6, 3.1, np.pi])
 def test_a_rigid_closure_is_closed_the_right_way_round(turn: float) -> None:
     model = prepare(from_data(held(turn)))
     assert Rotation.from_euler("ZYX", model.start[0]).magnitude() == pytest.approx(turn, abs=1e-8)
+
+
+# ---- Frames that parameters turn --------------------------------------------------------------------------------
+
+_DEGREES = [100.0, 130.0, 170.0, 180.0]
+_ANGLES = ("roll", "pitch", "yaw")
+_REFUSED = r"the frames of closure lock are turned against each other at the start; .* found in rad: "
+
+
+def locked(joint: tuple[Any, ...], start: str = "description", **keys: Any) -> Table:
+    """A body on a joint, and a rigid closure to the ground whose frame a has three parameters; no gravity."""
+    lock = {"name": "lock", "type": "fixed", "a": {"link": "ball", "rpy": list(_ANGLES)}, "b": {"link": "ground"}}
+    return machine(
+        link("ball", *joint) | body(),
+        closures=[lock | keys],
+        gravity=[0.0, 0.0, 0.0],
+        parameters={"roll": 0.0, "pitch": 0.3, "yaw": 0.0},
+        simulation={"start": start},
+    )
+
+
+def angles(turn: Rotation) -> dict[str, float]:
+    """Parameters that turn frame a so."""
+    return dict(zip(_ANGLES, turn.as_euler("xyz").tolist(), strict=True))
+
+
+def about(axis: tuple[float, float, float], degrees: float) -> Rotation:
+    """A rotation."""
+    return Rotation.from_rotvec(np.radians(degrees) * np.array(axis) / np.linalg.norm(axis))
+
+
+@pytest.fixture(scope="module", params=["statics", "description"])
+def ball(request: pytest.FixtureRequest, compile_data: CompileData) -> Compiled:
+    """FMU of a ball joint with a rigid closure."""
+    return compile_data(locked(("spherical",), request.param))
+
+
+@pytest.fixture(scope="module")
+def hinge(compile_data: CompileData) -> Compiled:
+    """FMU of a hinge with a rigid closure, five of whose six conditions are redundant."""
+    return compile_data(locked(("revolute", Y)))
+
+
+@pytest.fixture(scope="module", params=["statics", "description"])
+def springs(request: pytest.FixtureRequest, compile_data: CompileData) -> Compiled:
+    """FMU of a ball joint with a replacement joint."""
+    return compile_data(locked(("spherical",), request.param, **_SPRINGS, stiffness=_STIFF))
+
+
+@pytest.fixture(scope="module")
+def free_axis(compile_data: CompileData) -> Compiled:
+    """FMU of a ball joint with a replacement joint that lets one axis turn."""
+    return compile_data(locked(("spherical",), "description", **_SPRINGS, stiffness=[*_STIFF[:5], 0.0]))
+
+
+@pytest.mark.parametrize("degrees", [60.0, *_DEGREES])
+@pytest.mark.parametrize("axis", [(0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 1.0, 1.0)])
+def test_an_fmu_closes_a_rigid_closure_the_right_way_round(
+    ball: Compiled, axis: tuple[float, float, float], degrees: float
+) -> None:
+    """A ball joint allows every orientation, so that its frames agree wherever parameters turn them."""
+    wanted = about(axis, degrees)
+    with Fmu(ball, "me") as fmu:
+        found = fmu.restart(angles(wanted)).get(["ball_psi", "ball_theta", "ball_phi"])
+    assert (Rotation.from_euler("ZYX", found) * wanted).magnitude() < 1e-8
+
+
+@pytest.mark.parametrize("degrees", _DEGREES)
+def test_an_fmu_turns_a_hinge_as_far_as_the_reference(hinge: Compiled, degrees: float) -> None:
+    """Half a turn may go either way."""
+    values = angles(about((0.0, 1.0, 0.0), degrees))
+    with Fmu(hinge, "cs") as fmu:
+        found = fmu.restart(values).get(["ball_angle"])
+    expected = prepare(from_data(locked(("revolute", Y)), changes={"parameters": values})).start[0]
+    assert np.cos(found - expected) == pytest.approx(1.0, abs=1e-12)
+    assert np.cos(found) == pytest.approx(np.cos(np.radians(degrees)), abs=1e-9)
+
+
+def test_an_fmu_refuses_frames_that_no_motion_brings_together(hinge: Compiled) -> None:
+    """Half a turn about an axis that the hinge does not have: all cosines vanish there."""
+    with Fmu(hinge, "cs") as fmu:
+        with pytest.raises(fmpy.fmi1.FMICallException):
+            fmu.restart(angles(about((0.0, 0.0, 1.0), 180.0)))
+        _is_refused(fmu, np.pi)
+
+
+def _is_refused(fmu: Fmu, turn: float | None = None) -> None:
+    found = re.search(_REFUSED + r"([0-9.]+)", fmu.messages[-1])
+    assert found is not None, fmu.messages[-1]
+    assert turn is None or float(found[1]) == pytest.approx(turn, abs=0.01)
+
+
+@pytest.mark.parametrize("degrees", _DEGREES)
+def test_an_fmu_refuses_a_replacement_joint_that_is_turned_too_far(springs: Compiled, degrees: float) -> None:
+    """The message names the angle: half a turn where statics have let the springs settle."""
+    settles = springs.model.chain.simulation.start == "statics"
+    with Fmu(springs, "cs") as fmu:
+        with pytest.raises(fmpy.fmi1.FMICallException):
+            fmu.restart(angles(about((0.0, 1.0, 0.0), degrees)))
+        _is_refused(fmu, np.pi if settles else np.radians(degrees))
+
+
+def test_an_fmu_accepts_a_replacement_joint_below_a_quarter_turn(springs: Compiled) -> None:
+    """With statics its springs bring the frames together; without, the ball stays."""
+    settles = springs.model.chain.simulation.start == "statics"
+    with Fmu(springs, "cs") as fmu:
+        found = fmu.restart(angles(about((0.0, 1.0, 0.0), 80.0))).get(["ball_theta"])
+    assert found == pytest.approx(-np.radians(80.0) if settles else 0.0, abs=1e-8)
+
+
+def test_an_fmu_lets_a_free_axis_turn(free_axis: Compiled) -> None:
+    """Springs about two axes alone do not make a closure that holds its orientation."""
+    with Fmu(free_axis, "cs") as fmu:
+        fmu.restart(angles(about((0.0, 0.0, 1.0), 170.0)))
+
+
+def test_derivatives_of_a_start_go_through_the_whole_rotation(ball: Compiled) -> None:
+    """The ball follows the frame's pitch one to one."""
+    with Fmu(ball, "me") as fmu:
+        fmu.initialization({"pitch": np.radians(130.0)})
+        rows = fmu.references(["ball_psi", "ball_theta", "ball_phi"])
+        slopes = fmu.fmi.getDirectionalDerivative(rows, fmu.references(["pitch"]), [1.0])
+    assert slopes == pytest.approx([0.0, -1.0, 0.0], abs=1e-8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keys", [{}, _SPRINGS | {"stiffness": _STIFF}])
+def test_the_modelica_source_refuses_frames_that_are_turned_too_far(keys: dict[str, Any]) -> None:
+    """There the states start where the description has them, and cosines would pull frames to half a turn."""
+    pytest.importorskip("rumoca")
+    model = prepare(from_data(locked(("spherical",), **keys)))
+    compiled = CompiledModel(model.modelica(), modelica.experiment(model.name))
+    for degrees in (0.0, 60.0):
+        compiled.values(["ball_theta"], 0.0, {"pitch": np.radians(degrees)})
+    for degrees in (130.0, 170.0, 180.0):
+        with pytest.raises(SolveError, match="frames of closure lock are turned against each other at the start"):
+            compiled.values(["ball_theta"], 0.0, {"pitch": np.radians(degrees)})

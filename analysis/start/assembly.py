@@ -6,63 +6,54 @@ smallest change is that of least Σ (ℓ Δangle)² + Σ (Δlength)², ℓ the m
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...core.errors import SolveError
 from ...core.trajectory import Array
+from ...description.types.start_search import ASSEMBLY, CLOSED, RANK, STALLED
 from ...mechanism import GROUND, Closure, JointFrame, Mechanism
 from ...reference.constraints.closures import Conditions, frame_pose
 from ...reference.constraints.redundancy import without_rounding
-from ...reference.constraints.rows import Rows
 from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics, Posture
-from .turned import Orientations, turn
+from .turned import Turns, turn
 
-_ITERATIONS = 300  # steps after which a search without convergence is given up
-_LONGEST = 0.5  # of the extent: how far a coordinate moves in one step
-_STALLED = 1e-9  # relative decrease of the gap at which no more is expected
-_TURNED = 1.0  # rad: cosines vanish at 0, 120° and 180°
-_CLOSED = 1e-7  # m, rad and per second: what a closed loop may lack
-_RANK = 1e-9  # relative: below it, conditions depend on each other
 _STAYING = {"base": "the base", "elastic": "beams"}  # roles of coordinates that do not change to close loops
 
 
 def assemble(mechanism: Mechanism, q: Array) -> Array:
     """Positions that close all loops, shape (n,), rad or m, from q by the smallest change.
 
-    Where the conditions, which are cosines, turn the frames of a closure the wrong way round, the whole rotation
-    between these is brought to zero first.
+    Frames that a closure does not let turn are brought together by the whole rotation between them: cosines also
+    vanish where it is a third or half of a turn.
     Raises SolveError with the closures that stay open, and by how much.
     """
     loops = _Loops(mechanism, q)
-    closed = _nearest(loops, q, loops.rows)
-    if loops.are_turned(closed):
-        closed = _nearest(loops, _nearest(loops, q, loops.whole_rows), loops.rows)
+    closed = _nearest(loops, q)
     loops.check(closed)
     return closed.copy()
 
 
-def _nearest(loops: _Loops, q: Array, conditions: Callable[[Array], Rows]) -> Array:
+def _nearest(loops: _Loops, q: Array) -> Array:
     """Positions, shape (n,), where the conditions vanish as nearly as steps from q can bring it about.
 
     Newton steps of minimum norm, damped where the gap would grow (Levenberg–Marquardt, whose steps are normal to
     the motions of the closed loops, too); conditions may depend on each other.
     """
-    rows, damping = conditions(q), 0.0
-    gap = float(np.linalg.norm(rows.Phi))
-    for _ in range(_ITERATIONS):
-        trial = q + loops.step(rows, damping)
-        trial_rows = conditions(trial)
-        trial_gap = float(np.linalg.norm(trial_rows.Phi))
+    values, C = loops.rows(q)
+    gap, damping = float(np.linalg.norm(values)), 0.0
+    for _ in range(ASSEMBLY.most_steps):
+        trial = q + loops.step(values, C, damping)
+        trial_values, trial_C = loops.rows(trial)
+        trial_gap = float(np.linalg.norm(trial_values))
         if trial_gap < gap:
-            stalled = trial_gap > (1 - _STALLED) * gap
-            q, rows, gap, damping = trial, trial_rows, trial_gap, damping / 10
+            stalled = trial_gap > (1 - STALLED) * gap
+            q, values, C, gap, damping = trial, trial_values, trial_C, trial_gap, damping / 10
         else:
-            stalled = damping > 1.0 / _RANK
-            damping = max(4.0 * damping, _RANK)
+            stalled = damping > 1.0 / RANK
+            damping = max(4.0 * damping, RANK)
         if stalled:
             break
     return q
@@ -81,7 +72,7 @@ def smallest_change(scale: Array, C: Array, gap: Array, damping: float = 0.0) ->
     """
     left, values, right = np.linalg.svd(C * scale, full_matrices=False)
     largest = float(values.max(initial=0.0))
-    values = np.where(values > _RANK * largest, values, 0.0)
+    values = np.where(values > RANK * largest, values, 0.0)
     weight = values**2 + (damping * largest) ** 2
     factors = values / np.where(weight > 0, weight, 1.0)
     return np.asarray(scale * (right.T @ (factors * (left.T @ gap))), dtype=np.float64)
@@ -103,7 +94,7 @@ class _Gap:
 
     @property
     def closed(self) -> bool:
-        return max(self.length, self.angle) <= _CLOSED
+        return max(self.length, self.angle) <= CLOSED
 
 
 class _Loops:
@@ -119,42 +110,26 @@ class _Loops:
         self._kinematics, self._rest = Kinematics(mechanism), np.zeros(mechanism.n)
         self.extent, self.unit = units_of_change(mechanism, self._kinematics(q, self._rest))
         self.scale = self.unit * moving(mechanism)
-        self._rigid = [closure for closure in cut if sum(c.unit == "rad" for c in closure.conditions) == 3]
-        self._orientations = Orientations(mechanism, self._rigid) if self._rigid else None
-        self._is_angle = np.array([c.unit == "rad" for closure in cut for c in closure.conditions], dtype=bool)
+        rigid = [closure for closure in cut if closure.holds_orientation]
+        self._turns = Turns(mechanism, rigid) if rigid else None
+        kinds = [(c.unit == "rad", closure.holds_orientation) for closure in cut for c in closure.conditions]
+        self._is_angle = np.array([is_angle for is_angle, _ in kinds], dtype=bool)
+        self._is_turn = np.array([is_angle and holds for is_angle, holds in kinds], dtype=bool)
 
-    def rows(self, q: Array) -> Rows:
-        """The conditions at q, shape (n,), at rest."""
+    def rows(self, q: Array) -> tuple[Array, Array]:
+        """Values at q, shape (n,), in m, shape (m,), and rows of their derivatives, shape (m, n)."""
         posture = self._kinematics(q, self._rest)
         rows, weight = self._conditions.rows(posture), np.where(self._is_angle, self.extent, 1.0)
-        C = without_rounding(rows.C, self._conditions.sizes(posture).C, self.unit)
-        return Rows(weight * rows.Phi, weight * rows.Phi_dot, weight[:, None] * C, weight * rows.gamma)
+        values, C, sizes = rows.Phi, rows.C, self._conditions.sizes(posture).C
+        if self._turns is not None:
+            values, C, sizes = values.copy(), C.copy(), sizes.copy()
+            values[self._is_turn], C[self._is_turn], sizes[self._is_turn] = self._turns.rows(posture)
+        return weight * values, weight[:, None] * without_rounding(C, sizes, self.unit)
 
-    def whole_rows(self, q: Array) -> Rows:
-        """The same, with the whole rotation between frames in place of three cosines."""
-        rows, orientations = self.rows(q), self._orientations
-        if orientations is None:
-            return rows
-        rigid = [self._conditions.closures.index(closure) for closure in self._rigid]
-        kept = ~(self._is_angle & np.isin(self._conditions.owner, rigid))
-        values, slopes = orientations.rows(self._kinematics(q, self._rest))
-        none = np.zeros(len(values))
-        return Rows(
-            np.concatenate([rows.Phi[kept], self.extent * values]),
-            np.concatenate([rows.Phi_dot[kept], none]),
-            np.concatenate([rows.C[kept], self.extent * slopes]),
-            np.concatenate([rows.gamma[kept], none]),
-        )
-
-    def are_turned(self, q: Array) -> bool:
-        """Whether the frames of a closure that lets none turn are far apart in orientation at q, shape (n,)."""
-        posture = self._kinematics(q, self._rest)
-        return any(turn(posture, closure) > _TURNED for closure in self._rigid)
-
-    def step(self, rows: Rows, damping: float) -> Array:
+    def step(self, values: Array, C: Array, damping: float) -> Array:
         """Change towards closed loops, (n,), not too long; damping is relative to C's largest singular value."""
-        step = -smallest_change(self.scale, rows.C, rows.Phi, damping)
-        return step * min(1.0, _LONGEST * self.extent / max(float(np.abs(step / self.unit).max()), _RANK))
+        step = -smallest_change(self.scale, C, values, damping)
+        return step * min(1.0, ASSEMBLY.longest * self.extent / max(float(np.abs(step / self.unit).max()), RANK))
 
     def check(self, q: Array) -> None:
         """Raises SolveError if a loop is open."""

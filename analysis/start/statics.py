@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from scipy.linalg import qr
@@ -10,6 +10,21 @@ from scipy.linalg import qr
 from ...core.errors import SolveError
 from ...core.trajectory import Array
 from ...description.types.following import Following
+from ...description.types.start_search import (
+    ASSEMBLY,
+    BALANCED,
+    CLOSE,
+    DOWNHILL,
+    EQUILIBRIUM,
+    PATIENCE,
+    PROGRESS,
+    RANK,
+    SETTLED,
+    SMALLEST,
+    STAGES,
+    VELOCITIES,
+    SearchStage,
+)
 from ...mechanism import Mechanism
 from ...reference.constraints.closures import Conditions
 from ...reference.constraints.redundancy import without_rounding
@@ -24,21 +39,9 @@ from .assembly import assemble, moving
 from .turned import check_turned
 from .velocities import allowed_velocities
 
-_ITERATIONS = 100  # steps after which a search without convergence is given up
-_PATIENCE = 20  # steps: where these reduce the residual by less than `_PROGRESS` asks for, more would not do
-_PROGRESS = 0.9  # of the largest residual of these steps, the least one: above it there is no progress
-_SETTLED = 1e-13  # of the coordinates, at least 1 rad or m: a smaller step is rounding
 _STEP = 1e-6  # rad or m, of the differences in the stiffness matrix
 _MANY = 16  # differences at once: most of the gain, little memory
-_LONGEST, _CLOSE = 0.3, 1e-6  # rad or m: of a step, and of one that is Newton's last but one
-_STIFFER = 4.0  # than the springs of the step before
-_SOFTEST = 1e-3  # springs of the first step, by those that let all force move the longest one
-_MOST_SPRINGS = 40  # tried at one position, each `_STIFFER` times as stiff as the one before
 _TINY = 1e-300  # keeps quotients finite where all values are zero
-_SMALLEST = 1e-12  # stiffness relative to the largest, force relative to those that act: below it is rounding
-_INDIFFERENT = 1e-9  # the same: what differences make of none
-_BALANCED = 1e-9  # of the largest force that acts: a residual up to it counts as balance
-_RANK = 1e-9  # of the closures' conditions
 
 
 def free_coordinates(mechanism: Mechanism, q: Array) -> tuple[int, ...]:
@@ -93,11 +96,33 @@ def start_state(model: Model) -> Start:
     """
     mechanism = model.mechanism
     q, qd = described_state(mechanism)
-    q = assemble(mechanism, q) if mechanism.chain.simulation.start == "description" else equilibrium(model)
-    check_lengths(mechanism, q)
-    check_turned(mechanism, q)
-    qd = allowed_velocities(mechanism, q, qd)
+    rests = mechanism.chain.simulation.start == "statics"
+    for stage in STAGES:
+        if stage is not EQUILIBRIUM or rests:
+            q, qd = _SEARCHES[stage](model, q, qd)
     return project_start(mechanism, q, qd) if mechanism.chain.constraints.projection else (q, qd)
+
+
+def _assembled(model: Model, q: Array, qd: Array) -> Start:
+    q = assemble(model.mechanism, q)
+    check_lengths(model.mechanism, q)
+    return q, qd
+
+
+def _balanced(model: Model, q: Array, qd: Array) -> Start:
+    return _equilibrium_near(model, q), qd
+
+
+def _kept(model: Model, q: Array, qd: Array) -> Start:
+    check_turned(model.mechanism, q)
+    return q, allowed_velocities(model.mechanism, q, qd)
+
+
+_SEARCHES: dict[SearchStage, Callable[[Model, Array, Array], Start]] = {
+    ASSEMBLY: _assembled,
+    EQUILIBRIUM: _balanced,
+    VELOCITIES: _kept,
+}
 
 
 def equilibrium(model: Model) -> Array:
@@ -109,22 +134,24 @@ def equilibrium(model: Model) -> Array:
     unstable equilibria, and no steps along indifferent coordinates.
     Raises SolveError if a loop cannot be closed, or with the worst coordinate if there is no convergence.
     """
-    mechanism = model.mechanism
-    q = assemble(mechanism, described_state(mechanism)[0])
-    check_lengths(mechanism, q)
+    return _equilibrium_near(model, _assembled(model, *described_state(model.mechanism))[0])
+
+
+def _equilibrium_near(model: Model, q: Array) -> Array:
+    """Equilibrium that steps from q, shape (n,), lead to."""
     balance = _Balance(model, q)
     if not balance.free:
         return q
     acting, left = balance.acting(q), list[float]()
-    for _ in range(_ITERATIONS):
+    for _ in range(EQUILIBRIUM.most_steps):
         step, residual = balance.step(q, acting)
         left.append(residual)
-        if len(left) > _PATIENCE and min(left[-_PATIENCE:]) > _PROGRESS * max(left[-_PATIENCE:]):
+        if len(left) > PATIENCE and min(left[-PATIENCE:]) > PROGRESS * max(left[-PATIENCE:]):
             break
         q[balance.free] += step
-        if np.abs(step).max() < _SETTLED * max(1.0, np.abs(q).max()):
+        if np.abs(step).max() < SETTLED * max(1.0, np.abs(q).max()):
             break
-    check_lengths(mechanism, q)
+    check_lengths(model.mechanism, q)
     balance.check(q, max(acting, balance.acting(q)), len(left))
     return q
 
@@ -161,7 +188,7 @@ class _Balance:
     def _balanced(self, q: Array) -> tuple[Array, Array]:
         """Q + Cᵀ λ, shape (f,), as near to zero as λ, shape (m,), can bring it; and λ."""
         forces, C, _ = self._at(q)
-        multipliers = -np.linalg.pinv(C.T, rcond=_RANK) @ forces
+        multipliers = -np.linalg.pinv(C.T, rcond=RANK) @ forces
         return forces + multipliers @ C, multipliers
 
     def _stiffness(self, q: Array, multipliers: Array) -> Array:
@@ -186,11 +213,11 @@ class _Balance:
         residual, multipliers = self._balanced(q)
         stiffness = self._stiffness(q, multipliers)
         _, C, Phi = self._at(q)
-        closing, along = -np.linalg.pinv(C, rcond=_RANK) @ Phi, _null_space(C)
+        closing, along = -np.linalg.pinv(C, rcond=RANK) @ Phi, _null_space(C)
         left, step = along.T @ (residual - stiffness @ closing), np.asarray(closing)
         for way in _downhill(along.T @ stiffness @ along, left, acting):
             step = closing + along @ way
-            if np.abs(way).max() < _CLOSE or not self._is_uphill(q, step, along @ way, float(left @ way)):
+            if np.abs(way).max() < CLOSE or not self._is_uphill(q, step, along @ way, float(left @ way)):
                 break
         return step, float(np.abs(residual).max())
 
@@ -198,7 +225,7 @@ class _Balance:
         """Whether forces at the step's end oppose the way, shape (f,), by half the work promised, N·m."""
         end = q.copy()
         end[self.free] += step
-        return bool(self._balanced(end)[0] @ way < -0.5 * work)
+        return bool(self._balanced(end)[0] @ way < DOWNHILL.opposed * work)
 
     def stiffness_along(self, q: Array) -> Array:
         """Of the motions that loops allow, symmetric part, shape (f − rank, f − rank)."""
@@ -224,9 +251,9 @@ class _Balance:
         """Raises SolveError if forces in q are not in balance, to 1e-9 of those that act, after so many steps."""
         residual = np.abs(self._balanced(q)[0])
         worst = int(np.argmax(residual))
-        if not residual[worst] <= _BALANCED * acting:
+        if not residual[worst] <= BALANCED * acting:
             c, softest = (self.mechanism.coordinates[self.free[k]] for k in (worst, self._softest(q, worst)))
-            why = "forces hardly become smaller any more, and" if steps < _ITERATIONS else "still"
+            why = "forces hardly become smaller any more, and" if steps < EQUILIBRIUM.most_steps else "still"
             raise SolveError(
                 f"no static equilibrium found in {steps} steps: {why} {residual[worst]:.3g} {c.effort_unit}"
                 f" are left on {c.name}; {softest.name} resists least: give it a spring, lock its joint in"
@@ -237,7 +264,7 @@ class _Balance:
 def _null_space(C: Array) -> Array:
     """Orthonormal directions that C, shape (m, f), takes to zero: shape (f, f − rank)."""
     _, values, directions = np.linalg.svd(C)
-    rank = int(np.count_nonzero(values > _RANK * values.max(initial=_TINY)))
+    rank = int(np.count_nonzero(values > RANK * values.max(initial=_TINY)))
     return np.asarray(directions[rank:].T)
 
 
@@ -250,17 +277,17 @@ def _downhill(stiffness: Array, left: Array, acting: float) -> Iterator[Array]:
     if not len(left):
         return
     values, vectors = np.linalg.eigh((stiffness + stiffness.T) / 2)
-    smallest = max(_SMALLEST * float(np.abs(values).max()), _TINY)
+    smallest = max(SMALLEST * float(np.abs(values).max()), _TINY)
     if values[0] <= smallest:
         along = vectors.T @ left
-        left = vectors @ np.where(np.abs(along) < _SMALLEST * acting, 0.0, along)
+        left = vectors @ np.where(np.abs(along) < SMALLEST * acting, 0.0, along)
         stiffness = vectors * np.maximum(np.abs(values), smallest) @ vectors.T
-    spring, softest = 0.0, _SOFTEST * float(np.abs(left).max()) / _LONGEST
-    for _ in range(_MOST_SPRINGS):
+    spring, softest = 0.0, DOWNHILL.softest * float(np.abs(left).max()) / EQUILIBRIUM.longest
+    for _ in range(DOWNHILL.most_springs):
         step = np.linalg.solve(stiffness + spring * np.eye(len(left)), left)
-        if np.abs(step).max() <= _LONGEST:
+        if np.abs(step).max() <= EQUILIBRIUM.longest:
             yield np.asarray(step, dtype=np.float64)
-        spring = max(_STIFFER * spring, softest)
+        spring = max(DOWNHILL.stiffer * spring, softest)
 
 
 def following(problem: InitialValueProblem, searching: Model) -> Following:
@@ -275,7 +302,7 @@ def following(problem: InitialValueProblem, searching: Model) -> Following:
     described, rests = described_state(mechanism), mechanism.chain.simulation.start == "statics"
     free = list(free_coordinates(mechanism, assemble(mechanism, described[0]))) if rests else []
     resists = resistance(searching, state.q) if free else 1.0
-    if resists < -_INDIFFERENT:
+    if resists < -DOWNHILL.indifferent:
         free = []
     constraints = model.constraints
     unit = units_of_change(mechanism, state.posture)[1]
@@ -292,7 +319,7 @@ def following(problem: InitialValueProblem, searching: Model) -> Following:
         settled=tuple(k for k in free if _settles(mechanism, k) or not C[loops, k].any()),
         equilibrium=_independent(C, loops, free),
         velocities=_independent(C, by_rates, closing),
-        is_indifferent=bool(free) and resists <= _SMALLEST,
+        is_indifferent=bool(free) and resists <= SMALLEST,
     )
 
 
@@ -313,4 +340,4 @@ def _pivots(A: Array) -> list[int]:
     """As many columns of A as its rank, the best conditioned ones."""
     triangle, order = qr(A, mode="r", pivoting=True)
     sizes = np.abs(np.diag(triangle))
-    return list(order[: np.count_nonzero(sizes > _RANK * sizes.max(initial=_TINY))])
+    return list(order[: np.count_nonzero(sizes > RANK * sizes.max(initial=_TINY))])

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 
 from ...core.errors import SolveError
 from ...core.trajectory import Array
+from ...description.types.start_search import KEPT
 from ...mechanism import Mechanism
 from ...reference.constraints.redundancy import without_rounding
 from ...reference.kinematics.extent import units_of_change
 from ...reference.solve.model import Model
 from .assembly import moving, smallest_change, unlocking
-
-_KEPT = 1e-8  # m/s, rad/s or what the row is in; of fast machines, of what its rate is made of
 
 
 def allowed_velocities(mechanism: Mechanism, q: Array, qd: Array) -> Array:
@@ -38,7 +37,7 @@ def allowed_velocities(mechanism: Mechanism, q: Array, qd: Array) -> Array:
     C = without_rounding(rows.C, sizes, unit)[wanted]
     kept: Array = qd - smallest_change(unit * moving(mechanism), C, rows.Phi_dot[wanted])
     left = constraints(model.state(0.0, q, kept)).Phi_dot
-    left = np.where(np.abs(left) > _KEPT * np.maximum(1.0, sizes @ np.abs(qd)), left, 0.0)
+    left = np.where(np.abs(left) > KEPT * np.maximum(1.0, sizes @ np.abs(qd)), left, 0.0)
     found = [*_violated(mechanism, constraints.names, wanted, left)]
     if found:
         raise SolveError(f"{'; '.join(found)}; change the start velocities{unlocking(mechanism)}")

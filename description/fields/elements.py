@@ -77,6 +77,11 @@ class Element(Part):
         fields = cls.model_fields.items()
         return {key: one for key, field in fields for one in field.metadata if type(one) is mark}
 
+    @classmethod
+    def spelled(cls, name: str) -> dict[str, str]:
+        """Names of an element's measures in expressions → names in the equations: `m_force` → `m.force`."""
+        return {f"{name}_{quantity}": f"{name}.{quantity}" for quantity in cls.measures}
+
     def signals(self, units: Mapping[str, str]) -> dict[str, Measure]:
         """Return what it publishes, by quantity; units as of `Quantity.of`."""
         meanings = {quantity: meaning.of(self.name, units) for quantity, meaning in self.measures.items()}

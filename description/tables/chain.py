@@ -124,11 +124,9 @@ class Chain(_WithElements):
         parts += [("contact", contact.name) for contact in self.contacts]
         parts += [("support", name) for name, support in supports if support.one_sided]
         found = {name: other for part in parts for name, other in spelled(*part).items()}
-        return found | {
-            f"{element.name}_{quantity}": f"{element.name}.{quantity}"
-            for _, element in self.elements
-            for quantity in element.measures
-        }
+        for _, element in self.elements:
+            found |= element.spelled(element.name)
+        return found
 
     def expression(self, text: str | float) -> Expr:
         """An expression of forces, constraints and outputs, with the equations' names of what is measured."""

@@ -7,9 +7,13 @@ rows and every backend follow. Spring-dampers take the same conditions as deform
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import pi
 from typing import Literal
 
 X, Y, Z = 0, 1, 2
+
+# rad: between frames that a closure holds together; beyond it, springs and cosines no longer pull them together
+MOST_TURNED = pi / 2
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .start_search import EQUILIBRIUM, STAGES, SearchStage
+
 Numbers = tuple[float, ...]
 
 
@@ -31,6 +33,20 @@ class Following:
     is_indifferent: bool
 
     @property
+    def stages(self) -> tuple[SearchStage, ...]:
+        """Stages in which the start is found, in order."""
+        return tuple(stage for stage in STAGES if (self.free if stage is EQUILIBRIUM else self.constraints(stage)))
+
+    @property
     def is_none(self) -> bool:
         """Whether the start is that of the start values, whatever the parameters are."""
-        return not (self.free or self.assembly or self.velocities)
+        return not self.stages
+
+    def constraints(self, stage: SearchStage) -> tuple[int, ...]:
+        """Constraint equations that a stage fulfils."""
+        rows: tuple[int, ...] = getattr(self, stage.name)
+        return rows
+
+    def moved(self, stage: SearchStage) -> tuple[int, ...]:
+        """Coordinates that a stage changes, or whose velocities."""
+        return self.free if stage is EQUILIBRIUM else self.moving

@@ -15,7 +15,8 @@ from typing import Any
 
 from ...core.templates import fill
 from ...description.types.bounds import ANY, Bounds
-from ...generator.program.program import Lookup, Program, Requirement
+from ...description.types.start_search import DOWNHILL
+from ...generator.program.program import Assertion, Lookup, Program, Requirement
 from ...generator.variables import COUNTERS, INTEGER_SETTINGS, REAL_SETTINGS, Variable
 from ...language.pace import Pace
 from ...language.piecewise import PIECE, Piecewise
@@ -39,7 +40,10 @@ from .start import at_defaults, initial, parameter_of
 
 _TIMED = "timed_intervals"
 _OWN_BLOCKS = {"start_values"}  # of the generated part alone
-_COUNTED = ("states", "inputs", "switches", "parameters", "outputs", "checks", "calculated", "requirements")
+_COUNTED = (
+    *("states", "inputs", "switches", "parameters", "outputs"),
+    *("start_checks", "checks", "calculated", "requirements"),
+)
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,7 @@ def data(contents: CodeContents) -> str:
         "paces": {name: _intervals(pace) for name, pace in _paces(program, timed.pace).items()},
         "pace_parameters": _integers(indices),
         "relations": [_string(relation.description) for relation in program.relations],
-        "checks": [{"message": _string(c.message), "bound": c.bound} for c in program.checks],
+        "checks": {"start_checks": _checks(program.start_checks), "checks": _checks(program.checks)},
         "lines": [_string(length.line) for length in program.lengths],
         "pointers": tables,
         "numbers": {name: numbers for name, numbers in starts.items() if numbers},
@@ -128,6 +132,7 @@ def data(contents: CodeContents) -> str:
             "variables": "variables",
             **{name: name for name in tables},
             **{name: name if numbers else "0" for name, numbers in starts.items()},
+            "start_checks": "start_checks" if program.start_checks else "0",
             "checks": "checks" if program.checks else "0",
             "n_lines": len(program.lengths),
             "lines": "lines" if program.lengths else "0",
@@ -150,6 +155,10 @@ def data(contents: CodeContents) -> str:
     return fill("fmu/code/equations_data.c.jinja", values, autoescape=False)
 
 
+def _checks(checks: Sequence[Assertion]) -> list[dict[str, Any]]:
+    return [{"message": _string(check.message), "bound": check.bound} for check in checks]
+
+
 def _positions(program: Program) -> int:
     """Number of leading states whose derivatives are the states after them: all coordinates, or none."""
     rates = list(takewhile(lambda derivative: derivative.op == "symbol", (s.derivative for s in program.states)))
@@ -161,6 +170,7 @@ def _complete(blocks: Mapping[str, int]) -> dict[str, int]:
     """Counter of the contract → its value in the generated code."""
     return {
         "N_GROUPS": len(GROUPS),
+        "N_DOWNHILL": len(vars(DOWNHILL)),
         "N_LEVELS": len(LEVELS),
         "INPUT_ORDERS": INPUT_ORDERS,
         "N_REAL_SETTINGS": len(REAL_SETTINGS),
@@ -260,11 +270,13 @@ def _parameter_places(program: Program) -> dict[str, int]:
 def _phase(program: Program, phase: Phase) -> dict[str, Any]:
     start, places = program.start, _parameter_places(program)
     assert start is not None
-    moved = [places.get(name, -1) for name in parameter_of(start, phase.name)]
-    numbers, found = initial(start, phase.name), at_defaults(start, phase.name)
+    moved = [places.get(name, -1) for name in parameter_of(start, phase.search)]
+    numbers, found = initial(start, phase.search), at_defaults(start, phase.search)
     own = [x if i >= len(moved) or moved[i] >= 0 else 0.0 for i, x in enumerate(numbers)]
     return {
-        "what": _string(_FOUND[phase.name]),
+        "what": _string(phase.search.found),
+        "most_steps": phase.search.most_steps,
+        "longest": _numbers([phase.search.longest]).replace("inf", "INFINITY"),
         "stage": phase.stage,
         "n_moved": len(moved),
         "begin": phase.begin.offset if phase.begin else -1,
@@ -282,13 +294,6 @@ def _phase(program: Program, phase: Phase) -> dict[str, Any]:
     }
 
 
-_FOUND = {
-    "assembly": "position in which the loops are closed",
-    "equilibrium": "static equilibrium",
-    "velocities": "velocities that the constraints allow",
-}
-
-
 def _start(program: Program, staged: Staged) -> dict[str, Any]:
     """Lists that connect start states with parameters, and mark parameters that the start does not follow."""
     places = _parameter_places(program)
@@ -301,6 +306,7 @@ def _start(program: Program, staged: Staged) -> dict[str, Any]:
         "parameters": _integers(place - staged.blocks["parameters"].offset for place in staged.given),
         "given": _integers(int(i in free) for i in range(count)),
         "n_stages": len(staged.phases) + 1,
+        "downhill": vars(DOWNHILL),
     }
 
 

@@ -9,10 +9,11 @@ from typing import NamedTuple, TypeAlias
 
 import casadi as ca
 
+from ...description.types.start_search import SearchStage
 from ...generator.program.tree import TreeMotion
 
 RUNNING = ("prepare", "start", "dynamics", "outputs")  # groups that derivatives and outputs come from
-GROUPS = (*RUNNING, "violations", "project_position", "project_velocity", "checks", "lengths")
+GROUPS = (*RUNNING, "violations", "project_position", "project_velocity", "start_checks", "checks", "lengths")
 LEVELS = ("position", "velocity")
 INPUT_ORDERS = 3
 
@@ -159,6 +160,7 @@ class Stage:
 class Phase:
     """A stage of the group START whose step is repeated until it vanishes, see start.py.
 
+    search  stage of the search that it is, with its limits
     stage  its position in the group
     found  what has been found so far; begin: what it began with
     left   what should be zero, and of what: names
@@ -167,7 +169,7 @@ class Phase:
     tried  the step that is tried; None: without trial
     """
 
-    name: str
+    search: SearchStage
     stage: int
     found: Block | None
     begin: Block | None

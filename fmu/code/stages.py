@@ -45,6 +45,7 @@ _CHAINS = (
     ("violations",),
     ("project_position",),
     ("project_velocity",),
+    ("start_checks",),
     ("checks",),
     ("lengths",),
 )
@@ -140,6 +141,7 @@ class _Cutter:
             ("outputs", [(output.name, 1) for output in program.outputs]),
             ("violations", [(level, 1) for level in LEVELS if program.projections]),
             ("corrections", [(level, 1) for level in LEVELS if program.projections]),
+            ("start_checks", [("start_check", len(program.start_checks))]),
             ("checks", [("check", len(program.checks))]),
             ("lengths", [(f"length of {length.line}, and its rate", 2) for length in program.lengths]),
             ("calculated", [(item.name, math.prod(item.shape)) for item in program.calculated]),
@@ -206,8 +208,9 @@ class _Cutter:
             results[f"project_{level}"] = {f"{level}_change": projection.change}
         if program.projections:
             results["violations"] = {"violations": self._violations()}
-        if program.checks:
-            results["checks"] = {"checks": [check.value for check in program.checks]}
+        for name, checks in (("start_checks", program.start_checks), ("checks", program.checks)):
+            if checks:
+                results[name] = {name: [check.value for check in checks]}
         if program.lengths:
             results["lengths"] = {"lengths": self._lengths()}
         return results
@@ -236,6 +239,7 @@ class _Cutter:
                 groups["outputs"].append(item)
         groups["dynamics"] = _with_checks_last(groups["dynamics"])
         groups["violations"] = self._definitions(self._violations())
+        groups["start_checks"] = self._definitions(check.value for check in program.start_checks)
         groups["checks"] = self._definitions(check.value for check in program.checks)
         groups["lengths"] = self._definitions(self._lengths())
         for level, projection in program.projections.items():

@@ -21,11 +21,15 @@ from typing import TypeAlias
 
 import casadi as ca
 
+from ...description.types.start_search import ASSEMBLY, EQUILIBRIUM, VELOCITIES, SearchStage
 from ...generator.program.program import Program, Start
 from ...language.ir import Expr
 from .casadi_eval import SX, Evaluator, needed
 from .staged import Block, Label, Phase, Stage, Staged, System
 from .tape import with_own_registers
+
+# of the diagonal of a rotation matrix in the squares of its quaternion's elements
+_SIGNS = ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))
 
 Known: TypeAlias = Mapping[str, SX]
 Argument: TypeAlias = tuple[SX, Block]
@@ -45,26 +49,33 @@ class StartStages:
 
     def add(self) -> None:
         """Add the stages of all phases in order, then the stage that computes the start states."""
-        start, finder = self._start, self._finder
-        q, qd = finder.given(0), finder.given(1)
-        if start.assembly:
-            begin = self._changed(q, self._block("assembly_begin", len(start.moving)))
-            scale = finder.scale(begin)
-            q = self._changed(begin, scale * self._block("assembly_found", len(start.moving)))
-            step = self._phase("assembly", *finder.closing(q, scale), self._rows(start.assembly))
-            q = self._changed(q, scale * step[: len(start.moving)])
-        if start.free:
-            guess = self._block("equilibrium_found", len(start.free) + len(start.equilibrium))
-            left = finder.balance(self._freed(q, guess), guess[len(start.free) :])
-            names = (*(start.coordinates[k] for k in start.free), *self._rows(start.equilibrium))
-            step = self._phase("equilibrium", None, -left, left, names)
-            q = self._freed(q, guess + step)
-        if start.velocities:
-            scale = finder.scale(q)
-            qd = self._changed(qd, self._block("velocities_begin", len(start.moving)))
-            step = self._phase("velocities", *finder.keeping(q, qd, scale), self._rows(start.velocities))
-            qd = self._changed(qd, scale * step[: len(start.moving)])
+        searches = {ASSEMBLY: self._assembled, EQUILIBRIUM: self._balanced, VELOCITIES: self._kept}
+        q, qd = self._finder.given(0), self._finder.given(1)
+        for stage in self._start.stages:
+            q, qd = searches[stage](q, qd)
         self._states(q, qd)
+
+    def _assembled(self, q: list[SX], qd: list[SX]) -> tuple[list[SX], list[SX]]:
+        start, finder = self._start, self._finder
+        begin = self._changed(q, self._block("assembly_begin", len(start.moving)))
+        scale = finder.scale(begin)
+        q = self._changed(begin, scale * self._block("assembly_found", len(start.moving)))
+        step = self._phase(ASSEMBLY, *finder.closing(q, scale), self._rows(start.assembly))
+        return self._changed(q, scale * step[: len(start.moving)]), qd
+
+    def _balanced(self, q: list[SX], qd: list[SX]) -> tuple[list[SX], list[SX]]:
+        start = self._start
+        guess = self._block("equilibrium_found", len(start.free) + len(start.equilibrium))
+        left = self._finder.balance(self._freed(q, guess), guess[len(start.free) :])
+        names = (*(start.coordinates[k] for k in start.free), *self._rows(start.equilibrium))
+        step = self._phase(EQUILIBRIUM, None, -left, left, names)
+        return self._freed(q, guess + step), qd
+
+    def _kept(self, q: list[SX], qd: list[SX]) -> tuple[list[SX], list[SX]]:
+        start, scale = self._start, self._finder.scale(q)
+        qd = self._changed(qd, self._block("velocities_begin", len(start.moving)))
+        step = self._phase(VELOCITIES, *self._finder.keeping(q, qd, scale), self._rows(start.velocities))
+        return q, self._changed(qd, scale * step[: len(start.moving)])
 
     def _place(self, name: str) -> int:
         """Place of a parameter in the workspace."""
@@ -92,13 +103,13 @@ class StartStages:
         self._arguments.append((symbol, self._blocks[name]))
         return symbol
 
-    def _phase(self, name: str, matrix: SX | None, right: SX, left: SX, names: tuple[str, ...]) -> SX:
+    def _phase(self, search: SearchStage, matrix: SX | None, right: SX, left: SX, names: tuple[str, ...]) -> SX:
         """Add its stage; returns the symbol of its step.
 
         matrix  None: the C layer takes the tangent of what should be zero, column by column
         left    what should be zero, of these names
         """
-        n, staged = right.numel(), self._staged
+        name, n, staged = search.name, right.numel(), self._staged
         values = [*([] if matrix is None else [ca.vec(matrix)]), right, left]
         labels = [*([] if matrix is None else [Label("matrix")]), Label("right"), Label("left")]
         outputs = tuple(staged.allocate(value.numel()) for value in values)
@@ -109,8 +120,8 @@ class StartStages:
         free = len(self._start.free)
         stiffness, tried = (staged.allocate(free * free), staged.allocate(n)) if tangent else (None, None)
         stage = len(staged.group("start"))
-        staged.phases.append(Phase(name, stage, found, begin, left_block, names, stiffness, tried))
-        self._stage(name, values, outputs, labels, system, vanishes=name != "velocities")
+        staged.phases.append(Phase(search, stage, found, begin, left_block, names, stiffness, tried))
+        self._stage(name, values, outputs, labels, system, vanishes=search is not VELOCITIES)
         step = ca.SX.sym(f"{name}_step", n)
         staged.labels[right_block] = Label(f"{name}_step")
         self._arguments.append((step, right_block))
@@ -146,22 +157,22 @@ class StartStages:
         self._stage("start states", [ca.vertcat(*states)], outputs, self._staged.read(outputs), None)
 
 
-def initial(start: Start, phase: str) -> list[float]:
+def initial(start: Start, phase: SearchStage) -> list[float]:
     """Initial guess of a phase whose start parameters have not been changed.
 
     Changes of the moving coordinates or velocities from their defaults to what the description has; of the
     equilibrium the settled coordinates in the description, no changes of the others, and no multipliers. So a
     coordinate that nothing moves stays where a description with the changed parameters has it.
     """
-    if phase == "equilibrium":
+    if phase is EQUILIBRIUM:
         return _equilibrium(start, start.described[0])
-    level = 0 if phase == "assembly" else 1
-    return [start.described[level][k] - start.defaults[level][k] for k in start.moving]
+    described, defaults = start.described[phase.level], start.defaults[phase.level]
+    return [described[k] - defaults[k] for k in start.moving]
 
 
-def at_defaults(start: Start, phase: str) -> list[float]:
+def at_defaults(start: Start, phase: SearchStage) -> list[float]:
     """Converged values of a phase for the default parameters, except multipliers; empty: no changes."""
-    return _equilibrium(start, start.defaults[0]) if phase == "equilibrium" else []
+    return _equilibrium(start, start.defaults[0]) if phase is EQUILIBRIUM else []
 
 
 def _equilibrium(start: Start, positions: Sequence[float]) -> list[float]:
@@ -169,11 +180,9 @@ def _equilibrium(start: Start, positions: Sequence[float]) -> list[float]:
     return [*values, *(0.0 for _ in start.equilibrium)]
 
 
-def parameter_of(start: Start, phase: str) -> list[str]:
+def parameter_of(start: Start, phase: SearchStage) -> list[str]:
     """Names of the start parameters of what a phase moves; that of a rate which is no state is not there."""
-    level = 1 if phase == "velocities" else 0
-    moved = start.free if phase == "equilibrium" else start.moving
-    return [f"{start.coordinates[k]}{'_dot' * level}_start" for k in moved]
+    return [f"{start.coordinates[k]}{'_dot' * phase.level}_start" for k in start.moved(phase)]
 
 
 class Finder:
@@ -213,7 +222,10 @@ class Finder:
         """Matrix and right-hand side of the assembly's step from q, and open rows."""
         start, rest = self._start, [ca.SX(0)] * len(q)
         assert start.C is not None and start.Phi is not None
-        C, Phi = self.at(q, rest, [start.C, start.Phi])
+        turns = [expr for turn in start.turns for expr in (turn.R, turn.rates)]
+        C, Phi, *turned = self.at(q, rest, [start.C, start.Phi, *turns])
+        for turn, R, rates in zip(start.turns, turned[::2], turned[1::2], strict=True):
+            Phi[turn.rows], C[turn.rows, :] = _rotation(R), rates
         return self._smallest(C, Phi, start.assembly, scale)
 
     def keeping(self, q: Sequence[SX], qd: Sequence[SX], scale: SX) -> tuple[SX, SX, SX]:
@@ -247,6 +259,24 @@ class Finder:
         J, left = ca.mtimes(C[list(rows), moving], ca.diag(scale)), gap[list(rows)]
         matrix = ca.vertcat(ca.horzcat(ca.SX.eye(len(moving)), J.T), ca.horzcat(J, ca.SX.zeros(m, m)))
         return matrix, ca.vertcat(ca.SX.zeros(len(moving), 1), -left), left
+
+
+def _rotation(R: SX) -> SX:
+    """Axis of a rotation matrix times 4 tan(angle/4), as in analysis/start/turned.py, smooth up to half a turn.
+
+    Four times the products of the quaternion's elements are linear in the matrix. Each row of these products is
+    the quaternion times a factor; the row of the largest square is taken.
+    """
+    x, y, z = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    xy, xz, yz = R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1]
+    squares = [1 + sum(sign * R[i, i] for i, sign in enumerate(signs)) for signs in _SIGNS]
+    rows = ((squares[0], x, y, z), (x, squares[1], xy, xz), (y, xy, squares[2], yz), (z, xz, yz, squares[3]))
+    chosen, largest = ca.vertcat(*rows[0]), squares[0]
+    for row, square in zip(rows[1:], squares[1:], strict=True):
+        chosen = ca.if_else(square > largest, ca.vertcat(*row), chosen)
+        largest = ca.fmax(square, largest)
+    way = ca.if_else(chosen[0] < 0, -4, 4)
+    return way * chosen[1:] / (ca.norm_2(chosen) + ca.fabs(chosen[0]))
 
 
 def _diameter(places: Sequence[SX]) -> SX:

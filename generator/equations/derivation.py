@@ -19,7 +19,7 @@ from . import start as followed
 from .bodies import dynamics, filters, kinematics
 from .bodies.lowering import Lowering
 from .bodies.points import Points
-from .constraints import constraints
+from .constraints import constraints, turns
 from .constraints.constraints import Constraints
 from .forces import forces, friction
 from .solution import accelerations, joint_loads, left_out, projection, reduced_state, system
@@ -118,6 +118,7 @@ def close(equations: OpenEquations, initial: InitialValues, partition: Partition
     if rows is not None:
         _add_constraints(equations, rows, active, solution)
     joint_loads.outputs(program, equations.bodies, loads, solution, _asked(mechanism))
+    program.start_checks += turns.start_checks(program, equations.bodies)
     if initial.following is not None:
         followed.derive(equations, initial.start, initial.following)
     program.sort()

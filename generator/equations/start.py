@@ -10,6 +10,7 @@ from ...language import ir
 from ...mechanism import Place
 from ...mechanism.symbolic import SymbolicMechanism, SymbolicPlace
 from ..program.program import Start
+from .constraints import turns
 from .solution.open_equations import OpenEquations
 
 Array = NDArray[np.float64]
@@ -18,17 +19,19 @@ Array = NDArray[np.float64]
 def derive(equations: OpenEquations, start: tuple[Array, Array], following: Following) -> None:
     """State the conditions of the start: at rest the inertia forces h are the weight, taken negative."""
     mechanism, kinematics, rows = equations.mechanism, equations.bodies, equations.constraints
+    names = tuple(row.name for row in rows.rows) if rows else ()
     q0, qd0 = (tuple(part.tolist()) for part in start)
     equations.program.start = Start(
         **vars(following),
         coordinates=tuple(c.symbol for c in mechanism.coordinates),
         is_angle=tuple(c.unit == "rad" for c in mechanism.coordinates),
         defaults=(q0, qd0),
-        rows=tuple(row.name for row in rows.rows) if rows else (),
+        rows=names,
         forces=tuple(equations.Q[k] - equations.inertia.h[k] for k in range(mechanism.n)),
         C=rows.C if rows else None,
         Phi=rows.Phi if rows else None,
         Phi_dot=rows.Phi_dot if rows else None,
+        turns=tuple(turns.turns(kinematics, names)),
         places=tuple(kinematics.position(place.body, kinematics.lever(place)) for place in _places(mechanism)),
     )
 

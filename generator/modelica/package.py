@@ -77,6 +77,7 @@ def render(
             start_equations=[*parts.start_equations(program), *start.equations(program)]
             if start_values is None
             else [],
+            start_assertions=parts.start_assertions(program) if start_values is None else [],
             equations=[
                 *lookups.equations(program),
                 *parts.equations(program, equations),
@@ -137,7 +138,8 @@ def digest(program: Program) -> str:
     lines += [mo.text(relation.indicator) for relation in program.relations]
     lines += [line for item in program.items for line in parts.item_equations(item)]
     lines += [f"{o.name} {o.unit} {mo.text(o.expr)}" for o in program.outputs]
-    lines += [f"{a.message} {mo.text(a.value)} {mo.number(a.bound)}" for a in program.checks]
+    checks = [*program.start_checks, *program.checks]
+    lines += [f"{a.message} {mo.text(a.value)} {mo.number(a.bound)}" for a in checks]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 

@@ -12,7 +12,7 @@ from ...description.types.origin import Origin
 from ...language import ir
 from ...language.ir import Expr
 from ..program.items import ConstrainedSolve, Definition, ImplicitSystem, Item, LinearSolve, TreeSolve
-from ..program.program import START_VALUES, Event, Output, Program, State
+from ..program.program import START_VALUES, Assertion, Event, Output, Program, State
 from . import text as mo
 from .arrays import loops
 from .arrays.gather import Arrangement, Variable, with_units
@@ -378,12 +378,21 @@ def _requirements(program: Program) -> Iterator[str]:
                 yield f"{_MARGIN}assert({condition},\n{_MARGIN}    {text} + String({value}));"
 
 
+def start_assertions(program: Program) -> list[str]:
+    """Assertions about the initial state alone, laid out; each message ends with the value."""
+    return [_assertion(a, mo.text(a.value)) for a in program.start_checks]
+
+
 def _running_assertions(program: Program) -> list[str]:
-    return [
+    return [_assertion(a, "time") for a in (*program.checks, *program.assertions)]
+
+
+def _assertion(a: Assertion, shown: str) -> str:
+    """Assertion whose message ends with a number."""
+    return (
         f"{_MARGIN}assert({mo.text(a.value)} < {mo.number(a.bound)},\n"
-        f"{_MARGIN}    {mo.quoted(f'{a.message} ')} + String(time));"
-        for a in (*program.checks, *program.assertions)
-    ]
+        f"{_MARGIN}    {mo.quoted(f'{a.message} ')} + String({shown}));"
+    )
 
 
 def item_equations(item: Item) -> Iterator[str]:

@@ -116,7 +116,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Assertion:
-    """Condition `value < bound` that must hold during a run; the message is completed by the time."""
+    """Condition `value < bound`; the time completes its message, of a check of the start the value."""
 
     value: Expr
     bound: float
@@ -207,6 +207,20 @@ class Projection:
     change: tuple[Expr, ...]
 
 
+@dataclass(frozen=True)
+class Turn:
+    """Rotation between the frames of a closure that does not let them turn, in place of its three cosines.
+
+    rows    indices of the constraint equations that are these cosines, about x, y and z of frame a
+    R       axes of frame b in those of frame a, shape (3, 3)
+    rates   angular velocity of frame b against frame a per coordinate rate, in the axes of a, shape (3, n)
+    """
+
+    rows: tuple[int, ...]
+    R: Expr
+    rates: Expr
+
+
 @dataclass(frozen=True, kw_only=True)
 class Start(Following):
     """Initial conditions under modified parameters: closed loops and balanced forces.
@@ -216,6 +230,7 @@ class Start(Following):
     rows         names of all constraint rows
     forces       forces on all n coordinates at rest, N or N·m
     C, Phi, Phi_dot  Jacobian, values and rates of all constraint equations; None if there are none
+    turns        rotations by which loops are closed
     places       points of the mechanism, shape (3,) each, m; their largest distance is its extent
     """
 
@@ -227,6 +242,7 @@ class Start(Following):
     C: Expr | None
     Phi: Expr | None
     Phi_dot: Expr | None
+    turns: tuple[Turn, ...]
     places: tuple[Expr, ...]
 
 
@@ -238,6 +254,7 @@ class Program:
     rows         names of all constraint rows, in order
     residuals    level, `position` or `velocity` → vector of all rows' values or rates; empty without rows
     requirements of the parameters, before a run
+    start_checks of the start alone, in every tool
     checks       of the start and of every completed step, in every tool
     assertions   for tools that do not say themselves what is singular
     lengths      of lines, none of which may pass through zero
@@ -276,6 +293,7 @@ class Program:
     projections: dict[str, Projection] = field(default_factory=dict)
     accepted: float = 0.0
     requirements: list[Requirement] = field(default_factory=list)
+    start_checks: list[Assertion] = field(default_factory=list)
     checks: list[Assertion] = field(default_factory=list)
     assertions: list[Assertion] = field(default_factory=list)
     lengths: list[Length] = field(default_factory=list)

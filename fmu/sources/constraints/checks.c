@@ -19,6 +19,16 @@ static bool check(Model *model) {
     return true;
 }
 
+bool model_check_start(Model *model) {
+    const double *values = model->workspace + equations.blocks.start_checks;
+    if (equations.n_start_checks == 0) return true;
+    if (!model_evaluate_beside(model, GROUP_START_CHECKS)) return false;
+    for (int i = 0; i < equations.n_start_checks; i++)
+        if (!(values[i] < equations.start_checks[i].bound))
+            return model_fail(model, "%s %.3g", equations.start_checks[i].message, values[i]);
+    return true;
+}
+
 bool model_settle(Model *model, bool *moved) { return model_project(model, moved) && check(model); }
 
 bool model_begin_steps(Model *model) {

@@ -6,6 +6,9 @@
 
 #include "model.h"
 
+/* At the end of the initialisation: what only the start must keep. */
+bool model_check_start(Model *model);
+
 /* At the start, after a step of an inner solver, in an event. *moved: whether a projection has. */
 bool model_settle(Model *model, bool *moved);
 

@@ -147,6 +147,7 @@ typedef enum {
     GROUP_VIOLATIONS,       /* from time, states, switches, parameters and PREPARE's results: violations */
     GROUP_PROJECT_POSITION, /* from the same: a step of the positions towards the constraints; may have no stages */
     GROUP_PROJECT_VELOCITY, /* from the same: one of the velocities; may have no stages */
+    GROUP_START_CHECKS,     /* from the same as CHECKS: values of checks of the start */
     GROUP_CHECKS,           /* from time, states, inputs, switches, parameters, PREPARE's results: values of checks */
     GROUP_LENGTHS,          /* from states, parameters and PREPARE's results: lengths of lines and their rates */
     N_GROUPS
@@ -208,6 +209,7 @@ typedef struct {
     int position_change; /* n_states: result of PROJECT_POSITION, added to the states */
     int velocity_change; /* n_states: result of PROJECT_VELOCITY, added to the states */
     int corrections;     /* N_LEVELS: sums of the norms of what projections have changed since initialisation */
+    int start_checks;    /* n_start_checks: result of START_CHECKS */
     int checks;          /* n_checks: result of CHECKS */
     int lengths;         /* 2 n_lines: length of each line, m, and its rate, m/s; result of LENGTHS */
     int calculated;      /* n_calculated: parameters that follow from others; result of PREPARE */
@@ -292,16 +294,33 @@ typedef struct {
     Bounds bounds;
 } Requirement;
 
-/* What must hold at the start and after each step: the value in the block of the checks is less than the bound. */
+/* What must hold at the start, or there and after each step: the value in its block is less than the bound. */
 typedef struct {
-    const char *message; /* what it means that it does not; the time in s follows */
+    const char *message; /* what it means that it does not; the value follows if of the start, else the time in s */
     double bound;
 } Check;
+
+/* Limits of the steps towards an equilibrium; description/types/start_search.py has their reasons. */
+typedef struct {
+    double stiffer;     /* stiffness of the next springs tried, by that of those before */
+    double softest;     /* of the first springs, by those that let the largest force move the longest step */
+    double most_springs; /* tried at one position */
+    double indifferent; /* stiffness, by the largest, that is none */
+    double opposed;     /* work at a step's end, by that promised at its begin, of a step that is too long */
+    double loops;       /* stiffness of a spring in place of a loop, by that of the coordinates */
+    double converged;   /* step that Newton's method stops at: rad, m or part of the extent */
+    double pivot;       /* of a Cholesky factor, by what it is the difference of: rounding */
+    double unmoved;     /* rad or m: rounding of a position */
+} DownhillLimits;
+
+enum { N_DOWNHILL = sizeof(DownhillLimits) / sizeof(double) };
 
 /* A system of the start, solved by Newton's method: the solution of a stage of START is a step of what is to be found,
    numbers for coordinates or velocities and, behind these, multipliers. */
 typedef struct {
     const char *what; /* is found, for messages */
+    int most_steps;
+    double longest;   /* of one step: rad, or in m or parts of the extent what the coordinate is measured in */
     int stage;        /* its index in the group; its system has one right-hand side */
     int n_moved;      /* how many of the solution's first numbers are steps of coordinates or velocities */
     int begin;        /* offset of n_moved changes from the start parameters, with which it begins; -1: none */
@@ -324,6 +343,7 @@ typedef struct {
     int n_stages; /* of START that find them: the first ones; of each phase one, and one that gives the states */
     int n_phases; /* 0: no start that follows, the rest is of no meaning */
     const Phase *phases;
+    DownhillLimits downhill;
     const int *parameters; /* n_states: index of each state's start parameter */
     const int *given;      /* n_parameters: 1 for start parameters that, where they are set, are the start themselves */
 } Start;
@@ -355,8 +375,9 @@ typedef struct {
     int n_pace_parameters;
     const int *pace_parameters; /* n_pace_parameters: index of those that the pace was found with */
 
-    int n_checks;
-    const Check *checks; /* may be NULL if n_checks is 0 */
+    int n_start_checks, n_checks;
+    const Check *start_checks; /* may be NULL if n_start_checks is 0; so may be checks */
+    const Check *checks;
     int n_lines;
     const char *const *lines; /* n_lines: their names, for messages; may be NULL if there are none */
     double meeting;           /* m, length at which the ends of a line meet */

@@ -9,17 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static const int MOST_STEPS = 200;
-static const double LONGEST = 0.5;   /* of one step: rad, or in m of what the coordinate is measured in */
-static const double SMALLEST = 1e-9; /* of Newton's method: what the next step would change is rounding */
-static const int MOST_SPRINGS = 60;  /* that a step is tried with, each stiffer than the one before */
-static const double STIFFER = 4.0;
-static const double STIFF = 1e4; /* of a spring in place of a loop, by the stiffness */
-static const double SOFTEST = 1e-3;  /* of the first one: of what lets the largest force move the longest step */
-static const double ROUNDING = 1e-12; /* of a pivot, by what it is the difference of */
-static const double INDIFFERENT = 1e-9; /* stiffness, by the largest */
-static const double UNMOVED = 1e-14;    /* m or rad: what rounding makes of a position, and the stiffest spring of that a
-                                           force, which would move what nothing else holds */
+static const DownhillLimits *const LIMITS = &equations.start.downhill;
 
 static bool is_set(const Model *model, int parameter) {
     return parameter >= 0 &&
@@ -59,13 +49,13 @@ static bool fail_phase(Model *model, const Phase *phase) {
     int worst = 0;
     const double left = largest(phase->n_left, model->workspace + phase->left, &worst);
     return model_fail(model, "with these parameters no %s is found in %d steps: %.3g is left of %s", phase->what,
-                      MOST_STEPS, left, phase->names[worst]);
+                      phase->most_steps, left, phase->names[worst]);
 }
 
 /* By Cholesky's method in its place: a symmetric n x n matrix. */
 static bool is_positive_definite(int n, double *a) {
     for (int j = 0; j < n; j++) {
-        const double rounding = ROUNDING * fabs(a[j * n + j]);
+        const double rounding = LIMITS->pivot * fabs(a[j * n + j]);
         for (int k = 0; k < j; k++)
             for (int i = j; i < n; i++) a[j * n + i] -= a[k * n + i] * a[k * n + j];
         const double pivot = a[j * n + j];
@@ -99,7 +89,8 @@ static void stiffen(Model *model, const Phase *phase, const LinearSystem *system
         sum += fabs(A[j * all + j]);
         for (int i = n; i < all; i++) squares += A[j * all + i] * A[j * all + i];
     }
-    const double spring = squares > 0.0 ? STIFF * sum / squares : 0.0;
+    /* where nothing else resists, loops alone may hold everything: any spring shows that */
+    const double spring = squares > 0.0 ? LIMITS->loops * (sum > 0.0 ? sum : 1.0) / squares : 0.0;
     for (int j = 0; j < n; j++)
         for (int i = 0; i < n; i++) {
             double along = 0.0;
@@ -145,7 +136,7 @@ static bool advance(Model *model, const Phase *phase, const Stage *stage) {
     const double promised = work(model, phase);
     add(model, phase, tried, 1.0);
     stage_compute(model, stage);
-    if (!(work(model, phase) < -0.5 * promised)) return true;
+    if (!(work(model, phase) < LIMITS->opposed * promised)) return true;
     add(model, phase, tried, -1.0);
     return false;
 }
@@ -155,7 +146,7 @@ static bool is_balanced(const Model *model, const Phase *phase, double force) {
     const double *left = model->workspace + phase->left;
     const int n = phase->n_stiffness;
     int place = 0;
-    return largest(n, left, &place) < force && largest(phase->n_left - n, left + n, &place) < SMALLEST;
+    return largest(n, left, &place) < force && largest(phase->n_left - n, left + n, &place) < LIMITS->converged;
 }
 
 /* A step of an equilibrium: Newton's, or, where the stiffness is not positive definite, the step is long or forces come
@@ -164,11 +155,11 @@ static bool settle(Model *model, const Phase *phase, const Stage *stage, double 
     const LinearSystem *system = &stage->system;
     double *a = model->workspace + system->matrix, *b = model->workspace + system->right, spring = 0.0;
     double *stiffness = model->workspace + phase->stiffness;
-    for (int i = 0, place = 0; i < MOST_SPRINGS; i++) {
+    for (int i = 0, place = 0; i < LIMITS->most_springs; i++) {
         compute_phase(model, phase, stage);
-        const double softest = SOFTEST / LONGEST * largest(phase->n_stiffness, b, &place);
+        const double softest = LIMITS->softest / phase->longest * largest(phase->n_stiffness, b, &place);
         const double stiffest = largest(phase->n_stiffness * phase->n_stiffness, stiffness, &place);
-        const bool balanced = is_balanced(model, phase, UNMOVED * stiffest);
+        const bool balanced = is_balanced(model, phase, LIMITS->unmoved * stiffest);
         if (!isfinite(softest)) return stage_solve(model, stage);
         hold(model, phase, system, spring);
         if (is_positive_definite(phase->n_stiffness, stiffness) &&
@@ -176,10 +167,10 @@ static bool settle(Model *model, const Phase *phase, const Stage *stage, double 
                 LINEAR_SOLVE_OK) {
             *size = largest(phase->n_moved, b, &place);
             if (spring > 0.0 && balanced) *size = 0.0;
-            if (*size < SMALLEST) return spring <= INDIFFERENT * stiffest || fail_stability(model, phase);
-            if (*size <= LONGEST && advance(model, phase, stage)) return true;
+            if (*size < LIMITS->converged) return spring <= LIMITS->indifferent * stiffest || fail_stability(model, phase);
+            if (*size <= phase->longest && advance(model, phase, stage)) return true;
         }
-        spring = spring > 0.0 ? STIFFER * spring : softest;
+        spring = spring > 0.0 ? LIMITS->stiffer * spring : softest;
     }
     return fail_stability(model, phase);
 }
@@ -189,7 +180,7 @@ static bool step_newton(Model *model, const Phase *phase, const Stage *stage, do
     int place = 0;
     if (!stage_run(model, stage)) return false;
     *size = largest(phase->n_moved, step, &place);
-    if (*size >= SMALLEST) add(model, phase, step, *size > LONGEST ? LONGEST / *size : 1.0);
+    if (*size >= LIMITS->converged) add(model, phase, step, *size > phase->longest ? phase->longest / *size : 1.0);
     return true;
 }
 
@@ -201,10 +192,10 @@ static bool run_phase(Model *model, const Phase *phase) {
         compute_phase(model, phase, stage);
         return stage_solve(model, stage);
     }
-    for (int k = 0; k < MOST_STEPS; k++) {
+    for (int k = 0; k < phase->most_steps; k++) {
         double size = 0.0;
         if (!(phase->tried >= 0 ? settle : step_newton)(model, phase, stage, &size)) return false;
-        if (size < SMALLEST) return true;
+        if (size < LIMITS->converged) return true;
     }
     return fail_phase(model, phase);
 }

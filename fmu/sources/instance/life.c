@@ -134,7 +134,7 @@ bool model_enter_initialization(Model *model) {
    leaves of the constraints is corrected here, or, in model exchange, in the initial event. */
 bool model_exit_initialization(Model *model) {
     bool moved;
-    if (!model_evaluate(model, GROUP_START)) return false;
+    if (!model_evaluate(model, GROUP_START) || !model_check_start(model)) return false;
     for (int i = 0; i < projection_levels(); i++) model->workspace[equations.blocks.corrections + i] = 0.0;
     for (int i = 0; i < N_COUNTERS; i++) model->run.counters[i] = 0;
     if (!model_begin_projection(model)) return false;

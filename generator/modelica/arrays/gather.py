@@ -360,6 +360,7 @@ class _Gathering:
             ],
             states=[replace(s, derivative=change(s.derivative)) for s in program.states],
             start_values=[replace(v, expr=change(v.expr)) for v in program.start_values],
+            start_checks=[replace(a, value=change(a.value)) for a in program.start_checks],
             checks=[replace(a, value=change(a.value)) for a in program.checks],
             assertions=[replace(a, value=change(a.value)) for a in program.assertions],
             lengths=[replace(x, value=change(x.value), rate=change(x.rate)) for x in program.lengths],
@@ -439,7 +440,7 @@ def _asked(program: Program) -> Iterator[Expr]:
         yield from (event.time, *([] if event.rate is None else [event.rate]))
     for lookup in program.lookups:
         yield from (lookup.begin, lookup.rate)
-    yield from (a.value for a in (*program.checks, *program.assertions))
+    yield from (a.value for a in (*program.start_checks, *program.checks, *program.assertions))
     yield from (required.value for required in program.requirements)
     yield from (expr for item in program.items if _is_kept(item) for expr in item.exprs)
     if program.start is not None:

@@ -1,0 +1,66 @@
+"""Rotations between the frames of closures that let these not turn against each other.
+
+The three cosines that are the closure's conditions, or its springs' deformations, also vanish where the frames are
+turned by a third or half of a turn. So loops are closed by the whole rotation, and a start turned far is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ....description.types.closures import MOST_TURNED
+from ....language import ir
+from ....language.ir import Expr
+from ....mechanism import Closure
+from ...program.program import Assertion, Program, Turn
+from ..bodies.kinematics import Kinematics
+
+
+def turns(kinematics: Kinematics, names: Sequence[str]) -> Iterator[Turn]:
+    """Rotations of the closures among the constraint equations of these names."""
+    for closure in kinematics.mechanism.closures:
+        if closure.holds_orientation and closure.rows:
+            angles = [row for row, c in zip(closure.rows, closure.conditions, strict=True) if c.unit == "rad"]
+            R_a, R_b = _axes(kinematics, closure)
+            rates = ir.array([rate @ R_a for rate in _rates(kinematics, closure)]).T
+            yield Turn(tuple(names.index(row) for row in angles), R_a.T @ R_b, rates)
+
+
+def start_checks(program: Program, kinematics: Kinematics) -> Iterator[Assertion]:
+    """Conditions that the frames of closures are not turned far at the start, whatever their parameters are."""
+    for closure in kinematics.mechanism.closures:
+        if closure.holds_orientation:
+            program.section("closure", closure.name)
+            text = f"angle by which frames a and b of {closure.name} are turned against each other"
+            angle = program.define(f"turned_{closure.name}", _angle(*_axes(kinematics, closure)), "rad", text)
+            yield Assertion(angle, MOST_TURNED, _message(closure))
+
+
+def _message(closure: Closure) -> str:
+    return (
+        f"the frames of closure {closure.name} are turned against each other at the start; expected less than"
+        " 1.57 rad (90 degrees), because beyond it the closure pulls them to half a turn: turn frame a or b by its"
+        " rpy, or start nearer to the closed position; found in rad:"
+    )
+
+
+def _axes(kinematics: Kinematics, closure: Closure) -> tuple[Expr, Expr]:
+    """World axes of frames a and b, shape (3, 3) each."""
+    a, b = (kinematics.motion(f.place.body).R @ ir.lift(f.rotation) for f in (closure.a, closure.b))
+    return a, b
+
+
+def _rates(kinematics: Kinematics, closure: Closure) -> Iterator[Expr]:
+    """Angular velocity of frame b against frame a by each coordinate's rate, world axes, shape (3,)."""
+    mechanism = kinematics.mechanism
+    behind_a, behind_b = (set(mechanism.ancestors(f.place.body)) for f in (closure.a, closure.b))
+    for k, axis in enumerate(kinematics.axes):
+        yield axis.e * float((k in behind_b) - (k in behind_a))
+
+
+def _angle(R_a: Expr, R_b: Expr) -> Expr:
+    """Angle of the rotation from frame a to frame b, rad; 1 + 2 cos(angle) is the trace of R_aᵀ R_b."""
+    cosines = R_a[:, 0] @ R_b[:, 0] + R_a[:, 1] @ R_b[:, 1] + R_a[:, 2] @ R_b[:, 2]
+    lowest, highest = ir.constant(0.0), ir.constant(1.0)
+    square = ir.call("min", highest, ir.call("max", lowest, 0.25 * (3.0 - cosines)))
+    return 2.0 * ir.call("asin", ir.call("sqrt", square))
