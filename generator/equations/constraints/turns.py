@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from ....description.types.closures import MOST_TURNED
 from ....language import ir
 from ....language.ir import Expr
-from ....mechanism import Closure
+from ....mechanism.symbolic import SymbolicClosure
 from ...program.program import Assertion, Program, Turn
 from ..bodies.kinematics import Kinematics
 
@@ -36,7 +36,7 @@ def start_checks(program: Program, kinematics: Kinematics) -> Iterator[Assertion
             yield Assertion(angle, MOST_TURNED, _message(closure))
 
 
-def _message(closure: Closure) -> str:
+def _message(closure: SymbolicClosure) -> str:
     return (
         f"the frames of closure {closure.name} are turned against each other at the start; expected less than"
         " 1.57 rad (90 degrees), because beyond it the closure pulls them to half a turn: turn frame a or b by its"
@@ -44,13 +44,13 @@ def _message(closure: Closure) -> str:
     )
 
 
-def _axes(kinematics: Kinematics, closure: Closure) -> tuple[Expr, Expr]:
+def _axes(kinematics: Kinematics, closure: SymbolicClosure) -> tuple[Expr, Expr]:
     """World axes of frames a and b, shape (3, 3) each."""
     a, b = (kinematics.motion(f.place.body).R @ ir.lift(f.rotation) for f in (closure.a, closure.b))
     return a, b
 
 
-def _rates(kinematics: Kinematics, closure: Closure) -> Iterator[Expr]:
+def _rates(kinematics: Kinematics, closure: SymbolicClosure) -> Iterator[Expr]:
     """Angular velocity of frame b against frame a by each coordinate's rate, world axes, shape (3,)."""
     mechanism = kinematics.mechanism
     behind_a, behind_b = (set(mechanism.ancestors(f.place.body)) for f in (closure.a, closure.b))
