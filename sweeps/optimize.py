@@ -20,10 +20,10 @@ from ..options.many import OptimizeOptions
 from .checks import wrong_numbers
 from .gathered import Gathered
 from .objectives import Objective, objectives
-from .pools import Crew, Died, results
+from .pools import Died, Workers, results
 from .runs import Asked, ResultChunk, work
 from .structures import Structure
-from .sweep import check_scheduler, check_signals, crew_of, job_of, known_structures
+from .sweep import check_scheduler, check_signals, job_of, known_structures, workers_of
 from .variations import Distribution, Variation, variations
 
 METHODS = ("evolution", "simplex")
@@ -117,9 +117,9 @@ def optimize(chain: Chain, source: str, search: OptimizeOptions, out: Path) -> O
     found = known_structures(chain, source, varied, (wanted, ()), progress)
     check_signals(source, found, wanted, ())
     job = job_of(found, out, wanted, (), progress)
-    crew = crew_of(search.scheduler, job)
-    with crew.opened() as pool, np.errstate(over="ignore"):
-        judge = _Judge(crew, pool, job.key, found[0], bounds, held, search)
+    workers = workers_of(search.scheduler, job)
+    with workers.opened(None) as pool, np.errstate(over="ignore"):
+        judge = _Judge(workers, pool, job.key, found[0], bounds, held, search)
         ended = _SEARCHES[search.method](judge, search)
     return judge.best(bool(ended.success))
 
@@ -154,7 +154,7 @@ def _bounds(varied: Sequence[Variation], search: OptimizeOptions) -> dict[str, t
 class _Judge:
     """Ranks points, each key from 0 to 1 within its bounds, and remembers the best one."""
 
-    crew: Crew
+    workers: Workers
     pool: Executor
     key: str
     structure: Structure
@@ -200,15 +200,13 @@ class _Judge:
 
     def _parts(self, asked: Sequence[Asked]) -> Iterator[ResultChunk]:
         """Their runs, shared out; where workers are lost, by others."""
-        chunks = [asked[k :: self.crew.size] for k in range(min(self.crew.size, len(asked)))]
+        chunks = [asked[k :: self.workers.size] for k in range(min(self.workers.size, len(asked)))]
         tasks = [(self.key, chunk) for chunk in chunks]
         try:
             yield from [future.result() for future in [self.pool.submit(work, task) for task in tasks]]
-        except Exception as error:
-            if not self.crew.lost(error):
-                raise
+        except self.workers.lost:
             singles = [(self.key, [one]) for one in asked]
-            for task, came in results(self.crew, work, singles):
+            for task, came in results(self.workers, work, singles):
                 if isinstance(came, Died):
                     nothing = np.full((1, 1), np.nan)
                     yield ResultChunk(np.array([task[1][0].number]), (came.reason,), nothing, nothing[:, :, None])

@@ -26,7 +26,7 @@ from .gathered import Gathered
 from .objectives import Objective, objectives
 from .parts import Parts, held, settle
 from .points import Points, points
-from .pools import Crew, Died, Here, Processes, by_processes, has_dask, results
+from .pools import Died, Workers, by_processes, has_dask, here, processes, results
 from .results import Sweep, check_tools, write_signals, write_table
 from .runs import FIGURES, Asked, Job, ResultChunk, forget, receive, work
 from .structures import Structure, build, setup, structures
@@ -59,7 +59,7 @@ def sweep(chain: Chain, source: str, order: SweepOptions, out: Path) -> Sweep:
         parts = Parts(out, len(where))
         if parts.done < len(where):
             job = job_of(found, out, asked, kept, progress)
-            _run(crew_of(order.scheduler, job), job, where, found, parts, progress)
+            _run(workers_of(order.scheduler, job), job, where, found, parts, progress)
         progress("writing the results", 0.0)
         write_table(out, where, parts, [objective.name for objective in asked])
         grid = max((structure.run.grid() for structure in found), key=len)
@@ -169,15 +169,15 @@ def check_scheduler(name: str) -> None:
         raise MissingToolError(f"--scheduler {name} needs Dask: pip install 'gpmelica[sweep]', or take processes")
 
 
-def crew_of(scheduler: str, job: Job) -> Crew:
-    """Who is asked for, of those that `check_scheduler` takes."""
+def workers_of(scheduler: str, job: Job) -> Workers:
+    """Return the workers that `--scheduler` names, of those that `check_scheduler` takes."""
     if scheduler == "here":
-        return Here(partial(receive, job), forget)
+        return here(partial(receive, job), forget)
     if by_processes(scheduler):
-        return Processes(partial(receive, job), ahead=True)
-    from .cluster import Dask
+        return processes(partial(receive, job), ahead=True)
+    from .cluster import dask
 
-    return Dask(job, scheduler if "://" in scheduler else None)
+    return dask(job, scheduler if "://" in scheduler else None)
 
 
 @dataclass
@@ -199,10 +199,10 @@ class _Pace:
 
 
 def _run(
-    crew: Crew, job: Job, where: Points, found: Sequence[Structure], parts: Parts, progress: Progress
+    workers: Workers, job: Job, where: Points, found: Sequence[Structure], parts: Parts, progress: Progress
 ) -> None:
     """What is missing; each part is on disk before the next one is asked for."""
-    missing, pace = parts.missing(), _Pace(crew.size)
+    missing, pace = parts.missing(), _Pace(workers.size)
     index = _structure_index(found)
 
     def tasks() -> Iterator[tuple[str, list[Asked]]]:
@@ -216,7 +216,7 @@ def _run(
         progress("runs", parts.done / len(where))
 
     tell()
-    for task, came in _each(crew, tasks()):
+    for task, came in _each(workers, tasks()):
         if isinstance(came, Died):
             parts.add(_dead(task[1], came, job))
         else:
@@ -226,13 +226,13 @@ def _run(
 
 
 def _each(
-    crew: Crew, tasks: Iterator[tuple[str, list[Asked]]]
+    workers: Workers, tasks: Iterator[tuple[str, list[Asked]]]
 ) -> Iterator[tuple[tuple[str, list[Asked]], ResultChunk | Died]]:
     """Results of tasks; one that kills its workers is taken apart, so that the run that does it is alone."""
-    for task, came in results(crew, work, tasks):
+    for task, came in results(workers, work, tasks):
         key, asked = task
         if isinstance(came, Died) and len(asked) > 1:
-            yield from results(crew, work, [(key, [one]) for one in asked])
+            yield from results(workers, work, [(key, [one]) for one in asked])
         else:
             yield task, came
 

@@ -22,7 +22,7 @@ from ..report.cases.report import CaseFailure, CaseRun, Outcome, cases_data, wri
 from ..report.cases.tables import largest_error, plausible, remark, verdict
 from ..report.plots.number_text import NOTHING
 from ..runs.compare.result import result, withdraw_verdict
-from ..sweeps.pools import Died, Processes, results
+from ..sweeps.pools import Died, processes, results
 from .run import run
 
 
@@ -120,7 +120,7 @@ def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
         withdraw_verdict(job.folder / job.name)
     progress("cases", 0.0)
     with kept_objects():
-        for job, came in results(Processes(most=len(jobs)), _run_case, jobs):
+        for job, came in results(processes(most=len(jobs)), _run_case, jobs):
             if isinstance(came, Died):
                 done[job.name] = CaseFailure(job.name, f"{came.reason}; try {job.command}")
             else:
