@@ -17,7 +17,8 @@ from ..exchange.export_urdf import Exported, exported
 from ..exchange.import_urdf import imported, relocated
 from ..exchange.toml_text import toml_text
 from ..exchange.urdf import read_urdf
-from .model import Model, one_of
+from ..options.checks import one_of
+from .model import Model
 
 BASES = ("fixed", "floating")
 

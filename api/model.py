@@ -5,37 +5,29 @@ What builds and compares is imported by the methods that need it: it takes a sec
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import ArrayLike
 
 from .. import analysis, mechanism
 from ..analysis.prepared import Prepared, prepare
 from ..core.errors import DescriptionError, SolveError
-from ..core.trajectory import Progress, silent
 from ..description import Chain
 from ..description import load as read
-from ..language.suggest import several
-from ..runs.fmpy_runs.inputs import InputTable, given_inputs, read_inputs
+from ..options.common import Inputs
+from ..options.keywords import taking
+from ..options.linear import LinearizeOptions, ModesAlongOptions, StateOptions
+from ..options.model import BuildOptions, MotionOptions, RunOptions
+from ..runs.fmpy_runs.inputs import InputTable, inputs_of
 from ..tasks.check import Summary
 from .results import Run
 
 if TYPE_CHECKING:
-    from ..fmu.backends.backend import Compilers
     from ..fmu.backends.fmu import Fmu
-    from ..fmu.compilers.platforms import Platform
     from ..linear import Modes, ModeTracks, StateSpace
     from ..runs.compare.context import RunReport
     from ..tasks.loads import LoadSummary
-
-FMI_VERSIONS = ("2.0", "3.0")
-Inputs = Path | str | Mapping[str, ArrayLike]
 
 
 def load(path: Path | str, case: str | None = None, **changes: Any) -> Model:
@@ -112,55 +104,20 @@ class Model:
         """
         return self.prepared.modelica_drives() if drives else self.prepared.modelica()
 
-    def build(
-        self,
-        out: Path | str | None = None,
-        compiler: str = "auto",
-        fmi: str = "2.0",
-        *,
-        platforms: str | Sequence[str] = (),
-        march: str = "",
-        omc: str | None = None,
-        timeout: float = 600.0,
-        progress: Progress = silent,
-    ) -> Fmu:
+    @taking(BuildOptions)
+    def build(self, options: BuildOptions) -> Fmu:
         """Write `Name.mo`, `Name.mos` and `Name.fmu`.
-
-        Parameters:
-            out        folder; default the model's name, `_` and the case
-            compiler   openmodelica, native, or auto: the former where there is an omc
-            fmi        2.0 or 3.0
-            platforms  systems to build for, such as linux64 and win64; default this machine
-            march      processors to build for: native (this one) or x86-64-v3; default all
-            omc        path of the omc to use, or docker:IMAGE
-            timeout    of omc, s
 
         Raises MissingToolError without a compiler, BuildError if one refuses the source.
         """
-        from ..tasks.build import build as build_fmu
+        from ..tasks.build import build, checked
 
-        systems = _systems(platforms, fmi)
-        own = platforms or march
-        compilers = _compilers("native" if own and compiler == "auto" else compiler, omc, timeout)
-        if systems and not compilers.backends[0].cross:
-            wanted = f"{compilers.backends[0].name} builds for this machine alone; take the compiler native"
-            raise DescriptionError("platforms", wanted)
-        _check_march(march, compilers, fmi, systems)
-        return build_fmu(
-            self.prepared,
-            self.folder(out),
-            compilers,
-            fmi,
-            lambda what: progress(f"compiling: {what}", 0.0),
-            systems,
-            march,
-        )
+        made_by = checked(options)
+        return build(self.prepared, replace(options, out=self.folder(options.out)), made_by)
 
-    def simulate(self, inputs: Inputs | None = None, progress: Progress = silent) -> Run:
+    @taking(MotionOptions)
+    def simulate(self, options: MotionOptions) -> Run:
         """Motion by the reference solver, as `[simulation]` of the description asks for it.
-
-        Parameters:
-            inputs  of the FMU over time: a CSV file, or arrays by name, `time` (s) among them; default zero
 
         Raises SolveError where it cannot go on.
 
@@ -170,8 +127,8 @@ class Model:
         """
         from ..tasks.reference_run import reference_run
 
-        given = self.inputs(inputs)
-        run = reference_run(self.prepared, given, progress)
+        given = self.inputs(options.inputs)
+        run = reference_run(self.prepared, given, options.progress)
         return Run(run, self.prepared.units, self.prepared, given)
 
     def draw(self, out: Path | str | None = None) -> list[Path]:
@@ -184,35 +141,9 @@ class Model:
 
         return write_drawing(self.folder(out), scene.still(self.prepared.problem))
 
-    def run(
-        self,
-        out: Path | str | None = None,
-        *,
-        inputs: Inputs | None = None,
-        tolerance: float | None = None,
-        rumoca: bool = True,
-        compiler: str = "auto",
-        fmi: str = "2.0",
-        march: str = "",
-        omc: str | None = None,
-        timeout: float = 600.0,
-        command: str = "",
-        progress: Progress = silent,
-    ) -> RunReport:
+    @taking(RunOptions)
+    def run(self, options: RunOptions) -> RunReport:
         """Do everything: Modelica, FMUs, reference, comparison; writes `report.html` and `result.json`, too.
-
-        Parameters:
-            out        folder; default the model's name, `_` and the case
-            inputs     of the FMU over time: a CSV file, or arrays by name, `time` (s) among them; default zero
-            tolerance  admissible error, relative to each signal's scale; default 1e-6, or 100 times the
-                       description's `simulation.tolerance` where that is more, at most 1e-2
-            rumoca     whether to run the Modelica text in rumoca, too
-            compiler   openmodelica, native, or auto: both where there is an omc
-            fmi        2.0 or 3.0
-            march      processors to build the native FMU for: native (this one) or x86-64-v3; default all
-            omc        path of the omc to use, or docker:IMAGE
-            timeout    of omc and of rumoca's run, s
-            command    line that repeats the run, for the report
 
         Raises GpmelicaError if the model cannot be built or the reference fails; a failed run of a backend is
         in the report.
@@ -220,24 +151,10 @@ class Model:
         from ..runs.compare.result import withdraw_verdict
         from ..tasks import run
 
-        withdraw_verdict(self.folder(out))
-        one_of("fmi", fmi, FMI_VERSIONS)
-        if tolerance is not None:
-            above_zero("tolerance", tolerance)
-        compilers = _compilers(compiler, omc, timeout)
-        _check_march(march, compilers, fmi)
-        options = run.Options(
-            self.folder(out),
-            self.case or "",
-            command,
-            tolerance,
-            rumoca,
-            compilers,
-            self.inputs(inputs),
-            fmi,
-            march,
-        )
-        return run.run(self.prepared, options, progress)
+        withdraw_verdict(self.folder(options.out))
+        compilers = run.checked(options)
+        own = replace(options, out=self.folder(options.out))
+        return run.run(self.prepared, own, self.case or "", compilers)
 
     def statics(self) -> dict[str, float]:
         """Coordinate → its value in the equilibrium of base, beams and joints that are not locked, rad or m.
@@ -259,11 +176,9 @@ class Model:
         """
         return self.prepared.reactions
 
-    def loads(self, inputs: Inputs | None = None, progress: Progress = silent) -> LoadSummary:
+    @taking(MotionOptions)
+    def loads(self, options: MotionOptions) -> LoadSummary:
         """Return root mean square and peak of the joint reactions over a run of the reference solver.
-
-        Parameters:
-            inputs  of the FMU over time: a CSV file, or arrays by name, `time` (s) among them; default zero
 
         >>> found = load("examples/four_bar_3d.toml", simulation={"stop": 0.02}).loads()
         >>> sorted(found.joints["crank"])
@@ -271,33 +186,13 @@ class Model:
         """
         from ..tasks.loads import loads as sum_up_loads
 
-        return sum_up_loads(self.prepared, partial(progress, "reference solver"), self.inputs(inputs))
+        return sum_up_loads(self.prepared, options)
 
-    def linearize(
-        self,
-        *,
-        time: float | None = None,
-        state: Path | str | Mapping[str, Any] | None = None,
-        equilibrium: bool = False,
-        trim: bool = False,
-        inputs: Inputs | None = None,
-        outputs: str | Sequence[str] | None = None,
-        full: bool = False,
-        progress: Progress = silent,
-    ) -> StateSpace:
+    @taking(LinearizeOptions)
+    def linearize(self, options: LinearizeOptions) -> StateSpace:
         """Linear model near one state, by the exact derivatives of the native FMU; default about the start.
 
         Its states are independent coordinates and their rates, so that constraints have no poles in it.
-
-        Parameters:
-            time         of the run, s, whose state it is about
-            state        it is about: a JSON file, or `{"t": 0.0, "q": […], "qd": […], "z": […]}`
-            equilibrium  whether it is about the one that `statics` finds
-            trim         whether it is about a rest that the inputs hold: joints in `statics.locked` stay where
-                         they are, the others and the inputs are found
-            inputs       of the FMU over time: a CSV file, or arrays by name, `time` (s) among them; default zero
-            outputs      names of the ones to have; default all but the norms of violation
-            full         all states of the equations instead, with the poles of what stabilises the constraints
 
         Raises DescriptionError for a state that is none, SolveError where the equations have no solution,
         MissingToolError without a C compiler.
@@ -306,63 +201,31 @@ class Model:
         >>> found.states
         ('coupler_angle', 'coupler_angle_dot')
         """
-        from ..linear import Where, linearize
+        from ..linear import linearize
 
-        path = Path(state) if isinstance(state, str) else state
-        where = Where(time, path, equilibrium, trim)
-        table = self.inputs(inputs)
-        names = None if outputs is None else several(outputs)
-        return linearize(self.prepared, where, table, outputs=names, full=full, progress=progress)
+        return linearize(self.prepared, options)
 
-    def modes(
-        self,
-        *,
-        time: float | None = None,
-        state: Path | str | Mapping[str, Any] | None = None,
-        equilibrium: bool = False,
-        trim: bool = False,
-        inputs: Inputs | None = None,
-        progress: Progress = silent,
-    ) -> Modes:
+    @taking(StateOptions)
+    def modes(self, options: StateOptions) -> Modes:
         """Frequencies, damping ratios and shapes of the linear model near one state, the slowest first.
 
         See `linearize`, whose model has them too, as `Modes.linear` has it. `Modes.animate` shows them.
         """
-        from ..linear import Modes
+        from ..linear import Modes, linearize
 
-        linear = self.linearize(
-            time=time, state=state, equilibrium=equilibrium, trim=trim, inputs=inputs, progress=progress
-        )
-        return Modes(linear, self.prepared, self.case or "")
+        return Modes(linearize(self.prepared, LinearizeOptions(**vars(options))), self.prepared, self.case or "")
 
-    def modes_along(
-        self,
-        key: str,
-        values: ArrayLike,
-        *,
-        time: float | None = None,
-        state: Path | str | Mapping[str, Any] | None = None,
-        equilibrium: bool = False,
-        trim: bool = False,
-        inputs: Inputs | None = None,
-        progress: Progress = silent,
-    ) -> ModeTracks:
+    @taking(ModesAlongOptions)
+    def modes_along(self, options: ModesAlongOptions) -> ModeTracks:
         """Modes at several values of a key, or at times of the run, each followed by its shape.
-
-        Parameters:
-            key     `t`, time of the run in s; a name of `[parameters]`; or a dotted key of the description
-            values  that it takes one after the other, rising or falling, shape (K,)
-            time, state, equilibrium, trim, inputs  at each value of a key, see `linearize`
 
         Equations that are the same but for numbers are compiled once.
         Raises DescriptionError for a key, values or a state that are none, SolveError where the equations have no
         solution.
         """
-        from ..linear import Where, modes_along
+        from ..linear import modes_along
 
-        where = Where(time, Path(state) if isinstance(state, str) else state, equilibrium, trim)
-        numbers = np.asarray(values, dtype=float).ravel().tolist()
-        return modes_along(self.prepared, self.source, key, numbers, where, self.inputs(inputs), progress)
+        return modes_along(self.prepared, self.source, options)
 
     @property
     def coordinates(self) -> tuple[mechanism.Coordinate, ...]:
@@ -379,49 +242,4 @@ class Model:
 
     def inputs(self, given: Inputs | None) -> InputTable | None:
         """The FMU's inputs over time; raises DescriptionError with all that is wrong with them."""
-        names, stop = [entry.name for entry in self.prepared.program.inputs], self.description.simulation.stop
-        if given is None:
-            return None
-        if isinstance(given, str | Path):
-            return read_inputs(Path(given), names, stop)
-        if not hasattr(given, "items"):  # a table of pandas has them, and is no mapping
-            text = f"expected a CSV file, or arrays by name, time among them, got {type(given).__name__}"
-            raise DescriptionError("inputs", text)
-        return given_inputs(dict(given.items()), names, stop)
-
-
-def one_of(what: str, value: str, known: Sequence[str]) -> None:
-    """Raise DescriptionError if the value is none that is known."""
-    if value not in known:
-        raise DescriptionError(what, f"expected one of {', '.join(known)}, got {value!r}")
-
-
-def above_zero(what: str, value: float) -> None:
-    """Raise DescriptionError if the number is not."""
-    if not 0.0 < value < math.inf:
-        raise DescriptionError(what, f"expected a number above 0, got {value:g}")
-
-
-def _compilers(choice: str, omc: str | None, timeout: float) -> Compilers:
-    from ..fmu.backends.backend import CHOICES, choose
-
-    one_of("compiler", choice, CHOICES)
-    above_zero("timeout", timeout)
-    return choose(choice, omc, timeout)
-
-
-def _check_march(march: str, compilers: Compilers, fmi: str, systems: Sequence[Platform] = ()) -> None:
-    from ..fmu.compilers.binaries import toolchains
-
-    if march and not any(backend.cross for backend in compilers.backends):
-        wanted = f"{compilers.backends[0].name} does not choose processors; take the compiler native"
-        raise DescriptionError("march", wanted)
-    if march:
-        toolchains(fmi, systems, march)
-
-
-def _systems(platforms: str | Sequence[str], fmi: str) -> tuple[Platform, ...]:
-    from ..fmu.compilers.platforms import named
-
-    one_of("fmi", fmi, FMI_VERSIONS)
-    return named(several(platforms), fmi)
+        return inputs_of(self.prepared, given)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..core.trajectory import Progress, silent
-from ..language.suggest import several
+from ..core.progress import Progress, silent
+from ..options.keywords import taking
+from ..options.many import OptimizeOptions
 from ..sweeps.pools import call_workers
 from .model import Model, load
 
@@ -16,46 +16,20 @@ if TYPE_CHECKING:
     from ..sweeps.optimize import Optimum
 
 
-def optimize(
-    model: Model,
-    bounds: Mapping[str, tuple[float, float]] | str | Sequence[str],
-    objective: str,
-    out: Path | str | None = None,
-    *,
-    constraints: str | Sequence[str] = (),
-    method: str = "evolution",
-    evaluations: int = 1000,
-    seed: int = 0,
-    scheduler: str = "processes",
-    progress: Progress = silent,
-) -> Optimum:
+@taking(OptimizeOptions)
+def optimize(model: Model, options: OptimizeOptions) -> Optimum:
     """Values within bounds that make an objective as small as it gets, by runs of the native co-simulation FMU.
 
     Scripts need the usual `if __name__ == "__main__":`, for other processes do the work.
 
-    Parameters:
-        bounds       key → (least, most); keys as of `sweep`
-        objective    expression of signals, such as `"peak(E_z)"`; a minus makes it as large as it gets
-        out          folder of the FMU; default the model's name, the case and `_optimum`
-        constraints  `"rms(column_angle_effort) <= 900"`, or `>=`
-        method       evolution (scipy's differential evolution) or simplex (Nelder and Mead)
-        evaluations  most runs
-        seed         of the evolution
-        scheduler    processes, here (this process alone), dask, or the address of a Dask scheduler
-
     Raises DescriptionError for what is wrong with the arguments, SolveError where every run fails,
     MissingToolError without a compiler.
     """
-    call_workers(scheduler)
-    from ..sweeps.optimize import Search
+    call_workers(options.scheduler)
     from ..sweeps.optimize import optimize as search_for
 
-    folder = Path(out or f"{model.folder(None)}_optimum")
-    settings: Any = several(bounds)
-    if isinstance(bounds, Mapping):
-        settings = {key: f"uniform({least!r},{most!r})" for key, (least, most) in bounds.items()}
-    search = Search(settings, objective, folder, several(constraints), method, evaluations, seed, scheduler)
-    return search_for(model.description, model.source, search, progress)
+    folder = Path(options.out or f"{model.folder(None)}_optimum")
+    return search_for(model.description, model.source, options, folder)
 
 
 def verified(model: Model, file: Path, found: Optimum, out: Path, progress: Progress = silent) -> RunReport:

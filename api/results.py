@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from ..analysis.prepared import Prepared
 from ..core.errors import MissingToolError, UnknownNameError
-from ..core.trajectory import Array, Progress, Trajectory, silent
+from ..core.progress import Progress, silent
+from ..core.trajectory import Array, Trajectory
 from ..language.suggest import unknown
 from ..runs.fmpy_runs.inputs import InputTable
 
@@ -152,4 +153,4 @@ class Run:
             scene.check_coordinates(self.model.mechanism, run)
         problem = self._problem(self.model)
         found = scene.film(problem, runs)
-        return write_animation(target, found, case, lambda fraction: progress("drawing the film", fraction))
+        return write_animation(target, found, case, progress)

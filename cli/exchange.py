@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from ..core.errors import DescriptionError
+from ..options.common import DescribedCase, Printed
+from ..options.exchange import ExportOptions, ImportOptions
 from .console import emit, screen
-from .options import Case, File, Json
+from .generated import command
+from .status import load
 
 import_app = typer.Typer(no_args_is_help=True, help="Make a description from a file of another format.")
 export_app = typer.Typer(no_args_is_help=True, help="Write a description's tree in another format.")
@@ -25,44 +27,29 @@ def _exports() -> None:
     """Keep the format's name a command, though there is one only."""
 
 
-@import_app.command("urdf")
-def import_urdf(
-    file: Annotated[
-        Path, typer.Argument(help="robot, URDF; expand xacro first: xacro robot.urdf.xacro > robot.urdf")
-    ],
-    base: Annotated[
-        str, typer.Option(help="fixed: the root link stands still | floating: it moves freely")
-    ] = "fixed",
-    out: Annotated[Path | None, typer.Option(help="TOML file to write (default: the robot's name)")] = None,
-    as_json: Json = False,
-) -> None:
+@command(import_app, "urdf")
+def import_urdf(options: ImportOptions, answer: Printed) -> None:
     """Make a description of a robot in a URDF file; says what it changes and what it cannot carry."""
     from ..api.exchange import convert_urdf
     from ..core.files import write_atomically
 
-    found = convert_urdf(file, base, out.parent if out else None)
-    path = out or _new(Path(f"{found.description.name}.toml"))
+    found = convert_urdf(options.file, options.base, options.out.parent if options.out else None)
+    path = options.out or _new(Path(f"{found.description.name}.toml"))
     write_atomically(path, found.text)
-    _say(path, found.notes, as_json)
+    _say(path, found.notes, answer.as_json)
 
 
-@export_app.command("urdf")
-def export_urdf(
-    file: File,
-    case: Case = None,
-    out: Annotated[Path | None, typer.Option(help="URDF file to write (default: Name.urdf)")] = None,
-    as_json: Json = False,
-) -> None:
+@command(export_app, "urdf")
+def export_urdf(source: DescribedCase, options: ExportOptions, answer: Printed) -> None:
     """Write the tree of links, beams by their elements, as URDF; says what URDF cannot carry."""
     from ..api.exchange import to_urdf
-    from ..api.model import load
     from ..core.files import write_atomically
 
-    model = load(file, case)
+    model = load(source)
     found = to_urdf(model)
-    path = out or _new(Path(f"{model.name}.urdf"))
+    path = options.out or _new(Path(f"{model.name}.urdf"))
     write_atomically(path, found.text)
-    _say(path, found.notes, as_json)
+    _say(path, found.notes, answer.as_json)
 
 
 def _new(path: Path) -> Path:

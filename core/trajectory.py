@@ -1,19 +1,14 @@
-"""Signals of a run over time, and its progress."""
+"""Signals of a run over time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Progress = Callable[[str, float], None]  # told an activity and the fraction of it that is done
-
-
-def silent(what: str, fraction: float) -> None:
-    """Report no progress."""
 
 
 @dataclass(frozen=True)

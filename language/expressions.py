@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from . import ir
 from .ir import Expr
+from .suggest import alternatives
 
 FUNCTIONS = {
     "sin": 1,
@@ -44,12 +45,35 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: 
 _LONGEST = 10_000  # characters
 _DEEPEST = 50  # levels: derivatives are three times as deep, and renderers recurse
 _MOST_PARTS = 1000  # the size of derivatives grows with its cube
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Functions and names of an expression language.
+
+    Parameters
+    ----------
+    functions
+        Name of each function and its admissible numbers of arguments.
+    names
+        Sentence part that lists the names, for messages.
+    """
+
+    functions: Mapping[str, tuple[int, ...]]
+    names: str
+
+
+DESCRIPTIONS = Dialect(
+    {name: (count,) for name, count in FUNCTIONS.items()},
+    "t, pi, parameters, names such as E.x and column.angle_dot",
+)
 _TOO_DEEP = f"expected at most {_DEEPEST} levels; a sum of n terms has n levels, and fewer with parentheses in it"
 
 
-def parse(text: str | float) -> Expr:
+def parse(text: str | float, dialect: Dialect = DESCRIPTIONS) -> Expr:
     """The expression as it is written, nothing simplified; a number stands for itself.
 
+    dialect  functions and names of the language; by default those of descriptions
     Raises ValueError with what was expected if the text is not in the language.
     """
     if not isinstance(text, str):
@@ -60,7 +84,7 @@ def parse(text: str | float) -> Expr:
         raise ValueError("an expression has no comments ('#')")
     line = " ".join(text.split()).replace("^", "**")
     try:
-        tree = _tree(ast.parse(line, mode="eval").body)
+        tree = _tree(ast.parse(line, mode="eval").body, dialect)
     except SyntaxError as error:
         raise ValueError(f"cannot read {_short(text)!r}: {error.msg}{_near(line, error)}") from None
     except (RecursionError, MemoryError):
@@ -175,7 +199,7 @@ def degree(tree: Expr, variables: Container[str]) -> int:
     return 2
 
 
-def _tree(node: ast.expr) -> Expr:
+def _tree(node: ast.expr, dialect: Dialect) -> Expr:
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             return _number(value)
@@ -184,18 +208,18 @@ def _tree(node: ast.expr) -> Expr:
         case ast.Attribute(value=ast.Name(id=owner), attr=quantity):
             return ir.symbol(f"{owner}.{quantity}")
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return Expr("neg", (), (_tree(operand),))
+            return Expr("neg", (), (_tree(operand, dialect),))
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return _tree(operand)
+            return _tree(operand, dialect)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            return Expr(_OPERATORS[type(op)], (), (_tree(left), _tree(right)))
+            return Expr(_OPERATORS[type(op)], (), (_tree(left, dialect), _tree(right, dialect)))
         case ast.Call(func=ast.Name(id=function), args=arguments, keywords=[]):
-            return _call(function, arguments)
+            return _call(function, arguments, dialect)
         case ast.IfExp(test=test, body=body, orelse=orelse):
-            return _condition(test, _tree(body), _tree(orelse))
+            return _condition(test, _tree(body, dialect), _tree(orelse, dialect), dialect)
     raise ValueError(
-        f"{_short(ast.unparse(node))!r} is not part of the expression language: numbers, t, pi, parameters, names"
-        f" such as E.x and column.angle_dot, + - * / ^, 'a if x < y else b', {', '.join(FUNCTIONS)}"
+        f"{_short(ast.unparse(node))!r} is not part of the expression language: numbers,"
+        f" {dialect.names}, + - * / ^, 'a if x < y else b', {', '.join(dialect.functions)}"
     )
 
 
@@ -205,40 +229,44 @@ def _number(value: float) -> Expr:
     return ir.constant(value)
 
 
-def _call(function: str, arguments: list[ast.expr]) -> Expr:
-    if function not in FUNCTIONS:
-        raise ValueError(f"unknown function {_short(function)!r}; known are: {', '.join(FUNCTIONS)}")
-    expected = FUNCTIONS[function]
-    if len(arguments) != expected:
-        raise ValueError(f"{function} takes {expected} argument{'s' * (expected > 1)}, got {len(arguments)}")
+def _call(function: str, arguments: list[ast.expr], dialect: Dialect) -> Expr:
+    known = dialect.functions
+    if function not in known:
+        raise ValueError(f"unknown function {_short(function)!r}; {alternatives(function, known)}")
+    expected = known[function]
+    if len(arguments) not in expected:
+        counts = " or ".join(map(str, expected))
+        raise ValueError(f"{function} takes {counts} argument{'s' * (expected != (1,))}, got {len(arguments)}")
     if function == "table":
-        return _table(*arguments)
-    return ir.call(function, *map(_tree, arguments))
+        name, argument = arguments
+        return _table(name, _tree(argument, dialect))
+    return ir.call(function, *(_tree(argument, dialect) for argument in arguments))
 
 
-def _table(name: ast.expr, argument: ast.expr) -> Expr:
+def _table(name: ast.expr, argument: Expr) -> Expr:
     if not isinstance(name, ast.Name):
         raise ValueError(
             f"expected the name of a table first, as in table(slew, t), got {_short(ast.unparse(name))!r}"
         )
-    return ir.table(name.id, _tree(argument))
+    return ir.table(name.id, argument)
 
 
-def _condition(test: ast.expr, then: Expr, otherwise: Expr) -> Expr:
+def _condition(test: ast.expr, then: Expr, otherwise: Expr, dialect: Dialect) -> Expr:
     match test:
         case ast.BoolOp(op=ast.And(), values=values):
             for value in reversed(values):
-                then = _condition(value, then, otherwise)
+                then = _condition(value, then, otherwise, dialect)
             return then
         case ast.BoolOp(op=ast.Or(), values=values):
             for value in reversed(values):
-                otherwise = _condition(value, then, otherwise)
+                otherwise = _condition(value, then, otherwise, dialect)
             return otherwise
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return _condition(operand, otherwise, then)
-        case ast.Compare(left=left, ops=ops, comparators=rights) if all(type(op) in _COMPARISONS for op in ops):
-            lefts = [left, *rights]
+            return _condition(operand, otherwise, then, dialect)
+        case ast.Compare(left=first, ops=ops, comparators=rights) if all(type(op) in _COMPARISONS for op in ops):
+            lefts = [first, *rights]
             for a, op, b in reversed(list(zip(lefts, ops, rights, strict=False))):
-                then = ir.choose(_COMPARISONS[type(op)], _tree(a), _tree(b), then, otherwise)
+                left, right = _tree(a, dialect), _tree(b, dialect)
+                then = ir.choose(_COMPARISONS[type(op)], left, right, then, otherwise)
             return then
     raise ValueError(f"{_short(ast.unparse(test))!r} is not a condition: expected a comparison by < <= > >=")

@@ -12,18 +12,19 @@ import numpy as np
 
 from ..analysis.prepared import Prepared, prepare
 from ..core.errors import DescriptionError, Problem
+from ..core.progress import Progress
 from ..core.ranges import finite, numbers_of
-from ..core.trajectory import Array, Progress, silent
+from ..core.trajectory import Array
 from ..description import Chain
 from ..description.load import from_data, tables_of
 from ..fmu.backends import native
 from ..generator import variables
 from ..generator.modelica import digest
 from ..language.suggest import unknown
-from ..runs.fmpy_runs.inputs import InputTable
+from ..options.linear import ModesAlongOptions, StateOptions
 from .linearize import linear_at
 from .modes import Mode
-from .point import Where, checked
+from .point import Plant, checked
 from .state_space import StateSpace
 from .tracks import ModeTracks, tracks
 
@@ -44,46 +45,35 @@ def along_of(text: str) -> tuple[str, list[float]]:
     return key, found
 
 
-def modes_along(
-    model: Prepared,
-    source: str,
-    key: str,
-    values: Sequence[float],
-    where: Where,
-    inputs: InputTable | None = None,
-    progress: Progress = silent,
-) -> ModeTracks:
+def modes_along(model: Prepared, source: str, options: ModesAlongOptions) -> ModeTracks:
     """Modes at each value, followed by their shapes.
 
-    Parameters:
-        source  name of the description, for messages
-        key     `t`, time of the run in s; or a parameter or dotted key of the description
-        values  values of the key, at least two, in rising or falling order
-        where   operating point at each value of a key; must be the default for times
+    Parameters
+    ----------
+    model
+        Mechanism with its equations.
+    source
+        Name of the description, for messages.
+    options
+        Key, values and operating point.
 
-    Raises DescriptionError for invalid keys, values and states, and SolveError if the equations have no
-    solution.
+    Raises
+    ------
+    DescriptionError
+        For invalid keys, values and states.
+    SolveError
+        If the equations have no solution.
     """
-    numbers = [float(value) for value in values]
-    _check(key, numbers, where, model.chain)
-    if key == TIME:
-        places = [(model, Where(time=t)) for t in numbers]
-        for _, at in places:
-            checked(model, at)
-    else:
-        chains = [_changed(model.chain, source, key, value) for value in numbers]
-        places = []
-        for k, chain in enumerate(chains):
-            progress("deriving equations", k / len(chains))
-            places.append((prepare(chain, source), where))
-        _check_coordinates(key, [machine for machine, _ in places])
+    key, numbers = options.key, [float(value) for value in np.ravel(np.asarray(options.values, dtype=float))]
+    _check(options, numbers, model.chain)
     with TemporaryDirectory() as folder:
-        machines = _Machines(Path(folder), progress)
+        plants = _Plants(Path(folder), options.progress)
         modes, masses, said = list[tuple[Mode, ...]](), list[Array](), list[tuple[str, ...]]()
+        places = _places(model, source, options, numbers)
         for k, (machine, at) in enumerate(places):
-            fmu, parameters = machines.of(machine)
-            progress("linearising", k / len(places))
-            space = linear_at(machine, fmu, at, inputs, parameters=parameters)
+            plant = plants.of(machine)
+            options.progress("linearising", k / len(places))
+            space = linear_at(plant, at)
             modes.append(space.modes())
             masses.append(_mass(machine, space))
             said.append(space.notes)
@@ -91,6 +81,24 @@ def modes_along(
         raise DescriptionError(source, "the machine has no modes: nothing in it is free to move")
     found = tracks(key, _unit(model.chain, key), numbers, modes, masses)
     return replace(found, notes=(*found.notes, *_together(key, numbers, said)))
+
+
+def _places(
+    model: Prepared, source: str, options: ModesAlongOptions, numbers: Sequence[float]
+) -> list[tuple[Prepared, StateOptions]]:
+    """Return mechanism and operating point at each value; raises DescriptionError."""
+    if options.key == TIME:
+        points = [StateOptions(time=t, inputs=options.inputs) for t in numbers]
+        for point in points:
+            checked(model, point)
+        return [(model, point) for point in points]
+    chains = [_changed(model.chain, source, options.key, value) for value in numbers]
+    machines = []
+    for k, chain in enumerate(chains):
+        options.progress("deriving equations", k / len(chains))
+        machines.append(prepare(chain, source))
+    _check_coordinates(options.key, machines)
+    return [(machine, options) for machine in machines]
 
 
 def _together(key: str, values: Sequence[float], said: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -105,15 +113,15 @@ def _together(key: str, values: Sequence[float], said: Sequence[Sequence[str]]) 
 
 
 @dataclass
-class _Machines:
+class _Plants:
     """FMUs in a folder, one per set of equations, by the hash of their equations."""
 
     folder: Path
     progress: Progress
     built: dict[str, tuple[Path, dict[str, float]]] = field(default_factory=dict)
 
-    def of(self, model: Prepared) -> tuple[Path, dict[str, float]]:
-        """An FMU with the model's equations, and the parameters to set so that it has its numbers, too."""
+    def of(self, model: Prepared) -> Plant:
+        """An FMU with the model's equations and numbers."""
         program, own = model.native_program, variables.parameters(model.native_program)
         numberless = [replace(p, value=np.zeros_like(p.value)) for p in program.parameters]
         structure = digest(replace(program, parameters=numberless))
@@ -123,10 +131,11 @@ class _Machines:
             folder.mkdir()
             self.built[structure] = (native.build_bare(model, folder), own)
         fmu, known = self.built[structure]
-        return fmu, {name: value for name, value in own.items() if value != known[name]}
+        return Plant(model, fmu, {name: value for name, value in own.items() if value != known[name]})
 
 
-def _check(key: str, values: Sequence[float], where: Where, chain: Chain) -> None:
+def _check(options: ModesAlongOptions, values: Sequence[float], chain: Chain) -> None:
+    key = options.key
     steps, known = np.diff(values), [TIME, *chain.parameters]
     problems = []
     if "." not in key and key not in known:
@@ -137,7 +146,7 @@ def _check(key: str, values: Sequence[float], where: Where, chain: Chain) -> Non
         problems.append(Problem(key, f"expected two values or more in rising or falling order, got {shown}"))
     if len(values) > _MOST:
         problems.append(Problem(key, f"expected at most {_MOST} values, got {len(values)}"))
-    if key == TIME and where != Where():
+    if key == TIME and options.given:
         text = "the state is that of the run at each time; leave out time, state, equilibrium and trim"
         problems.append(Problem(key, text))
     if problems:

@@ -7,7 +7,7 @@ coordinates and rates. With ẋ = f(x, u) of the FMU, ξ̇ = S f(x, u), S the ch
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,82 +16,55 @@ import numpy as np
 
 from ..analysis.prepared import Prepared
 from ..core.errors import DescriptionError, Problem
-from ..core.trajectory import Array, Progress, silent
+from ..core.trajectory import Array
 from ..fmu.backends import native
 from ..fmu.code.residuals import Residual, residual
 from ..generator.program.program import Program
-from ..language.suggest import unknown
+from ..language.suggest import several, unknown
 from ..mechanism import signal_names
-from ..runs.fmpy_runs.inputs import InputTable
+from ..options.linear import LinearizeOptions, StateOptions
+from ..runs.fmpy_runs.inputs import inputs_of
 from ..runs.fmpy_runs.instance import Instance
 from ..runs.fmpy_runs.states import State
 from . import caveats
-from .point import OperatingPoint, Where, checked, operating_point
+from .point import OperatingPoint, Plant, checked, operating_point
 from .state_space import StateSpace
 from .tangent import Tangent, tangent
 from .trim import trimmed
 
 
-def linearize(
-    model: Prepared,
-    where: Where,
-    inputs: InputTable | None = None,
-    *,
-    outputs: Sequence[str] | None = None,
-    full: bool = False,
-    progress: Progress = silent,
-) -> StateSpace:
-    """Compile the model's FMU, go to the state, and take its derivatives there.
+def linearize(model: Prepared, options: LinearizeOptions) -> StateSpace:
+    """Compile the model's FMU, go to the operating point, and take the derivatives there.
 
-    outputs  names of the outputs to keep; default all
-    full     all states of the equations, and with them the poles of what stabilises the constraints
-    Raises DescriptionError for an invalid state, and SolveError if the equations have no solution.
+    Raises
+    ------
+    DescriptionError
+        For an invalid state.
+    SolveError
+        If the equations have no solution.
     """
-    checked(model, where)
-    wanted = _known(model, outputs)
-    _check_inputs(where, inputs)
+    checked(model, options)
+    wanted = _known(model, options.outputs)
     with TemporaryDirectory() as folder:
-        progress("compiling the FMU", 0.0)
-        fmu = native.build_bare(model, Path(folder))
-        progress("linearising", 0.0)
-        return linear_at(model, fmu, where, inputs, full=full).select(outputs=wanted)
+        options.progress("compiling the FMU", 0.0)
+        plant = Plant(model, native.build_bare(model, Path(folder)))
+        options.progress("linearising", 0.0)
+        return linear_at(plant, options, full=options.full).select(outputs=wanted)
 
 
-def linear_at(
-    model: Prepared,
-    fmu: Path,
-    where: Where,
-    inputs: InputTable | None = None,
-    *,
-    full: bool = False,
-    parameters: Mapping[str, float] | None = None,
-) -> StateSpace:
-    """Linearise by a native FMU that exists already; parameters: the FMU's values that differ from the model's."""
-    at = checked(model, where)
-    _check_inputs(where, inputs)
-    if where.trim and isinstance(at, State):
-        point = trimmed(model, fmu, at, parameters)
-    else:
-        point = operating_point(model, fmu, at, inputs, parameters)
-    return linearized(model, fmu, point, full=full, parameters=parameters)
+def linear_at(plant: Plant, options: StateOptions, *, full: bool = False) -> StateSpace:
+    """Linearise a native FMU that exists already at an operating point; full: see `LinearizeOptions`."""
+    at, inputs = checked(plant.model, options), inputs_of(plant.model, options.inputs)
+    if options.trim and isinstance(at, State):
+        return linearized(plant, trimmed(plant, at), full=full)
+    return linearized(plant, operating_point(plant, at, inputs), full=full)
 
 
-def _check_inputs(where: Where, inputs: InputTable | None) -> None:
-    if where.trim and inputs is not None:
-        raise DescriptionError("trim", "expected no inputs over time: their values are found")
-
-
-def linearized(
-    model: Prepared,
-    fmu: Path,
-    point: OperatingPoint,
-    *,
-    full: bool = False,
-    parameters: Mapping[str, float] | None = None,
-) -> StateSpace:
-    """Linearise at an operating point; see `linear_at`."""
+def linearized(plant: Plant, point: OperatingPoint, *, full: bool = False) -> StateSpace:
+    """Linearise at an operating point that is known; see `linear_at`."""
+    model = plant.model
     caveats.refuse_other_rank(model, point)
-    found = _derivatives(model, fmu, point, parameters)
+    found = _derivatives(plant, point)
     names = found.names
     whole = OperatingPoint(point.t, dict(zip(names, found.values.tolist(), strict=True)), point.inputs)
     rows = _residuals(model, whole)
@@ -141,12 +114,11 @@ class _Derivatives:
     by_time: Array
 
 
-def _derivatives(
-    model: Prepared, fmu: Path, point: OperatingPoint, parameters: Mapping[str, float] | None
-) -> _Derivatives:
+def _derivatives(plant: Plant, point: OperatingPoint) -> _Derivatives:
+    model = plant.model
     program, rates, outputs = model.native_program, _rates(model), _outputs(model)
     states, asked = [state.variable for state in program.states], [*rates.values(), *outputs]
-    with Instance(fmu, parameters) as instance:
+    with Instance(plant.fmu, plant.parameters) as instance:
         instance.move(point.t, np.array([point.signals[state.name] for state in program.states]), point.inputs)
         values, there = instance.read(list(rates)), instance.read(asked)
         slopes = instance.slopes(asked, [*states, *point.inputs, "time"])
@@ -160,13 +132,14 @@ def _outputs(model: Prepared) -> tuple[str, ...]:
     return tuple(o.name for o in model.native_program.outputs if o.signal.quantity != "violation")
 
 
-def _known(model: Prepared, outputs: Sequence[str] | None) -> Sequence[str]:
+def _known(model: Prepared, outputs: str | Sequence[str] | None) -> Sequence[str]:
     """Return the requested outputs, by default all; raises DescriptionError for unknown names."""
     there = _outputs(model)
-    missing = [Problem("", unknown("output", name, there)) for name in outputs or () if name not in there]
+    wanted = there if outputs is None else several(outputs)
+    missing = [Problem("", unknown("output", name, there)) for name in wanted if name not in there]
     if missing:
         raise DescriptionError("outputs", missing)
-    return there if outputs is None else outputs
+    return wanted
 
 
 def _rates(model: Prepared) -> dict[str, str]:

@@ -14,7 +14,7 @@ import numpy as np
 from .. import scene
 from ..analysis.prepared import Prepared
 from ..core.errors import DescriptionError
-from ..core.trajectory import Progress, silent
+from ..core.progress import Progress, renamed, silent
 from ..report.animation import check_ending, write_animation
 from ..report.plots.number_text import NOTHING, decimal
 from ..report.tables import Table
@@ -89,7 +89,7 @@ class Modes(Sequence[Mode]):
             target,
             found,
             self.case,
-            lambda fraction: progress("drawing the modes", fraction),
+            renamed(progress, "drawing the modes"),
             self.table(),
             self.linear.notes,
         )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from .. import analysis
 from ..analysis.prepared import Prepared
 from ..core.errors import DescriptionError, SolveError
+from ..options.linear import CHOICES_OF_STATE, GivenState, StateOptions
 from ..runs.fmpy_runs.inputs import InputTable
 from ..runs.fmpy_runs.simulate import simulate
 from ..runs.fmpy_runs.states import State, further_states, given_state, read_state, signals
@@ -21,20 +21,22 @@ _TOLERANCE = 1e-9  # relative, of the run that leads to a chosen time
 
 
 @dataclass(frozen=True)
-class Where:
-    """Choice of the operating point; the default is the initial state.
+class Plant:
+    """Native FMU of a mechanism.
 
-    Parameters:
-        time         time of the run, s
-        state        file or content in the form that `evaluate` reads
-        equilibrium  whether to take the static equilibrium
-        trim         whether to take a steady state that the inputs hold
+    Parameters
+    ----------
+    model
+        Mechanism with its equations.
+    fmu
+        File of the FMU.
+    parameters
+        Values of the FMU's parameters that differ from the file's.
     """
 
-    time: float | None = None
-    state: Path | Mapping[str, Any] | None = None
-    equilibrium: bool = False
-    trim: bool = False
+    model: Prepared
+    fmu: Path
+    parameters: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -46,38 +48,29 @@ class OperatingPoint:
     inputs: Mapping[str, float]
 
 
-def checked(model: Prepared, where: Where) -> State | float:
+def checked(model: Prepared, options: StateOptions) -> State | float:
     """Return the chosen state, or the time of the run, s; raises DescriptionError for an invalid choice."""
-    asked = {"time": where.time is not None, "state": where.state is not None}
-    asked |= {"equilibrium": where.equilibrium, "trim": where.trim}
-    given = [name for name, is_given in asked.items() if is_given]
-    if len(given) > 1:
-        text = f"expected one of {', '.join(asked)} at most, got {' and '.join(given)}"
+    if len(options.given) > 1:
+        text = f"expected one of {', '.join(CHOICES_OF_STATE)} at most, got {' and '.join(options.given)}"
         raise DescriptionError("linearize", text)
-    if where.trim and not model.native_program.inputs:
+    if options.trim and options.inputs is not None:
+        raise DescriptionError("trim", "expected no inputs over time: their values are found")
+    if options.trim and not model.native_program.inputs:
         text = "the model has no FMU inputs that could hold it; add a force with input = true, or use equilibrium"
         raise DescriptionError("trim", text)
-    if where.state is not None:
-        return _given(model, where.state)
-    if where.time is not None:
-        return _time(model, where.time)
+    if options.state is not None:
+        return _given(model, options.state)
+    if options.time is not None:
+        return _time(model, options.time)
     q, qd = model.start
-    if where.equilibrium or where.trim:
+    if options.equilibrium or options.trim:
         q, qd = _equilibrium(model), 0.0 * qd
     return State(0.0, q, qd, np.zeros(len(further_states(model.mechanism))))
 
 
-def operating_point(
-    model: Prepared,
-    fmu: Path,
-    at: State | float,
-    inputs: InputTable | None,
-    parameters: Mapping[str, float] | None = None,
-) -> OperatingPoint:
-    """Operating point at a state, or at a time of the FMU's run, s; inputs default to their start values.
-
-    parameters  values of the FMU's parameters that differ from the model's
-    """
+def operating_point(plant: Plant, at: State | float, inputs: InputTable | None) -> OperatingPoint:
+    """Operating point at a state, or at a time of the FMU's run, s; inputs default to their start values."""
+    model = plant.model
     t = at.t if isinstance(at, State) else at
     given = {name: float(f.at(t, t)) for name, f in inputs.functions().items()} if inputs else {}
     values = {entry.name: given.get(entry.name, entry.start) for entry in model.native_program.inputs}
@@ -87,23 +80,23 @@ def operating_point(
     tolerance = min(_TOLERANCE, model.chain.simulation.tolerance)
     name = "the run to the state that is linearised about"
     run = simulate(
-        fmu,
+        plant.fmu,
         "cs",
         names,
         name=name,
         stop=t,
         output_step=t,
         tolerance=tolerance,
-        parameters={**(parameters or {}), **({} if inputs else values)},
+        parameters={**plant.parameters, **({} if inputs else values)},
         inputs=inputs,
     )
     return OperatingPoint(t, {name: float(run.signals[name][-1]) for name in names}, values)
 
 
-def _given(model: Prepared, state: Path | Mapping[str, Any]) -> State:
+def _given(model: Prepared, state: GivenState) -> State:
     n, f = model.mechanism.n, len(further_states(model.mechanism))
-    if isinstance(state, Path):
-        return read_state(state, n, f)
+    if isinstance(state, str | Path):
+        return read_state(Path(state), n, f)
     plain = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in state.items()}
     return given_state(plain, n, f)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from ..fmu.code.residuals import residual
 from ..mechanism import signal_names
 from ..runs.fmpy_runs.instance import Instance
 from ..runs.fmpy_runs.states import State, signals
-from .point import OperatingPoint
+from .point import OperatingPoint, Plant
 
 _ITERATIONS = 50  # steps after which a search without convergence is given up
 _LONGEST = 0.3  # rad or m, of a step
@@ -24,22 +23,20 @@ _RANK = 1e-12  # singular values relative to the largest: along smaller ones no 
 _TINY = 1e-300  # rad or m, keeps a quotient finite
 
 
-def trimmed(
-    model: Prepared, fmu: Path, near: State, parameters: Mapping[str, float] | None = None
-) -> OperatingPoint:
+def trimmed(plant: Plant, near: State) -> OperatingPoint:
     """Rest near a state where no coordinate accelerates and the rows of positions hold.
 
     Free are the coordinates that find their equilibrium in `statics`, the dependent ones, and all inputs. Newton's
     method with the FMU's exact derivatives; where there are more unknowns than equations, by the smallest steps.
-    parameters  values of the FMU's parameters that differ from the model's
     Raises DescriptionError with the largest residual if no steady state is found.
     """
+    model = plant.model
     free = _free(model, near)
     inputs = [entry.name for entry in model.native_program.inputs]
     # from their start values: a filter rests where its command is what it begins with
     u = np.array([entry.start for entry in model.native_program.inputs], dtype=float)
     q, limits = near.q.copy(), _limits(model, near)
-    with Instance(fmu, parameters) as instance:
+    with Instance(plant.fmu, plant.parameters) as instance:
         for _ in range(_ITERATIONS):
             at = signals(model, State(near.t, q, 0.0 * q, near.z))
             point = OperatingPoint(near.t, at, dict(zip(inputs, u.tolist(), strict=True)))

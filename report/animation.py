@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..core.errors import DescriptionError
 from ..core.files import write_all
+from ..core.progress import Progress, silent
 from ..scene import Scene
 from .player import seconds_of, write_page
 from .plots.solids import drawing
@@ -20,7 +21,7 @@ def write_animation(
     path: Path,
     scene: Scene,
     case: str = "",
-    advance: Callable[[float], None] = lambda fraction: None,
+    progress: Progress = silent,
     table: Table | None = None,
     notes: Sequence[str] = (),
 ) -> Path:
@@ -28,7 +29,7 @@ def write_animation(
 
     Parameters:
         case     name of the case, for the page's title
-        advance  called with the fraction done
+        progress  function that is called with an activity and the fraction done
         table    below the player, and notes below that
     Raises DescriptionError for another ending, MissingToolError for an mp4 without ffmpeg.
     """
@@ -37,7 +38,7 @@ def write_animation(
         return write_page(path, scene, case, table, notes)
     from .plots.film import write_film
 
-    return write_film(path, scene, seconds_of(scene), advance)
+    return write_film(path, scene, seconds_of(scene), progress)
 
 
 def check_ending(path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from .. import plausibility
 from ..core.files import write_atomically
+from ..core.progress import Progress, silent
 from ..core.templates import fill
 from ..mechanism import Mechanism
 from ..runs.compare.context import RunReport
@@ -23,17 +23,17 @@ from .plots.number_text import decimal, scientific
 __all__ = ["RunReport", "write_report"]
 
 
-def write_report(out: Path, report: RunReport, advance: Callable[[str], None] = lambda title: None) -> Path:
+def write_report(out: Path, report: RunReport, progress: Progress = silent) -> Path:
     """Write `report.html` and `figures/*.png`, `figures/*.svg` into the folder; returns the report's path.
 
     Parameters:
-        advance  called with each figure's title once it is drawn, for a progress bar
+        progress  function that is called with the title of each figure once it is drawn
     """
     drawn = []
     for picture in pictures(report):
         save(picture, out / "figures")
         drawn.append(picture)
-        advance(picture.title)
+        progress(picture.title, 0.0)
     path = out / "report.html"
     write_atomically(path, render(report, drawn))
     return path

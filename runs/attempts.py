@@ -8,7 +8,8 @@ from functools import partial
 
 from ..analysis.prepared import Prepared
 from ..core.errors import BuildError, SolveError
-from ..core.trajectory import Progress, Trajectory
+from ..core.progress import Progress, renamed
+from ..core.trajectory import Trajectory
 from ..fmu.backends.fmu import Fmu
 from ..generator import modelica
 from ..generator.program.program import STATE
@@ -109,11 +110,8 @@ def fmu_run(
         inputs=inputs,
         log_file=fmu.log,
     )
-
-    def report(fraction: float) -> None:
-        progress(f"FMPy, {name}", fraction)
-
-    return _thinned(apart(name, run, report) if backend.foreign else run(progress=report), every)
+    told = renamed(progress, f"FMPy, {name}")
+    return _thinned(apart(name, run, told) if backend.foreign else run(progress=told), every)
 
 
 def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Executor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,7 @@ from distributed.comm import CommClosedError
 from ..core.errors import GpmelicaError
 from ..core.version import __version__
 from ..core.workers import cores
-from .pools import Died
+from .pools import Workers
 from .runs import Job, receive
 
 _PATIENCE = 60.0  # s, that a scheduler may be gone or have no workers
@@ -35,55 +34,57 @@ class _Receiver(WorkerPlugin):  # type: ignore[misc]
         receive(self.job)
 
 
-@dataclass(frozen=True)
-class Dask:
-    """Workers of a scheduler at an address such as `tcp://host:8786`, or of a cluster of this machine's own."""
+def dask(job: Job, address: str | None = None) -> Workers:
+    """Return the workers of a Dask scheduler, each with the job.
 
-    job: Job
-    address: str | None = None
+    Parameters
+    ----------
+    job
+        Job of all workers, also of those that come later.
+    address
+        Address of the scheduler, such as `tcp://host:8786`; None: a cluster of this machine's own.
 
-    @property
-    def size(self) -> int:
-        """As there are cores here; a cluster's are asked for."""
-        if self.address is None:
-            return cores()
-        with self._client() as client:
-            return int(max(sum(client.nthreads().values()), 1))
+    Raises
+    ------
+    GpmelicaError
+        If the scheduler does not answer.
+    """
+    opened = partial(_opened, job, address)
+    if address is None:
+        return Workers(cores(), opened, fatal=(KilledWorker,))
+    with _client(address) as client:
+        size = int(max(sum(client.nthreads().values()), 1))
+    return Workers(size, opened, (CancelledError, CommClosedError, OSError), (KilledWorker,))
 
-    @contextmanager
-    def opened(self, most: int | None = None) -> Iterator[Executor]:
-        """The cluster with the job on each worker; raises GpmelicaError where there is none."""
-        with self._client() as client:
-            _check_versions(client)
-            client.register_plugin(_Receiver(self.job))
-            yield client.get_executor(pure=False)
 
-    def died(self, error: BaseException) -> Died | None:
-        """Dask has tried it on several workers."""
-        return Died("the workers that were at it died") if isinstance(error, KilledWorker) else None
+@contextmanager
+def _opened(job: Job, address: str | None, most: int | None) -> Iterator[Executor]:
+    """Yield Dask's executor; Dask itself tries a task on several workers."""
+    del most
+    with _client(address) as client:
+        _check_versions(client)
+        client.register_plugin(_Receiver(job))
+        yield client.get_executor(pure=False)
 
-    def lost(self, error: BaseException) -> bool:
-        """The scheduler is gone."""
-        return self.address is not None and isinstance(error, CancelledError | CommClosedError | OSError)
 
-    @contextmanager
-    def _client(self) -> Iterator[Any]:
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is said in our words
-        if self.address is None:
-            with (
-                LocalCluster(
-                    n_workers=cores(),
-                    threads_per_worker=1,
-                    dashboard_address=None,
-                    memory_limit=0,
-                    silence_logs=logging.CRITICAL,
-                ) as cluster,
-                Client(cluster) as client,
-            ):
-                yield client
-            return
-        with _connected(self.address) as client:
+@contextmanager
+def _client(address: str | None) -> Iterator[Any]:
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are reported in our words
+    if address is not None:
+        with _connected(address) as client:
             yield client
+        return
+    with (
+        LocalCluster(
+            n_workers=cores(),
+            threads_per_worker=1,
+            dashboard_address=None,
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
 
 
 def _connected(address: str) -> Any:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,9 +12,9 @@ import numpy as np
 
 from ..core.errors import DescriptionError, Problem
 from ..core.trajectory import Array
-from ..language.suggest import alternatives
+from ..language.expressions import Dialect, names, parse, renamed
+from ..language.ir import Expr
 
-_LONGEST, _DEEPEST = 2000, 50
 _LATE = 0.9  # of the run: what is outside its band after that has not settled
 _NAME = r"[A-Za-z_]\w*"
 
@@ -67,14 +66,24 @@ _AT_EACH_TIME: dict[tuple[str, int], Callable[..., Any]] = {
     ("min", 2): np.minimum,
     ("max", 2): np.maximum,
 }
-_OPERATORS: dict[type[ast.operator], Callable[..., Any]] = {
-    ast.Add: np.add,
-    ast.Sub: np.subtract,
-    ast.Mult: np.multiply,
-    ast.Div: np.divide,
-    ast.Pow: np.power,
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": np.divide,
+    "^": np.power,
+    "neg": np.negative,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
 }
-FUNCTIONS = sorted({*OVER_TIME, *(name for name, _ in _AT_EACH_TIME)})
+_COUNTS = sorted({*((name, count) for name, (count, _, _) in OVER_TIME.items()), *_AT_EACH_TIME})
+FUNCTIONS = sorted({name for name, _ in _COUNTS})
+_OBJECTIVES = Dialect(
+    {name: tuple(count for other, count in _COUNTS if other == name) for name in FUNCTIONS},
+    "time, pi, names of signals and parameters",
+)
 
 
 @dataclass(frozen=True)
@@ -92,12 +101,12 @@ class Objective:
     @property
     def signals(self) -> tuple[str, ...]:
         """Names of the variables that it needs."""
-        return tuple(dict.fromkeys(name for name in _names(_parsed(self.text)) if name not in ("time", "pi")))
+        return tuple(name for name in dict.fromkeys(names(_parsed(self.text))) if name not in ("time", "pi"))
 
     def problem(self, constants: Container[str]) -> str:
         """What is wrong with it where all names but these change over time; nothing if it comes to a number."""
         try:
-            moves = _over_time(_parsed(self.text), 1, constants)
+            moves = _over_time(_parsed(self.text), constants)
         except ValueError as error:
             return str(error)
         return f"changes over time; expected a number, by one of {', '.join(sorted(OVER_TIME))}" if moves else ""
@@ -114,7 +123,7 @@ def objectives(texts: Sequence[str]) -> tuple[Objective, ...]:
     for text in texts:
         name, expression = _split(text)
         try:
-            _over_time(_parsed(expression), 1, None)
+            _over_time(_parsed(expression), None)
         except ValueError as error:
             problems.append(Problem(f"--objective {text!r}", str(error)))
             continue
@@ -134,78 +143,44 @@ def _split(text: str) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=64)  # runs ask for the same ones again and again
-def _parsed(text: str) -> ast.expr:
-    if len(text) > _LONGEST:
-        raise ValueError(f"expected at most {_LONGEST} characters, got {len(text)}")
-    line = re.sub(rf"\b({_NAME})\.({_NAME})", r"\1_\2", text).replace("^", "**")
-    try:
-        return ast.parse(line, mode="eval").body
-    except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
-        said = error.msg if isinstance(error, SyntaxError) else "too deep"
-        raise ValueError(f"cannot be read: {said}; expected an expression such as peak(E_z)") from None
+def _parsed(text: str) -> Expr:
+    """Return the expression, with names as the FMU has them; raises ValueError."""
+    tree = parse(text, _OBJECTIVES)
+    return renamed(tree, {name: name.replace(".", "_") for name in names(tree)})
 
 
-def _over_time(node: ast.expr, level: int, constants: Container[str] | None) -> bool:
-    """Whether the value changes over time, where names other than these do; None: of nothing that is known.
+def _over_time(tree: Expr, constants: Container[str] | None) -> bool:
+    """Whether the value changes over time if names other than the constants do; None: no name does.
 
-    Raises ValueError for what is not of the language.
+    Raises ValueError for a second argument that changes over time.
     """
-    if level > _DEEPEST:
-        raise ValueError(f"expected at most {_DEEPEST} levels")
-    match node:
-        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return False
-        case ast.Name(id=name):
-            return name != "pi" and constants is not None and name not in constants
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
-            return _over_time(operand, level + 1, constants)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            sides = [_over_time(side, level + 1, constants) for side in (left, right)]
-            return any(sides)
-        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-            _check_function(name)
-            return _called(name, [_over_time(argument, level + 1, constants) for argument in arguments])
-    raise ValueError(
-        f"{ast.unparse(node):.60} is not part of it: numbers, names of signals, + - * / ^, {', '.join(FUNCTIONS)}"
-    )
+    if tree.op == "symbol":
+        return tree.data != "pi" and constants is not None and tree.data not in constants
+    parts = [_over_time(part, constants) for part in tree.args]
+    if not _makes_a_number(tree):
+        return any(parts)
+    if any(parts[1:]):
+        raise ValueError(f"{tree.data}: expected a number as its second argument, got what changes over time")
+    return False
 
 
-def _check_function(name: str) -> None:
-    if name not in FUNCTIONS:
-        raise ValueError(f"unknown function {name!r}; {alternatives(name, FUNCTIONS)}")
+def _makes_a_number(tree: Expr) -> bool:
+    """Whether the expression is a function of a whole signal, such as `peak`; `max` of two signals is none."""
+    return tree.op == "call" and tree.data in OVER_TIME and OVER_TIME[tree.data][0] == len(tree.args)
 
 
-def _called(name: str, over_time: Sequence[bool]) -> bool:
-    if name in OVER_TIME and OVER_TIME[name][0] == len(over_time):
-        if any(over_time[1:]):
-            raise ValueError(f"{name}: expected a number as its second argument, got what changes over time")
-        return False
-    if (name, len(over_time)) in _AT_EACH_TIME:
-        return any(over_time)
-    counts = {OVER_TIME[name][0]} if name in OVER_TIME else set()
-    counts |= {count for known, count in _AT_EACH_TIME if known == name}
-    raise ValueError(f"{name} takes {' or '.join(map(str, sorted(counts)))} argument(s), got {len(over_time)}")
-
-
-def _names(node: ast.expr) -> Iterator[str]:
-    functions = {id(call.func) for call in ast.walk(node) if isinstance(call, ast.Call)}
-    yield from (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in functions)
-
-
-def _value(node: ast.expr, time: Array, signals: Mapping[str, Any]) -> Any:
-    match node:
-        case ast.Constant(value=value):
-            return np.float64(value)  # type: ignore[arg-type]
-        case ast.Name(id=name):
-            return signals[name]
-        case ast.UnaryOp(op=op, operand=operand):
-            value = _value(operand, time, signals)
-            return -value if isinstance(op, ast.USub) else value
-        case ast.BinOp(left=left, op=op, right=right):
-            return _OPERATORS[type(op)](_value(left, time, signals), _value(right, time, signals))
-        case ast.Call(func=ast.Name(id=name), args=arguments):
-            values = [_value(argument, time, signals) for argument in arguments]
-            if name in OVER_TIME and OVER_TIME[name][0] == len(values):
-                return OVER_TIME[name][1](time, np.broadcast_to(values[0], time.shape), *values[1:])
-            return _AT_EACH_TIME[name, len(values)](*values)
-    raise AssertionError(ast.dump(node))
+def _value(tree: Expr, time: Array, signals: Mapping[str, Any]) -> Any:
+    """Return the value at each of the times, s, or one number."""
+    if tree.op == "constant":
+        return np.float64(tree.data)
+    if tree.op == "symbol":
+        return signals[tree.data]
+    values = [_value(part, time, signals) for part in tree.args]
+    if _makes_a_number(tree):
+        return OVER_TIME[tree.data][1](time, np.broadcast_to(values[0], time.shape), *values[1:])
+    if tree.op == "call":
+        return _AT_EACH_TIME[tree.data, len(values)](*values)
+    if tree.op == "if":
+        left, right, then, otherwise = values
+        return np.where(_OPERATIONS[tree.data[0]](left, right), then, otherwise)
+    return _OPERATIONS[tree.op](*values)

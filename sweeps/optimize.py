@@ -13,15 +13,17 @@ import numpy as np
 from scipy.optimize import differential_evolution, minimize
 
 from ..core.errors import DescriptionError, Problem, SolveError
-from ..core.trajectory import Array, Progress
+from ..core.trajectory import Array
 from ..description import Chain
+from ..language.suggest import several
+from ..options.many import OptimizeOptions
 from .checks import wrong_numbers
 from .gathered import Gathered
 from .objectives import Objective, objectives
-from .pools import Crew, Died, results
+from .pools import Died, Workers, results
 from .runs import Asked, ResultChunk, work
 from .structures import Structure
-from .sweep import check_scheduler, check_signals, crew_of, job_of, known_structures
+from .sweep import check_scheduler, check_signals, job_of, known_structures, workers_of
 from .variations import Distribution, Variation, variations
 
 METHODS = ("evolution", "simplex")
@@ -45,31 +47,6 @@ class Limit:
     def violation(self, value: float) -> float:
         """0 where it is fulfilled, else how far it is not, of the number's size."""
         return max(0.0, self.sign * (value - self.number) / (abs(self.number) or 1.0))
-
-
-@dataclass(frozen=True)
-class Search:
-    """What is looked for.
-
-    Parameters:
-        settings     `KEY=uniform(least,most)` each, or key → text
-        objective    `name=expression`, to be made as small as it gets
-        constraints  `expression <= number` or `>=`
-        method       evolution (scipy's differential evolution) or simplex (Nelder and Mead)
-        evaluations  most runs
-        seed         of the evolution
-        scheduler    as of a sweep
-        out          folder of the FMU
-    """
-
-    settings: Sequence[str] | Mapping[str, Any]
-    objective: str
-    out: Path
-    constraints: Sequence[str] = ()
-    method: str = "evolution"
-    evaluations: int = 1000
-    seed: int = 0
-    scheduler: str = "processes"
 
 
 @dataclass(frozen=True)
@@ -124,13 +101,14 @@ def limits(texts: Sequence[str]) -> tuple[Limit, ...]:
     return tuple(found)
 
 
-def optimize(chain: Chain, source: str, search: Search, progress: Progress) -> Optimum:
+def optimize(chain: Chain, source: str, search: OptimizeOptions, out: Path) -> Optimum:
     """Look for it.
 
     Raises DescriptionError for what is wrong with the search, SolveError where every run fails.
     """
+    progress = search.progress
     given = Gathered("optimize")
-    varied, held = given(variations, search.settings), given(limits, search.constraints)
+    varied, held = given(variations, _settings(search.bounds)), given(limits, several(search.constraints))
     asked = given(objectives, [search.objective])
     bounds = given(_bounds, varied, search)
     given(check_scheduler, search.scheduler)
@@ -138,15 +116,24 @@ def optimize(chain: Chain, source: str, search: Search, progress: Progress) -> O
     wanted = (*asked, *(limit.objective for limit in held))
     found = known_structures(chain, source, varied, (wanted, ()), progress)
     check_signals(source, found, wanted, ())
-    job = job_of(found, search.out, wanted, (), progress)
-    crew = crew_of(search.scheduler, job)
-    with crew.opened() as pool, np.errstate(over="ignore"):
-        judge = _Judge(crew, pool, job.key, found[0], bounds, held, search, progress)
+    job = job_of(found, out, wanted, (), progress)
+    workers = workers_of(search.scheduler, job)
+    with workers.opened(None) as pool, np.errstate(over="ignore"):
+        judge = _Judge(workers, pool, job.key, found[0], bounds, held, search)
         ended = _SEARCHES[search.method](judge, search)
     return judge.best(bool(ended.success))
 
 
-def _bounds(varied: Sequence[Variation], search: Search) -> dict[str, tuple[float, float]]:
+def _settings(
+    bounds: Mapping[str, tuple[float, float]] | str | Sequence[str],
+) -> Mapping[str, str] | Sequence[str]:
+    """Return bounds in the form that `variations` reads."""
+    if isinstance(bounds, Mapping):
+        return {key: f"uniform({least!r},{most!r})" for key, (least, most) in bounds.items()}
+    return several(bounds)
+
+
+def _bounds(varied: Sequence[Variation], search: OptimizeOptions) -> dict[str, tuple[float, float]]:
     problems = [
         Problem(f"--set {v.key}", "expected bounds, as in uniform(100,1000)")
         for v in varied
@@ -167,14 +154,13 @@ def _bounds(varied: Sequence[Variation], search: Search) -> dict[str, tuple[floa
 class _Judge:
     """Ranks points, each key from 0 to 1 within its bounds, and remembers the best one."""
 
-    crew: Crew
+    workers: Workers
     pool: Executor
     key: str
     structure: Structure
     bounds: Mapping[str, tuple[float, float]]
     held: Sequence[Limit]
-    search: Search
-    progress: Progress
+    search: OptimizeOptions
     runs: int = 0
     failures: int = 0
     reason: str = ""
@@ -191,7 +177,7 @@ class _Judge:
             part = found[one.number]
             row = int(np.flatnonzero(part.numbers == one.number)[0])
             ranks.append(self._judged(one, part, row))
-        self.progress("runs", min(self.runs / self.search.evaluations, 1.0))
+        self.search.progress("runs", min(self.runs / self.search.evaluations, 1.0))
         return ranks
 
     def best(self, converged: bool) -> Optimum:
@@ -214,15 +200,13 @@ class _Judge:
 
     def _parts(self, asked: Sequence[Asked]) -> Iterator[ResultChunk]:
         """Their runs, shared out; where workers are lost, by others."""
-        chunks = [asked[k :: self.crew.size] for k in range(min(self.crew.size, len(asked)))]
+        chunks = [asked[k :: self.workers.size] for k in range(min(self.workers.size, len(asked)))]
         tasks = [(self.key, chunk) for chunk in chunks]
         try:
             yield from [future.result() for future in [self.pool.submit(work, task) for task in tasks]]
-        except Exception as error:
-            if not self.crew.lost(error):
-                raise
+        except self.workers.lost:
             singles = [(self.key, [one]) for one in asked]
-            for task, came in results(self.crew, work, singles):
+            for task, came in results(self.workers, work, singles):
                 if isinstance(came, Died):
                     nothing = np.full((1, 1), np.nan)
                     yield ResultChunk(np.array([task[1][0].number]), (came.reason,), nothing, nothing[:, :, None])
@@ -244,7 +228,7 @@ class _Judge:
         return rank
 
 
-def _evolution(judge: _Judge, search: Search) -> Any:
+def _evolution(judge: _Judge, search: OptimizeOptions) -> Any:
     """Storn and Price 1997, a generation at a time on all workers."""
     search_for: Any = differential_evolution  # its types leave out what maps over a generation
     keys = len(judge.bounds)
@@ -266,7 +250,7 @@ def _population(keys: int) -> int:
     return 1 << (_POPULATION * keys - 1).bit_length()
 
 
-def _simplex(judge: _Judge, search: Search) -> Any:
+def _simplex(judge: _Judge, search: OptimizeOptions) -> Any:
     """Nelder and Mead 1965, from the middle of the bounds, a run at a time."""
     keys = len(judge.bounds)
     simplex = np.vstack([np.full(keys, 0.5), 0.5 + 0.2 * np.eye(keys)])
@@ -280,4 +264,4 @@ def _simplex(judge: _Judge, search: Search) -> Any:
     )
 
 
-_SEARCHES: dict[str, Callable[[_Judge, Search], Any]] = {"evolution": _evolution, "simplex": _simplex}
+_SEARCHES: dict[str, Callable[[_Judge, OptimizeOptions], Any]] = {"evolution": _evolution, "simplex": _simplex}

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..analysis.prepared import Prepared, prepare
 from ..core.errors import DescriptionError, GpmelicaError, Problem
-from ..core.trajectory import Progress
+from ..core.progress import Progress
 from ..description import Chain
 from ..description.load import from_data, tables_of
 from ..fmu.backends.native import build_bare

@@ -14,18 +14,19 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import DescriptionError, MissingToolError, Problem
-from ..core.trajectory import Progress
+from ..core.progress import Progress
 from ..core.version import __version__
 from ..description import Chain
 from ..description.load import tables_of
 from ..fmu.compilers.kept import kept_objects
-from ..language.suggest import alternatives
+from ..language.suggest import alternatives, several
+from ..options.many import SweepOptions
 from .checks import wrong_numbers
 from .gathered import Gathered
 from .objectives import Objective, objectives
 from .parts import Parts, held, settle
 from .points import Points, points
-from .pools import Crew, Died, Here, Processes, by_processes, has_dask, results
+from .pools import Died, Workers, by_processes, has_dask, here, processes, results
 from .results import Sweep, check_tools, write_signals, write_table
 from .runs import FIGURES, Asked, Job, ResultChunk, forget, receive, work
 from .structures import Structure, build, setup, structures
@@ -35,63 +36,38 @@ _CHUNK = 1.0  # s of work that a worker takes at a time
 _MOST_IN_CHUNK = 1000
 
 
-@dataclass(frozen=True)
-class SweepRequest:
-    """A sweep that is wanted.
-
-    Parameters:
-        settings    `KEY=VALUES` each, or key → values
-        objectives  `name=expression` each
-        out         folder for everything
-        samples, sampler, seed  of what is drawn, see `points`
-        signals     to be kept of each run; None: those of the objectives
-        scheduler   processes, here (this process alone), dask, the address of a Dask scheduler, or auto:
-                    processes
-        command     line that repeats the sweep, for the report
-    """
-
-    settings: Sequence[str] | Mapping[str, Any]
-    objectives: Sequence[str]
-    out: Path
-    samples: int | None = None
-    sampler: str = "sobol"
-    seed: int = 0
-    signals: Sequence[str] | None = None
-    scheduler: str = "auto"
-    command: str = ""
-
-
-def sweep(chain: Chain, source: str, order: SweepRequest, progress: Progress) -> Sweep:
+def sweep(chain: Chain, source: str, order: SweepOptions, out: Path) -> Sweep:
     """Do it, or what is left of it: runs that are in the folder are not done again.
 
     Raises DescriptionError for what is wrong with keys, values, objectives or signals, before anything runs;
     MissingToolError without a compiler or what writes the results. Runs that fail are rows with their reason.
     """
     check_tools()
+    progress = order.progress
     given = Gathered("sweep")
     varied = given(variations, order.settings)
-    asked = given(objectives, order.objectives)
+    asked = given(objectives, several(order.objectives))
     where = given(points, varied, order.samples, order.sampler, order.seed)
     given(_check_names, order, asked)
     given(check_scheduler, order.scheduler)
     given.all_well()
-    found = known_structures(chain, source, varied, (asked, order.signals or ()), progress)
+    found = known_structures(chain, source, varied, (asked, several(order.signals or ())), progress)
     kept = tuple(_kept(order, asked, found[0].constants))
     check_signals(source, found, asked, kept)
-    with held(order.out):
-        settle(order.out, _plan(chain, order, where, asked, kept))
-        parts = Parts(order.out, len(where))
+    with held(out):
+        settle(out, _plan(chain, order, where, asked, kept))
+        parts = Parts(out, len(where))
         if parts.done < len(where):
-            job = job_of(found, order.out, asked, kept, progress)
-            _run(crew_of(order.scheduler, job), job, where, found, parts, progress)
+            job = job_of(found, out, asked, kept, progress)
+            _run(workers_of(order.scheduler, job), job, where, found, parts, progress)
         progress("writing the results", 0.0)
-        write_table(order.out, where, parts, [objective.name for objective in asked])
+        write_table(out, where, parts, [objective.name for objective in asked])
         grid = max((structure.run.grid() for structure in found), key=len)
-        write_signals(order.out, where, parts, grid, kept, found[0].outputs)
-    return _summary(order, where, parts, asked, chain)
+        write_signals(out, where, parts, grid, kept, found[0].outputs)
+    return _summary(out, where, parts, asked, chain)
 
 
-def _check_names(order: SweepRequest, asked: Sequence[Objective]) -> None:
+def _check_names(order: SweepOptions, asked: Sequence[Objective]) -> None:
     if not asked and not order.signals:
         text = "nothing is asked for; name an objective, as in --objective top=peak(E_z), or a signal"
         raise DescriptionError("sweep", [Problem("--objective", text)])
@@ -101,10 +77,10 @@ def _check_names(order: SweepRequest, asked: Sequence[Objective]) -> None:
         raise DescriptionError("sweep", [Problem(f"--objective {name}", text) for name in taken])
 
 
-def _kept(order: SweepRequest, asked: Sequence[Objective], constants: Sequence[str]) -> Iterator[str]:
+def _kept(order: SweepOptions, asked: Sequence[Objective], constants: Sequence[str]) -> Iterator[str]:
     """Signals to keep; parameters, of which there is only one value a run, are in the table."""
     if order.signals is not None:
-        yield from dict.fromkeys(order.signals)
+        yield from dict.fromkeys(several(order.signals))
     else:
         names = dict.fromkeys(name for objective in asked for name in objective.signals)
         yield from (name for name in names if name not in constants)
@@ -156,7 +132,7 @@ def check_signals(
 
 
 def _plan(
-    chain: Chain, order: SweepRequest, where: Points, asked: Sequence[Objective], kept: Sequence[str]
+    chain: Chain, order: SweepOptions, where: Points, asked: Sequence[Objective], kept: Sequence[str]
 ) -> dict[str, Any]:
     """What makes this sweep another one than that."""
     samples = {"samples": order.samples, "sampler": order.sampler, "seed": order.seed} if order.samples else {}
@@ -193,15 +169,15 @@ def check_scheduler(name: str) -> None:
         raise MissingToolError(f"--scheduler {name} needs Dask: pip install 'gpmelica[sweep]', or take processes")
 
 
-def crew_of(scheduler: str, job: Job) -> Crew:
-    """Who is asked for, of those that `check_scheduler` takes."""
+def workers_of(scheduler: str, job: Job) -> Workers:
+    """Return the workers that `--scheduler` names, of those that `check_scheduler` takes."""
     if scheduler == "here":
-        return Here(partial(receive, job), forget)
+        return here(partial(receive, job), forget)
     if by_processes(scheduler):
-        return Processes(partial(receive, job), ahead=True)
-    from .cluster import Dask
+        return processes(partial(receive, job), ahead=True)
+    from .cluster import dask
 
-    return Dask(job, scheduler if "://" in scheduler else None)
+    return dask(job, scheduler if "://" in scheduler else None)
 
 
 @dataclass
@@ -223,10 +199,10 @@ class _Pace:
 
 
 def _run(
-    crew: Crew, job: Job, where: Points, found: Sequence[Structure], parts: Parts, progress: Progress
+    workers: Workers, job: Job, where: Points, found: Sequence[Structure], parts: Parts, progress: Progress
 ) -> None:
     """What is missing; each part is on disk before the next one is asked for."""
-    missing, pace = parts.missing(), _Pace(crew.size)
+    missing, pace = parts.missing(), _Pace(workers.size)
     index = _structure_index(found)
 
     def tasks() -> Iterator[tuple[str, list[Asked]]]:
@@ -240,7 +216,7 @@ def _run(
         progress("runs", parts.done / len(where))
 
     tell()
-    for task, came in _each(crew, tasks()):
+    for task, came in _each(workers, tasks()):
         if isinstance(came, Died):
             parts.add(_dead(task[1], came, job))
         else:
@@ -250,13 +226,13 @@ def _run(
 
 
 def _each(
-    crew: Crew, tasks: Iterator[tuple[str, list[Asked]]]
+    workers: Workers, tasks: Iterator[tuple[str, list[Asked]]]
 ) -> Iterator[tuple[tuple[str, list[Asked]], ResultChunk | Died]]:
     """Results of tasks; one that kills its workers is taken apart, so that the run that does it is alone."""
-    for task, came in results(crew, work, tasks):
+    for task, came in results(workers, work, tasks):
         key, asked = task
         if isinstance(came, Died) and len(asked) > 1:
-            yield from results(crew, work, [(key, [one]) for one in asked])
+            yield from results(workers, work, [(key, [one]) for one in asked])
         else:
             yield task, came
 
@@ -285,11 +261,11 @@ def _dead(asked: Sequence[Asked], died: Died, job: Job) -> ResultChunk:
     return ResultChunk(np.array([one.number for one in asked]), (died.reason,) * count, figures, signals)
 
 
-def _summary(order: SweepRequest, where: Points, parts: Parts, asked: Sequence[Objective], chain: Chain) -> Sweep:
+def _summary(out: Path, where: Points, parts: Parts, asked: Sequence[Objective], chain: Chain) -> Sweep:
     failures = beyond = 0
     column, limit = len(asked), chain.simulation.violation
     for part in parts.batches(1024):
         failures += sum(reason != "" for reason in part.reasons)
         start, end = part.figures[:, column], part.figures[:, column + 1]
         beyond += int(np.sum(end > np.maximum(limit, start)))
-    return Sweep(order.out, where.keys, tuple(objective.name for objective in asked), len(where), failures, beyond)
+    return Sweep(out, where.keys, tuple(objective.name for objective in asked), len(where), failures, beyond)

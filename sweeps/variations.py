@@ -15,6 +15,7 @@ from scipy.special import ndtri
 from ..core.errors import DescriptionError, Problem
 from ..core.ranges import finite, numbers_of
 from ..core.trajectory import Array
+from ..language.suggest import several
 
 MOST_RUNS = 10_000_000
 _WORDS = re.compile(r"\s*\w+\s*(,\s*\w+\s*)*")
@@ -68,7 +69,7 @@ class Distribution:
 Variation: TypeAlias = Values | Distribution
 
 
-def variations(settings: Sequence[str] | Mapping[str, Any]) -> tuple[Variation, ...]:
+def variations(settings: str | Sequence[str] | Mapping[str, Any]) -> tuple[Variation, ...]:
     """From `KEY=VALUES` of the command line, or `{key: values}` of Python; all problems in a DescriptionError."""
     problems, found = list[Problem](), dict[str, Variation]()
     for key, given in _pairs(settings, problems):
@@ -87,11 +88,11 @@ def variations(settings: Sequence[str] | Mapping[str, Any]) -> tuple[Variation, 
     return tuple(found.values())
 
 
-def _pairs(settings: Sequence[str] | Mapping[str, Any], problems: list[Problem]) -> list[tuple[str, Any]]:
+def _pairs(settings: str | Sequence[str] | Mapping[str, Any], problems: list[Problem]) -> list[tuple[str, Any]]:
     if isinstance(settings, Mapping):
         return list(settings.items())
     found = []
-    for text in settings:
+    for text in several(settings):
         key, equals, values = text.partition("=")
         if not equals or not key.strip():
             problems.append(Problem(f"--set {text}", f"expected KEY=VALUES; {_FORMS}"))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from .. import analysis
 from ..analysis.prepared import Prepared
 from ..core.errors import SolveError
-from ..core.trajectory import Array, Progress, Trajectory
+from ..core.progress import Progress, renamed
+from ..core.trajectory import Array, Trajectory
 from ..mechanism import Mechanism, signal_names
 from ..plausibility import Remark
 from ..runs.attempts import SOLVER_MARGIN, Attempt
@@ -146,7 +146,7 @@ def _sensitivity(
             analysis.simulate(
                 variant,
                 analysis.RunSettings(tolerance=tolerance),
-                partial(progress, f"reference solver, {name}"),
+                renamed(progress, f"reference solver, {name}"),
             )
             for name, variant, tolerance in variants
         )

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..analysis.prepared import Prepared
-from ..fmu.backends.backend import Compilers, write_modelica
-from ..fmu.backends.fmu import Fmu, Order, Progress
+from ..core.errors import DescriptionError
+from ..core.progress import Progress, renamed, silent
+from ..fmu.backends.backend import CHOICES, Compilers, choose, write_modelica
+from ..fmu.backends.fmu import Fmu, Order
 from ..fmu.backends.native import Native
-from ..fmu.compilers.platforms import Platform
+from ..fmu.compilers.binaries import toolchains
+from ..fmu.compilers.platforms import Platform, named
+from ..options.checks import FMI_VERSIONS, above_zero, one_of
+from ..options.model import BuildOptions
 from ..report.fmu_page.contents import contents
+
+
+@dataclass(frozen=True)
+class Tools:
+    """Compilers of an FMU, and the systems to build for; none means this machine."""
+
+    compilers: Compilers
+    systems: tuple[Platform, ...] = ()
 
 
 def build_native(
     model: Prepared,
     out: Path,
-    progress: Progress | None = None,
+    progress: Progress = silent,
     fmi: str = "2.0",
     platforms: Sequence[Platform] = (),
     march: str = "",
@@ -25,15 +39,61 @@ def build_native(
     return Native().build(Order(model, out, fmi, platforms, march, progress, contents))
 
 
-def build(
-    model: Prepared,
-    out: Path,
-    compilers: Compilers,
-    fmi: str = "2.0",
-    progress: Progress | None = None,
-    platforms: Sequence[Platform] = (),
-    march: str = "",
-) -> Fmu:
-    """Write the Modelica text, its script and one FMU, by the preferred backend."""
-    write_modelica(model, out)
-    return compilers.backends[0].build(Order(model, out, fmi, platforms, march, progress, contents))
+def build(model: Prepared, options: BuildOptions, tools: Tools) -> Fmu:
+    """Write the Modelica source, its script and one FMU, by the preferred backend.
+
+    Parameters
+    ----------
+    model
+        Mechanism with its equations.
+    options
+        Options with a folder.
+    tools
+        Compilers and systems, from `checked`.
+    """
+    folder = Path(options.out or model.name)
+    write_modelica(model, folder)
+    progress = renamed(options.progress, "compiling: {}")
+    order = Order(model, folder, options.fmi, tools.systems, options.march, progress, contents)
+    return tools.compilers.backends[0].build(order)
+
+
+def checked(options: BuildOptions) -> Tools:
+    """Return what builds the FMU.
+
+    Raises DescriptionError for options that do not fit each other, MissingToolError without a compiler.
+    """
+    systems = _systems(options.platforms, options.fmi)
+    own = bool(options.platforms or options.march)
+    choice = "native" if own and options.compiler == "auto" else options.compiler
+    compilers = compilers_of(choice, options.omc, options.timeout)
+    if systems and not compilers.backends[0].cross:
+        wanted = f"{compilers.backends[0].name} builds for this machine alone; take the compiler native"
+        raise DescriptionError("platforms", wanted)
+    check_march(options.march, compilers, options.fmi, systems)
+    return Tools(compilers, systems)
+
+
+def compilers_of(choice: str, omc: str | None, timeout: float) -> Compilers:
+    """Return the compilers for `--compiler`, `--omc` and `--timeout`, s.
+
+    Raises DescriptionError for another choice or limit, MissingToolError for a tool that is missing.
+    """
+    one_of("compiler", choice, CHOICES)
+    above_zero("timeout", timeout)
+    return choose(choice, omc, timeout)
+
+
+def check_march(march: str, compilers: Compilers, fmi: str, systems: Sequence[Platform] = ()) -> None:
+    """Raise DescriptionError for processors that no compiler builds for."""
+    if march and not any(backend.cross for backend in compilers.backends):
+        wanted = f"{compilers.backends[0].name} does not choose processors; take the compiler native"
+        raise DescriptionError("march", wanted)
+    if march:
+        toolchains(fmi, systems, march)
+
+
+def _systems(platforms: str | Sequence[str] | None, fmi: str) -> tuple[Platform, ...]:
+    one_of("fmi", fmi, FMI_VERSIONS)
+    names = platforms.split(",") if isinstance(platforms, str) else platforms or ()
+    return named([name.strip() for name in names], fmi)

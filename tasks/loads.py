@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +13,8 @@ from ..analysis.prepared import Prepared
 from ..core.trajectory import Trajectory, rms
 from ..description.types.origin import joint_load, row_force
 from ..mechanism import signal_names
-from ..runs.fmpy_runs.inputs import InputTable
+from ..options.model import MotionOptions
+from ..runs.fmpy_runs.inputs import inputs_of
 from .reactions import NOT_UNIQUE, not_unique
 
 _PARTS = ("axial", "normal", "fx", "fy", "fz", "nx", "ny", "nz")
@@ -91,12 +91,11 @@ def _marked(value: float, doubtful: bool) -> str:
     return f"{value:.4g} *" if doubtful else f"{value:.4g}"
 
 
-def loads(
-    model: Prepared, progress: Callable[[float], None] | None = None, inputs: InputTable | None = None
-) -> LoadSummary:
-    """Run the reference solver, with FMU inputs over time, and sum up what the joints bear."""
+def loads(model: Prepared, options: MotionOptions) -> LoadSummary:
+    """Run the reference solver, with FMU inputs over time, and sum up the loads of the joints."""
+    inputs = inputs_of(model, options.inputs)
     problem = model.with_inputs(None if inputs is None else inputs.functions())
-    run = analysis.simulate(problem, analysis.RunSettings(loads="all"), progress)
+    run = analysis.simulate(problem, analysis.RunSettings(loads="all"), options.progress)
     links = dict.fromkeys(body.link for body in model.mechanism.bodies if body.link != "base")
     joints = {link: _of_joint(run, link) for link in links}
     efforts = {c.name: c.signal("effort").name for c in model.mechanism.coordinates}

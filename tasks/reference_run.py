@@ -13,7 +13,8 @@ import numpy as np
 from .. import analysis
 from ..analysis.prepared import Prepared
 from ..core.errors import SolveError
-from ..core.trajectory import Progress, Trajectory
+from ..core.progress import Progress
+from ..core.trajectory import Trajectory
 from ..description.tables.settings import Simulation
 from ..description.types.origin import joint_load
 from ..reference.forces.joint_loads import COMPONENTS, all_links
@@ -48,7 +49,7 @@ def reference_runs(
     """
     settings = analysis.RunSettings(tolerance=model.chain.simulation.tolerance * SOLVER_MARGIN, loads="all")
     try:
-        loaded = analysis.simulate(problem, settings, lambda fraction: progress("reference solver", fraction))
+        loaded = analysis.simulate(problem, settings, progress)
         run = _without_unasked_loads(model, loaded)
         natural = analysis.magnitudes(problem, run)
     except SolveError as error:

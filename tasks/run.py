@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
 from .. import analysis, plausibility
 from ..analysis.prepared import Prepared
 from ..core.csv_file import write_csv
-from ..core.trajectory import Progress, Trajectory, silent
+from ..core.progress import renamed
+from ..core.trajectory import Trajectory
 from ..core.version import __version__
 from ..fmu.backends.backend import Compilers, write_modelica
 from ..fmu.backends.fmu import Fmu, Order
+from ..options.checks import FMI_VERSIONS, above_zero, one_of
+from ..options.model import RunOptions
 from ..report.fmu_page.contents import contents
 from ..report.report import write_report
 from ..runs import rumoca
@@ -23,8 +26,9 @@ from ..runs.compare.compare import Comparison, compare
 from ..runs.compare.context import RunReport
 from ..runs.compare.findings import consistency, holding
 from ..runs.compare.result import withdraw_verdict, write_result
-from ..runs.fmpy_runs.inputs import InputTable
+from ..runs.fmpy_runs.inputs import InputTable, inputs_of
 from . import agreement, reactions, second_opinion
+from .build import check_march, compilers_of
 from .reference_run import reference_runs, step_notes
 
 TOLERANCE = 1e-6  # of each signal's scale, FMU against reference
@@ -33,99 +37,125 @@ _LOOSEST = 1e-2  # beyond that, nothing can be said to agree
 
 
 @dataclass(frozen=True)
-class Options:
-    """What to run and where to leave it.
+class RunPlan:
+    """Options of a run, worked out for one model.
 
-    Parameters:
-        out        folder for all files
-        case       name of the case, for the report
-        command    command line that repeats the run, for the report
-        tolerance  admissible error of the FMU, relative to each signal's scale; None: see `granted`
-        rumoca     whether to run the Modelica text in rumoca, if it is installed
-        compilers  what makes the FMUs
-        inputs     of the FMU over time; zero without it
-        fmi        version of the standard that the FMUs follow, 2.0 or 3.0
-        march      processors that the native FMU is built for, see `Order`
+    Parameters
+    ----------
+    options
+        Options as they were given.
+    case
+        Name of the case, for the report.
+    out
+        Folder for all files.
+    compilers
+        Compilers of the FMUs.
+    inputs
+        Inputs of the FMU over time; None: zero.
+    tolerance
+        Admissible error, relative to each signal's scale; see `granted`.
     """
 
+    options: RunOptions
+    case: str
     out: Path
-    case: str = ""
-    command: str = ""
-    tolerance: float | None = None
-    rumoca: bool = True
-    compilers: Compilers = field(default_factory=Compilers)
-    inputs: InputTable | None = None
-    fmi: str = "2.0"
-    march: str = ""
+    compilers: Compilers
+    inputs: InputTable | None
+    tolerance: float
 
 
-def granted(model: Prepared, options: Options) -> float:
+def checked(options: RunOptions) -> Compilers:
+    """Return the compilers of the FMUs.
+
+    Raises DescriptionError for invalid options, MissingToolError for a compiler that is missing.
+    """
+    one_of("fmi", options.fmi, FMI_VERSIONS)
+    if options.tolerance is not None:
+        above_zero("tolerance", options.tolerance)
+    compilers = compilers_of(options.compiler, options.omc, options.timeout)
+    check_march(options.march, compilers, options.fmi)
+    return compilers
+
+
+def granted(model: Prepared, options: RunOptions) -> float:
     """The error that runs may have: what was asked for, else 1e-6, or what the description's tolerance allows."""
     if options.tolerance is not None:
         return options.tolerance
     return max(TOLERANCE, min(_GROWTH * model.chain.simulation.tolerance, _LOOSEST))
 
 
-def run(model: Prepared, options: Options, progress: Progress = silent) -> RunReport:
+def run(model: Prepared, options: RunOptions, case: str = "", compilers: Compilers | None = None) -> RunReport:
     """Modelica, FMUs, reference, comparison, figures; writes them all below `options.out`.
 
-    Raises GpmelicaError if the model cannot be built or the reference fails; a failed run of a backend is
-    reported, not raised.
+    Parameters
+    ----------
+    model
+        Mechanism with its equations and initial state.
+    options
+        Options of the run; by default, its folder is the model's name.
+    case
+        Name of the case, for the report.
+    compilers
+        Compilers of the FMUs; None: those of the options.
+
+    Raises
+    ------
+    GpmelicaError
+        If the model cannot be built or the reference fails. A failed run of a backend is reported, not raised.
     """
-    withdraw_verdict(options.out)
-    write_modelica(model, options.out)
-    problem = model.with_inputs(None if options.inputs is None else options.inputs.functions())
-    with second_opinion.asked(model, options.inputs, granted(model, options)) as opinion:
+    out, progress = Path(options.out or model.name), options.progress
+    withdraw_verdict(out)
+    made_by = checked(options) if compilers is None else compilers
+    plan = RunPlan(options, case, out, made_by, inputs_of(model, options.inputs), granted(model, options))
+    write_modelica(model, out)
+    problem = model.with_inputs(None if plan.inputs is None else plan.inputs.functions())
+    with second_opinion.asked(model, plan.inputs, plan.tolerance) as opinion:
         # before the build: where the motion ends, there is nothing to build
         truth, loaded = reference_runs(model, problem, progress)
         for note in _partition_notes(model, problem, truth):
             progress(f"note: {note}", 1.0)
-        fmus = _fmus(model, options, progress)
-        attempts = _attempts(model, options, fmus, truth, progress)
+        fmus = _fmus(model, plan)
+        attempts = _attempts(model, plan, fmus, truth)
         progress("oracle", 0.0)
         said = opinion()
     judged = agreement.judge(model, truth, [*attempts, *said.attempts], problem, progress)
-    report = _report(model, problem, options, (truth, loaded), judged, fmus, said)
+    report = _report(model, problem, plan, (truth, loaded), judged, fmus, said)
     for trajectory in (truth, *report.runs):
-        write_csv(options.out / f"{trajectory.name}.csv", trajectory)
-    write_result(options.out, report)
-    write_report(options.out, report, lambda title: progress("drawing the report", 0.0))
+        write_csv(out / f"{trajectory.name}.csv", trajectory)
+    write_result(out, report)
+    write_report(out, report, renamed(progress, "drawing the report"))
     return report
 
 
-def _fmus(model: Prepared, options: Options, progress: Progress) -> list[Fmu]:
+def _fmus(model: Prepared, plan: RunPlan) -> list[Fmu]:
     """An FMU by each backend; the first is `Name.fmu` in the folder, others are in a folder of their backend."""
     made: list[Fmu] = []
-    for backend in options.compilers.backends:
-
-        def tell(what: str, name: str = backend.name) -> None:
-            progress(f"FMU by {name}: {what}", 0.0)
-
-        folder = options.out / backend.name if made else options.out
-        march = options.march if backend.cross else ""
-        order = Order(model, folder, options.fmi, march=march, progress=tell, documents=contents)
+    for backend in plan.compilers.backends:
+        progress = renamed(plan.options.progress, f"FMU by {backend.name}: {{}}")
+        folder = plan.out / backend.name if made else plan.out
+        march = plan.options.march if backend.cross else ""
+        order = Order(model, folder, plan.options.fmi, march=march, progress=progress, documents=contents)
         made.append(backend.build(order))
     return made
 
 
-def _runs_rumoca(options: Options) -> bool:
-    return options.rumoca and rumoca.available() and options.inputs is None
+def _runs_rumoca(plan: RunPlan) -> bool:
+    return plan.options.rumoca and rumoca.available() and plan.inputs is None
 
 
-def _attempts(
-    model: Prepared, options: Options, fmus: Sequence[Fmu], truth: Trajectory, progress: Progress
-) -> Iterator[Attempt]:
+def _attempts(model: Prepared, plan: RunPlan, fmus: Sequence[Fmu], truth: Trajectory) -> Iterator[Attempt]:
     """Runs of all FMUs, and of the Modelica source in rumoca."""
-    yield from fmu_attempts(model, fmus, truth, granted(model, options), options.inputs, progress)
-    if _runs_rumoca(options):
+    progress = plan.options.progress
+    yield from fmu_attempts(model, fmus, truth, plan.tolerance, plan.inputs, progress)
+    if _runs_rumoca(plan):
         progress("Modelica text in rumoca", 0.0)
-        yield rumoca_attempt(model, granted(model, options), options.compilers.timeout)
+        yield rumoca_attempt(model, plan.tolerance, plan.compilers.timeout)
 
 
 def _report(
     model: Prepared,
     problem: analysis.InitialValueProblem,
-    options: Options,
+    plan: RunPlan,
     known: tuple[Trajectory, Trajectory],
     judged: list[agreement.Judged],
     fmus: list[Fmu],
@@ -136,21 +166,21 @@ def _report(
     attempts = [run.attempt for run in judged]
     comparisons = [run.comparison for run in judged if run.comparison is not None]
     trajectories = tuple(attempt.trajectory for attempt in attempts if attempt.trajectory is not None)
-    own = compare(truth, truth, model.units, granted(model, options))
+    own = compare(truth, truth, model.units, plan.tolerance)
     lacking = analysis.residuals(problem, truth)
     report = RunReport(
         model=model,
         problem=problem,
-        case=options.case,
+        case=plan.case,
         reference=truth,
         runs=trajectories,
         comparisons=(own, *comparisons),
-        tolerance=granted(model, options),
+        tolerance=plan.tolerance,
         consistent=opinion.of_start(consistency(model, lacking)),
         holds=holding(model, lacking, (truth, *trajectories)),
         compilers=_versions(fmus),
-        command=options.command,
-        files=_files(model, options, fmus, trajectories),
+        command=plan.options.command,
+        files=_files(model, plan, fmus, trajectories),
         facts={
             "equations": model.program.formulation,
             **reactions.redundancy_of(model),
@@ -162,7 +192,7 @@ def _report(
         doubts=opinion.of_events(truth, _compared(comparisons, truth)),
         unconfirmed=opinion.absent,
     )
-    return replace(report, notes=(*_notes(report, options, attempts, fmus), *opinion.notes))
+    return replace(report, notes=(*_notes(report, plan, attempts, fmus), *opinion.notes))
 
 
 def _compared(comparisons: Sequence[Comparison], truth: Trajectory) -> float:
@@ -180,10 +210,10 @@ def _further(
 
 
 def _files(
-    model: Prepared, options: Options, fmus: Sequence[Fmu], trajectories: Sequence[Trajectory]
+    model: Prepared, plan: RunPlan, fmus: Sequence[Fmu], trajectories: Sequence[Trajectory]
 ) -> dict[str, str]:
     """File name → what it holds."""
-    compiled = {str(f.path.relative_to(options.out)): f"FMU {options.fmi} by {f.backend.name}" for f in fmus}
+    compiled = {str(f.path.relative_to(plan.out)): f"FMU {plan.options.fmi} by {f.backend.name}" for f in fmus}
     return {
         f"{model.name}.mo": "the model as Modelica text",
         f"{model.name}.mos": "script for omc that simulates and plots it",
@@ -194,7 +224,7 @@ def _files(
     }
 
 
-def _notes(report: RunReport, options: Options, attempts: Sequence[Attempt], fmus: Sequence[Fmu]) -> Iterator[str]:
+def _notes(report: RunReport, plan: RunPlan, attempts: Sequence[Attempt], fmus: Sequence[Fmu]) -> Iterator[str]:
     """What a reader must know beyond the three findings."""
     model = report.model
     for fmu in fmus:
@@ -202,27 +232,27 @@ def _notes(report: RunReport, options: Options, attempts: Sequence[Attempt], fmu
         if fmu.caveat:
             yield f"the co-simulation of the FMU by {fmu.backend.name} {fmu.caveat}"
     yield from step_notes(model.chain.simulation, report.modes)
-    yield from _tolerance_notes(model, options)
+    yield from _tolerance_notes(model, plan)
     for attempt in attempts:
         if attempt.trajectory is None and not attempt.failure:
             yield f"{attempt.name} came to nothing in its limit of time, so it was not compared"
-    if not _runs_rumoca(options):
-        yield f"the Modelica text was not run in rumoca{_why_not(options)}"
+    if not _runs_rumoca(plan):
+        yield f"the Modelica text was not run in rumoca{_why_not(plan)}"
     yield from _partition_notes(model, report.problem, report.reference)
     yield from _projection_notes(model)
     yield from reactions.warnings_of(model)
 
 
-def _why_not(options: Options) -> str:
-    if not options.rumoca:
+def _why_not(plan: RunPlan) -> str:
+    if not plan.options.rumoca:
         return ", as asked for"
     return ", which is not installed" if not rumoca.available() else ", which takes no inputs over time yet"
 
 
-def _tolerance_notes(model: Prepared, options: Options) -> Iterator[str]:
+def _tolerance_notes(model: Prepared, plan: RunPlan) -> Iterator[str]:
     """Where runs are not held to what they usually are."""
-    given, allowed = model.chain.simulation.tolerance, granted(model, options)
-    if options.tolerance is None and allowed > TOLERANCE:
+    given, allowed = model.chain.simulation.tolerance, plan.tolerance
+    if plan.options.tolerance is None and allowed > TOLERANCE:
         yield (
             f"simulation.tolerance is {given:g}, so errors up to {allowed:g} are granted;"
             f" {TOLERANCE / _GROWTH:g} or less would hold the runs to {TOLERANCE:g}"

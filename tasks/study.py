@@ -13,15 +13,17 @@ from rich.table import Table
 
 from ..analysis.prepared import prepare
 from ..core.errors import GpmelicaError, MissingToolError
-from ..core.trajectory import Progress
+from ..core.progress import Progress
 from ..description import Chain, load
 from ..fmu.compilers.kept import kept_objects
+from ..options.many import StudyOptions
+from ..options.model import RunOptions
 from ..report.cases.report import CaseFailure, CaseRun, Outcome, cases_data, write_case_report
 from ..report.cases.tables import largest_error, plausible, remark, verdict
 from ..report.plots.number_text import NOTHING
 from ..runs.compare.result import result, withdraw_verdict
-from ..sweeps.pools import Died, Processes, results
-from .run import Options, run
+from ..sweeps.pools import Died, processes, results
+from .run import run
 
 
 @dataclass(frozen=True)
@@ -82,25 +84,32 @@ class _Job:
         return shlex.join(["gpmelica", "run", str(self.file), *options, *([] if self.rumoca else ["--no-rumoca"])])
 
 
-def study_cases(file: Path, out: Path | None, progress: Progress, rumoca: bool = True) -> Study:
+def study_cases(file: Path, options: StudyOptions) -> Study:
     """Run all cases of a description in parallel; writes one folder per case and the page that compares them.
 
     A case that cannot be built or run is a failure in the study, and the others go on.
 
-    Parameters:
-        out       folder for everything; default `<Name>_study`
-        progress  called with an activity and the fraction done, after each case
-        rumoca    whether to run the Modelica text in rumoca too, if it is installed
+    Parameters
+    ----------
+    file
+        Description with cases; without any, the description itself is run.
+    options
+        Options of the study.
 
-    Raises DescriptionError if the file is wrong, MissingToolError if there is no C compiler.
+    Raises
+    ------
+    DescriptionError
+        If the file is wrong.
+    MissingToolError
+        If there is no C compiler.
     """
     chain = load(file)
-    folder = out or Path(f"{chain.name}_study")
+    folder = Path(options.out or f"{chain.name}_study")
     cases: list[str | None] = [case.name for case in chain.cases] or [None]
-    runs = _run_all([_Job(file, case, folder, rumoca) for case in cases], progress)
-    progress("drawing the comparison", 0.0)
-    command = ["gpmelica", "study", str(file), "--cases", *(["--out", str(out)] if out else [])]
-    command += [] if rumoca else ["--no-rumoca"]
+    runs = _run_all([_Job(file, case, folder, options.rumoca) for case in cases], options.progress)
+    options.progress("drawing the comparison", 0.0)
+    command = ["gpmelica", "study", str(file), "--cases", *(["--out", str(options.out)] if options.out else [])]
+    command += [] if options.rumoca else ["--no-rumoca"]
     return Study(chain, runs, write_case_report(folder, chain, runs, shlex.join(command)))
 
 
@@ -111,7 +120,7 @@ def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
         withdraw_verdict(job.folder / job.name)
     progress("cases", 0.0)
     with kept_objects():
-        for job, came in results(Processes(most=len(jobs)), _run_case, jobs):
+        for job, came in results(processes(most=len(jobs)), _run_case, jobs):
             if isinstance(came, Died):
                 done[job.name] = CaseFailure(job.name, f"{came.reason}; try {job.command}")
             else:
@@ -123,9 +132,9 @@ def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
 
 
 def _run_case(job: _Job) -> Outcome:
-    options = Options(job.folder / job.name, job.case or "", job.command, rumoca=job.rumoca)
+    options = RunOptions(job.folder / job.name, rumoca=job.rumoca, compiler="native", command=job.command)
     try:
-        report = run(prepare(load(job.file, job.case), str(job.file)), options)
+        report = run(prepare(load(job.file, job.case), str(job.file)), options, job.case or "")
     except MissingToolError:
         raise  # no case can do without
     except GpmelicaError as error:

@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from ..core.errors import MissingToolError
-from ..core.trajectory import Array, Progress
+from ..core.progress import renamed
+from ..core.trajectory import Array
 from ..description import Chain
+from ..language.suggest import several
+from ..options.many import SweepOptions
 from ..report.sweep.content import Content, Effects
 from ..report.sweep.page import write_page
 from ..sweeps.objectives import objectives
 from ..sweeps.points import Points, points
 from ..sweeps.results import Sweep
 from ..sweeps.sensitivities import sensitivities
-from ..sweeps.sweep import SweepRequest, sweep
+from ..sweeps.sweep import sweep
 from ..sweeps.variations import variations
 
 
-def run_sweep(chain: Chain, source: str, order: SweepRequest, progress: Progress) -> Sweep:
+def run_sweep(chain: Chain, source: str, order: SweepOptions, out: Path) -> Sweep:
     """Do a sweep, or what is left of it, and write its page; see `sweeps.sweep.sweep`."""
-    found = sweep(chain, source, order, progress)
+    found = sweep(chain, source, order, out)
     content = _content(chain, order, found)
-    page = write_page(order.out, content, lambda title: progress("drawing the report", 0.0))
+    page = write_page(out, content, renamed(order.progress, "drawing the report"))
     return replace(found, report=page)
 
 
-def _content(chain: Chain, order: SweepRequest, found: Sweep) -> Content:
+def _content(chain: Chain, order: SweepOptions, found: Sweep) -> Content:
     table = found.table
-    texts = {objective.name: objective.text for objective in objectives(order.objectives)}
+    texts = {objective.name: objective.text for objective in objectives(several(order.objectives))}
     values = {name: table[name].to_numpy(dtype=float) for name in texts}
     where = points(variations(order.settings), order.samples, order.sampler, order.seed)
     return Content(
@@ -46,7 +50,7 @@ def _content(chain: Chain, order: SweepRequest, found: Sweep) -> Content:
     )
 
 
-def _effects(where: Points, order: SweepRequest, values: Array) -> Effects | str:
+def _effects(where: Points, order: SweepOptions, values: Array) -> Effects | str:
     try:
         found = sensitivities(where, order.sampler, values, order.seed)
     except MissingToolError:
@@ -56,7 +60,7 @@ def _effects(where: Points, order: SweepRequest, values: Array) -> Effects | str
     return Effects(found.method, found.keys, found.measures, found.spread, found.used)
 
 
-def _facts(where: Points, order: SweepRequest, seconds: float, found: Sweep) -> dict[str, str]:
+def _facts(where: Points, order: SweepOptions, seconds: float, found: Sweep) -> dict[str, str]:
     facts = {axis.key: f"{len(axis.values)} values, {axis.values[0]} to {axis.values[-1]}" for axis in where.axes}
     facts |= {d.key: str(d) for d in where.distributions}
     if where.distributions:

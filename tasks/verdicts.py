@@ -17,7 +17,7 @@ _LARGEST = 1_000_000  # bytes of a description
 _NAME = re.compile(r"""^\s*name\s*=\s*["'](\w+)["']""", re.MULTILINE)
 
 
-def withdraw_run(file: Path, case: str | None, out: Path | None) -> None:
+def withdraw_run(file: Path, case: str | None, out: Path | str | None) -> None:
     """Remove the verdict of an earlier `run` of a description, which may be invalid by now.
 
     Parameters
@@ -33,7 +33,7 @@ def withdraw_run(file: Path, case: str | None, out: Path | None) -> None:
         withdraw_verdict(folder)
 
 
-def withdraw_study(file: Path, out: Path | None) -> None:
+def withdraw_study(file: Path, out: Path | str | None) -> None:
     """Remove the verdicts of an earlier `study`: its page, and that of every case which it lists."""
     for folder in _folders(file, out, "_study"):
         for case in _cases(folder / "cases.json"):
@@ -41,7 +41,7 @@ def withdraw_study(file: Path, out: Path | None) -> None:
         _remove(folder, "cases.html", "cases.json")
 
 
-def withdraw_sweep(file: Path, case: str | None, out: Path | None) -> None:
+def withdraw_sweep(file: Path, case: str | None, out: Path | str | None) -> None:
     """Remove page, table and signals of an earlier `sweep`; the runs that are done stay, so that it can go on.
 
     `sweep.json` stays too: it says which sweep these runs belong to, and nothing about their results.
@@ -51,17 +51,17 @@ def withdraw_sweep(file: Path, case: str | None, out: Path | None) -> None:
         rmtree(folder / "signals.zarr", ignore_errors=True)
 
 
-def withdraw_optimum(file: Path, case: str | None, out: Path | None) -> None:
+def withdraw_optimum(file: Path, case: str | None, out: Path | str | None) -> None:
     """Remove the result of an earlier `optimize`, and the verdict on the run with its values."""
     for folder in _folders(file, out, f"_{case}_optimum" if case else "_optimum"):
         _remove(folder, "optimum.json")
         withdraw_verdict(folder / "run")
 
 
-def _folders(file: Path, out: Path | None, ending: str) -> Iterator[Path]:
+def _folders(file: Path, out: Path | str | None, ending: str) -> Iterator[Path]:
     """The folder that a command writes to; none if the description has no name."""
     if out is not None:
-        yield out
+        yield Path(out)
     elif name := _name(file):
         yield Path(f"{name}{ending}")
 

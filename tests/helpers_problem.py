@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from gpmelica.analysis import (
     Solvability,
 )
 from gpmelica.core.errors import Problem
+from gpmelica.core.progress import Progress, silent
 from gpmelica.core.trajectory import Array, Magnitude, Trajectory
 from gpmelica.mechanism import Mechanism
 
@@ -54,7 +55,7 @@ def simulate(
     start: Start | None = None,
     inputs: Mapping[str, Input] | None = None,
     dependent: Sequence[str] | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress = silent,
     **settings: Any,
 ) -> Trajectory:
     """Run of a mechanism; see `analysis.simulate` and `analysis.RunSettings`."""

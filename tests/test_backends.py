@@ -23,6 +23,7 @@ from helpers_stages import StagedModel
 
 from gpmelica.analysis.prepared import prepare
 from gpmelica.generator import modelica
+from gpmelica.options.model import RunOptions
 from gpmelica.runs import rumoca as rumoca_backend
 from gpmelica.runs.compare.compare import compare
 from gpmelica.tasks import run as verify
@@ -77,7 +78,7 @@ def test_crane_runs_agree(tmp_path: Path) -> None:
     """
     stop = 0.3
     model = prepare(changed("crane", "rigid_boom", simulation__stop=stop))
-    report = verify.run(model, verify.Options(tmp_path, "rigid_boom", rumoca=False))
+    report = verify.run(model, RunOptions(tmp_path, rumoca=False, compiler="native"), "rigid_boom")
     assert [comparison.name for comparison in report.comparisons[1:]] == [
         "fmu-native-me",
         "fmu-native-cs",

@@ -19,12 +19,13 @@ from gpmelica.core.csv_file import read_csv, write_csv
 from gpmelica.core.errors import DescriptionError
 from gpmelica.core.trajectory import Array, Magnitude, Trajectory
 from gpmelica.description.load import from_data
+from gpmelica.options.model import RunOptions
 from gpmelica.runs.compare.compare import compare, error_over_time, on_common_grid
 from gpmelica.runs.compare.decay import free_decay
 from gpmelica.runs.compare.findings import Finding, consistency, holding, start_consistency
 from gpmelica.runs.compare.scales import scales
 from gpmelica.runs.fmpy_runs.simulate import read_or_simulate
-from gpmelica.tasks.run import Options, granted
+from gpmelica.tasks.run import granted
 
 UNITS = {"angle": "rad", "small": "rad", "x": "m", "rest": "s"}
 TIME = np.linspace(0.0, 2.0, 201)
@@ -411,5 +412,5 @@ def test_no_constraints() -> None:
 )
 def test_what_runs_are_held_to(tmp_path: Path, tolerance: float, asked: float | None, expected: float) -> None:
     """What was asked for, or what solvers of the description's tolerance can keep, but 1 % of a signal at most."""
-    options = Options(tmp_path, tolerance=asked)
+    options = RunOptions(tmp_path, tolerance=asked)
     assert granted(arm(tolerance=tolerance), options) == pytest.approx(expected)

@@ -35,6 +35,7 @@ from gpmelica.description.load import from_data
 from gpmelica.fmu.code.residuals import residual
 from gpmelica.linear import OperatingPoint, StateSpace, linearized, trimmed
 from gpmelica.linear.modes import _ON_THE_WAY, modes
+from gpmelica.linear.point import Plant
 from gpmelica.linear.tangent import tangent
 from gpmelica.mechanism import signal_names
 from gpmelica.runs.fmpy_runs.inputs import InputTable
@@ -65,9 +66,12 @@ def _worst(space: StateSpace, found: Array, expected: Array) -> float:
 
 def _off_the_start(compiled: Compiled, near: Nearby, t: float) -> OperatingPoint:
     """A state of the manifold in which everything moves."""
-    rng, at_start = np.random.default_rng(5), linearized(compiled.model, compiled.fmu, point(compiled.model))
+    rng, at_start = (
+        np.random.default_rng(5),
+        linearized(Plant(compiled.model, compiled.fmu), point(compiled.model)),
+    )
     begin = near.completed(point(compiled.model, t), at_start.states)
-    space = linearized(compiled.model, compiled.fmu, begin)
+    space = linearized(Plant(compiled.model, compiled.fmu), begin)
     z = np.concatenate([space.x + 1e-2 * rng.normal(size=len(space.x)), rng.normal(size=len(space.u))])
     return near.moved(begin, space, z)
 
@@ -89,7 +93,7 @@ def test_derivatives_on_the_manifold(
     compiled = compile_example(name, case) if case else compile_data(MECHANISMS[name])
     with Nearby(compiled, t) as near:
         at = _off_the_start(compiled, near, t)
-        space = linearized(compiled.model, compiled.fmu, at)
+        space = linearized(Plant(compiled.model, compiled.fmu), at)
         z = np.concatenate([space.x, space.u])
         expected = differences(lambda moved: near.rates(near.moved(at, space, moved), space), z)
         assert np.concatenate([space.drift, space.y]) == pytest.approx(near.rates(at, space), rel=1e-9, abs=1e-9)
@@ -124,7 +128,7 @@ def test_both_versions_of_the_standard_say_the_same(compile_example: Compile, ex
     spaces = []
     for fmi in ("2.0", "3.0"):
         compiled = compile_example(example, case, fmi)
-        spaces.append(linearized(compiled.model, compiled.fmu, point(compiled.model, 0.2)))
+        spaces.append(linearized(Plant(compiled.model, compiled.fmu), point(compiled.model, 0.2)))
     two, three = (block_diag(s.A, s.B, s.C, s.D) for s in spaces)
     assert np.abs(two).max() > 1.0
     assert np.array_equal(two, three)
@@ -136,12 +140,12 @@ def test_formulations_have_one_machine(compile_model: CompileModel) -> None:
     names = ("four_bar_3d, gpme_reduced", "four_bar_3d, lagrange")
     found = [compile_model(MODELS[name](), "3.0") for name in names]
     found.append(compile_model(example_model("four_bar_3d", "planar")))
-    gpme_reduced, lagrange, gpme = (linearized(c.model, c.fmu, point(c.model)) for c in found)
+    gpme_reduced, lagrange, gpme = (linearized(Plant(c.model, c.fmu), point(c.model)) for c in found)
     for other in (gpme_reduced, lagrange):
         assert other.states == gpme.states
         assert pytest.approx(gpme.A, rel=1e-9, abs=1e-9) == other.A
         assert other.drift == pytest.approx(gpme.drift, rel=1e-9)
-    assert [len(linearized(c.model, c.fmu, point(c.model), full=True).A) for c in found] == [4, 6, 6]
+    assert [len(linearized(Plant(c.model, c.fmu), point(c.model), full=True).A) for c in found] == [4, 6, 6]
 
 
 # ---- Closed forms -----------------------------------------------------------------------------------------------
@@ -179,7 +183,7 @@ def _of_cantilever(elements: int) -> list[complex]:
 def test_base_on_supports_and_cantilever(compile_data: CompileData) -> None:
     """Six damped motions of the base; the beam's as of its rigid finite elements, undamped to the last digit."""
     compiled = compile_data(elastic())
-    space = linearized(compiled.model, compiled.fmu, point(compiled.model))
+    space = linearized(Plant(compiled.model, compiled.fmu), point(compiled.model))
     base, beam = _of_base(), _of_cantilever(4)
     found, expected = _eigenvalues(space), _upper([*base, *beam])
     assert found == pytest.approx(expected, rel=EXACT)
@@ -202,7 +206,7 @@ def _pendulum() -> tuple[Array, Array]:
 def test_pendulum_bristle_and_free_mass(compile_data: CompileData) -> None:
     """Two undamped modes with their shapes; presliding, which leaves one pole at zero; two of a free mass."""
     compiled = compile_data(hanging())
-    space = linearized(compiled.model, compiled.fmu, point(compiled.model))
+    space = linearized(Plant(compiled.model, compiled.fmu), point(compiled.model))
     M, K = _pendulum()
     squares, vectors = eigh(K, M)
     normal = 50.0
@@ -227,13 +231,13 @@ def test_rows_have_no_poles_but_those_of_their_stabilisation(compile_example: Co
     model = compiled.model
     state = State(10.0, model.start[0], 0.0 * model.start[1])
     at, n, rank = point(model, 10.0, state), model.mechanism.n, model.solvability.rank
-    space = linearized(model, compiled.fmu, at)
+    space = linearized(Plant(model, compiled.fmu), at)
     holonomic = 5  # two closures of two rows, and the steering
     assert len(space.states) == (n - holonomic) + (n - rank) == 5
     assert _eigenvalues(space) == pytest.approx(np.zeros(5))
     assert space.notes == ()
     alpha, beta = model.mechanism.alpha, model.mechanism.beta
-    full = linearized(model, compiled.fmu, at, full=True)
+    full = linearized(Plant(model, compiled.fmu), at, full=True)
     roots = [*np.roots([1.0, 2 * alpha, beta**2]).tolist()] * holonomic + [-2 * alpha] * (rank - holonomic)
     found = np.sort_complex(np.linalg.eigvals(full.A))
     expected = np.sort_complex(np.array([*np.zeros(5), *roots], dtype=complex))
@@ -282,7 +286,7 @@ def test_the_way_to_zero_is_looked_at_far_from_every_simple_part() -> None:
 def test_response_to_a_small_step(compile_data: CompileData) -> None:
     """python-control's response to a step of the motor is that of the FMU's nonlinear run."""
     compiled, torque = compile_data(hanging()), 1e-2
-    space = linearized(compiled.model, compiled.fmu, point(compiled.model))
+    space = linearized(Plant(compiled.model, compiled.fmu), point(compiled.model))
     chosen = space.select(inputs=["motor"], outputs=["upper_angle", "lower_angle_dot", "E_z"])
     inputs = InputTable(np.array([0.0, 2.0]), {"motor": np.full(2, torque)})
     run = run_of(compiled, "cs", chosen.outputs, stop=2.0, output_step=0.02, tolerance=1e-11, inputs=inputs)
@@ -301,11 +305,13 @@ def test_trim(compile_data: CompileData) -> None:
     compiled = compile_data(hanging())
     held = hanging() | {"statics": {"locked": ["upper"]}}
     model = prepare(from_data(held | {"simulation": {"start": "description", "stop": 2.0}}))
-    at = trimmed(model, compiled.fmu, State(0.0, solving.equilibrium(model.mechanism), np.zeros(4), np.zeros(1)))
+    at = trimmed(
+        Plant(model, compiled.fmu), State(0.0, solving.equilibrium(model.mechanism), np.zeros(4), np.zeros(1))
+    )
     assert at.signals["upper_angle"] == 1.0
     assert at.signals["lower_angle"] == pytest.approx(np.pi / 2 - 1.0, abs=1e-9)
     assert at.inputs["motor"] == pytest.approx(-1.5 * GRAVITY * np.cos(1.0), rel=1e-9)
-    assert linearized(model, compiled.fmu, at).notes == ()
+    assert linearized(Plant(model, compiled.fmu), at).notes == ()
 
 
 @pytest.mark.slow
@@ -327,8 +333,8 @@ def test_trim_on_a_task(compile_model: CompileModel) -> None:
     """The crane starts off its ellipse; boom and jib, which the task drives, follow it, and base and beam rest."""
     compiled = compile_model(prepare(changed("slewing/slewing", "plant", links__boom__beam__elements=2)))
     model = compiled.model
-    at = trimmed(model, compiled.fmu, State(0.0, *model.start))
-    space = linearized(model, compiled.fmu, at)
+    at = trimmed(Plant(model, compiled.fmu), State(0.0, *model.start))
+    space = linearized(Plant(model, compiled.fmu), at)
     # turning does not bend the boom in its own plane: what is left there is rounding
     turned, raised = space.select(["slewing"], ["column_angle", "boom_angle"]).frequency_response([0.1, 5.0])
     assert np.abs(turned).min() > 1e-9
@@ -341,7 +347,7 @@ def test_trim_on_a_task(compile_model: CompileModel) -> None:
 def test_frequency_response_and_its_figure(compile_data: CompileData) -> None:
     """The response is python-control's; the figure has a line per pair in both panels, with its units."""
     compiled = compile_data(hanging())
-    space = linearized(compiled.model, compiled.fmu, point(compiled.model))
+    space = linearized(Plant(compiled.model, compiled.fmu), point(compiled.model))
     chosen = space.select(outputs=["E_x", "upper_angle", "upper_angle_ddot", "E_y"])
     frequencies = np.array([0.1, 0.7, 30.0])
     expected = chosen.to_control()(2j * np.pi * frequencies)
@@ -358,7 +364,7 @@ def test_frequency_response_and_its_figure(compile_data: CompileData) -> None:
 def test_drift_time_and_violations_are_said_with_numbers(compile_example: Compile) -> None:
     """The crane starts off its ellipse, falls, and its height is a function of time."""
     compiled = compile_example("crane", "rigid_boom")
-    space = linearized(compiled.model, compiled.fmu, point(compiled.model, 0.2))
+    space = linearized(Plant(compiled.model, compiled.fmu), point(compiled.model, 0.2))
     violated, drift, time = space.notes
     assert "the state violates constraints, ellipse by 0.2" in violated
     assert drift.startswith("not an equilibrium: the states drift by ")
@@ -386,7 +392,7 @@ def test_no_model_where_rows_are_lost() -> None:
     model = prepare(from_data(_parallelogram(0.5)))
     flat = point(model, 0.0, State(0.0, np.zeros(3), np.zeros(3)))
     with pytest.raises(SolveError, match=r"no linear model at t = 0 s: .* have rank 1 there and 2 at the start"):
-        linearized(model, Path("no.fmu"), flat)
+        linearized(Plant(model, Path("no.fmu")), flat)
 
 
 # ---- Command line -----------------------------------------------------------------------------------------------

@@ -25,9 +25,10 @@ from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.core.strict_json import strict_json
 from gpmelica.description import load
 from gpmelica.description.load import from_data
-from gpmelica.fmu.backends.backend import Compilers
 from gpmelica.linear import Modes, linearized
+from gpmelica.linear.point import Plant
 from gpmelica.mechanism import Place, build
+from gpmelica.options.model import RunOptions
 from gpmelica.report.tables import closures, mode_text
 from gpmelica.runs.compare.result import result
 from gpmelica.tasks import run as verify
@@ -176,7 +177,7 @@ def test_a_diverging_reference_says_which_step_would_do(tmp_path: Path) -> None:
     """`run` with RK4 and ten times the stable step ends with the time and the step."""
     model = _replacement(method="RK4", step=2e-3, stop=0.5)
     with pytest.raises(SolveError, match=r"t = .* is too long for RK4, .* up to about 0\.000\d+ s"):
-        verify.run(model, verify.Options(tmp_path, compilers=Compilers()))
+        verify.run(model, RunOptions(tmp_path, compiler="native"))
 
 
 def test_closures_have_a_table() -> None:
@@ -235,7 +236,7 @@ def test_swings_are_seen(compile_data: CompileData, tmp_path: Path) -> None:
     """By themselves 8 % of the machine or half a radian; else as asked for, of the coordinate that moves most."""
     compiled = compile_data(hanging())
     mechanism = compiled.model.mechanism
-    modes = Modes(linearized(compiled.model, compiled.fmu, point(compiled.model)), compiled.model)
+    modes = Modes(linearized(Plant(compiled.model, compiled.fmu), point(compiled.model)), compiled.model)
     size = scene.extent(mechanism, modes.linear.q)
     for mode in modes:
         shape = np.array(list(mode.shape.values()))

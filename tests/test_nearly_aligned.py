@@ -12,6 +12,7 @@ from helpers_loops import four_bar
 
 from gpmelica.analysis.prepared import prepare
 from gpmelica.description.load import from_data
+from gpmelica.options.model import RunOptions
 from gpmelica.tasks import run as verify
 
 
@@ -41,6 +42,6 @@ def test_a_tilted_four_bar_runs_and_is_right(tilt: float, tmp_path: Path) -> Non
     """Within the time of the exact one: it took more than a minute."""
     begun = time.process_time()
     model = prepare(from_data(tilted(tilt, simulation={"stop": 0.5})))
-    report = verify.run(model, verify.Options(tmp_path, rumoca=False))
+    report = verify.run(model, RunOptions(tmp_path, rumoca=False, compiler="native"))
     assert report.ok, report.findings
     assert time.process_time() - begun < 30.0

@@ -11,6 +11,7 @@ from helpers_parts import Table, body, link, machine
 
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.description.load import from_data
+from gpmelica.options.model import RunOptions
 from gpmelica.reference.kinematics.kinematics import Kinematics
 from gpmelica.tasks import run as verify
 
@@ -46,7 +47,7 @@ def sprung(**tables: Any) -> Table:
 
 def verdict(model: Prepared, out: Path, **options: Any) -> verify.RunReport:
     """Run everything."""
-    return verify.run(model, verify.Options(out, **options))
+    return verify.run(model, RunOptions(out, compiler="native", **options))
 
 
 @pytest.mark.slow

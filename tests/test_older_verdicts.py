@@ -9,6 +9,7 @@ import pytest
 from awkward_machines.judge import toml
 from helpers_cli import ARM, Command
 
+from gpmelica.options.many import StudyOptions
 from gpmelica.tasks import study
 
 _VERDICT = ("result.json", "report.html")
@@ -112,7 +113,7 @@ def test_an_interrupted_study_has_no_older_verdict(monkeypatch: pytest.MonkeyPat
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        study.study_cases(Path("arm.toml"), None, interrupt)
+        study.study_cases(Path("arm.toml"), StudyOptions(progress=interrupt))
     assert not [path for path in older if path.exists()]
 
 

@@ -46,7 +46,9 @@ def _line(text: str, start: str) -> int:
 def test_build(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
     """The FMU, the text, the script and the log are in the folder; the outcome tells what omc said."""
     out, told = tmp_path / "out", []
-    outcome = openmodelica.build(model, out, omc=stand_in.omc, progress=told.append, sessions=sessions)
+    outcome = openmodelica.build(
+        model, out, omc=stand_in.omc, progress=lambda what, fraction: told.append(what), sessions=sessions
+    )
     assert isinstance(outcome, BuildOutcome)
     assert sorted(path.name for path in out.iterdir()) == [
         "Pendulum.fmu",

@@ -30,10 +30,12 @@ from gpmelica.fmu.backends.openmodelica.process import Child
 from gpmelica.fmu.backends.openmodelica.transport import connected
 from gpmelica.generator import modelica
 from gpmelica.generator.program.program import STATE
-from gpmelica.linear import Where, linearize
+from gpmelica.linear import linearize
+from gpmelica.options.linear import LinearizeOptions
+from gpmelica.options.model import RunOptions
 from gpmelica.runs.fmpy_runs import simulate as runs
 from gpmelica.runs.fmpy_runs.instance import Instance
-from gpmelica.tasks.run import Options, run
+from gpmelica.tasks.run import run
 
 pytest_plugins = ["fixtures_openmodelica"]
 pytestmark = pytest.mark.openmodelica
@@ -164,7 +166,7 @@ def test_linearize(model: Prepared, omc: Omc, tmp_path: Path) -> None:
         pytest.skip(f"the linear model that {omc.version()} wrote is not text (seen in omc 1.25.7)")
     found = runpy.run_path(str(tmp_path / "linearized_model.py"), {"nan": np.nan})["linearized_model"]()
     states, inputs, outputs = found[9:]
-    ours = linearize(model, Where(), full=True)
+    ours = linearize(model, LinearizeOptions(full=True))
     assert sorted(states) == sorted(f"{name}{STATE}" for name in ours.states)
     assert sorted(inputs) == sorted(ours.inputs)
     x = [states.index(f"{name}{STATE}") for name in ours.states]
@@ -193,5 +195,5 @@ STOP = 0.5  # s
 def test_verdict(omc: Omc, tmp_path: Path, file: str) -> None:
     """Both modes agree with the reference, start included."""
     model = gp.load(EXAMPLES / f"{file}.toml", simulation={"stop": STOP}).prepared
-    report = run(model, Options(tmp_path, rumoca=False, compilers=Compilers((OpenModelica(omc),))))
+    report = run(model, RunOptions(tmp_path, rumoca=False), compilers=Compilers((OpenModelica(omc),)))
     assert report.ok, [*report.findings, *report.notes]

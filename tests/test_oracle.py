@@ -17,7 +17,8 @@ from machines.second_opinion import second_opinion
 
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.analysis.start import statics
-from gpmelica.core.trajectory import Event, Trajectory, silent
+from gpmelica.core.progress import silent
+from gpmelica.core.trajectory import Event, Trajectory
 from gpmelica.description.load import from_data, load
 from gpmelica.description.tables.task import Path as DescribedPath
 from gpmelica.description.types.closures import CLOSURE_TYPES, DEFORMATIONS, Condition

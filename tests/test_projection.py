@@ -23,6 +23,7 @@ from gpmelica.description.load import from_data
 from gpmelica.fmu.archive.validation import validate
 from gpmelica.fmu.backends import native
 from gpmelica.generator import variables
+from gpmelica.options.model import RunOptions
 from gpmelica.runs.fmpy_runs import simulate as runs
 from gpmelica.runs.fmpy_runs.instance import Instance
 from gpmelica.tasks import run as verify
@@ -348,7 +349,7 @@ def test_description_of_the_fmu(swinging: Compiled) -> None:
 @pytest.mark.slow
 def test_run_agrees_and_says_who_projects(swinging: Compiled, tmp_path: Path) -> None:
     """With α = β = 0 the projected FMU moves as the reference in both modes; a note tells the backends apart."""
-    report = verify.run(swinging.model, verify.Options(tmp_path, rumoca=False))
+    report = verify.run(swinging.model, RunOptions(tmp_path, rumoca=False, compiler="native"))
     assert [c.ok for c in report.comparisons] == [True, True, True, True]
     for comparison, limit in zip(report.comparisons[1:], (1e-8, TOLERANCE, 1e-8), strict=True):
         assert comparison.violation_position is not None

@@ -26,10 +26,11 @@ from gpmelica.fmu.backends.backend import Compilers
 from gpmelica.fmu.backends.omc import OpenModelica
 from gpmelica.fmu.backends.openmodelica import Omc
 from gpmelica.mechanism import Mechanism, build
+from gpmelica.options.model import RunOptions
 from gpmelica.reference.integration.motion import Motion
 from gpmelica.reference.kinematics.segment import Segment
 from gpmelica.reference.solve.solver import formulation
-from gpmelica.tasks.run import Options, run
+from gpmelica.tasks.run import run
 
 METHODS = {"RK4": 1e-7, "DOP853": 1e-9, "Radau": 1e-7, "BDF": 1e-5, "LSODA": 1e-7}
 
@@ -141,7 +142,12 @@ def _vertical_force(run: Trajectory) -> float:
 def test_progress_and_grid() -> None:
     """Progress rises to 1 and is not reported at every step; the output grid is the description's."""
     seen: list[float] = []
-    run = simulate(mechanism_of(manipulator()), method="RK4", step=5e-4, stop=0.5, progress=seen.append)
+
+    def progress(what: str, fraction: float) -> None:
+        assert what == "reference solver"
+        seen.append(fraction)
+
+    run = simulate(mechanism_of(manipulator()), method="RK4", step=5e-4, stop=0.5, progress=progress)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
     assert 20 < len(seen) <= 101 < run.steps
@@ -309,8 +315,9 @@ def test_where_a_choice_of_coordinates_ends() -> None:
 def test_what_the_text_cannot_do_is_said_before_the_build(tmp_path: Path) -> None:
     """Where the text's coordinates end is known by then, whatever becomes of the build."""
     told: list[str] = []
-    options = Options(tmp_path, compilers=Compilers((OpenModelica(Omc(str(tmp_path / "nowhere"))),)))
+    options = RunOptions(tmp_path, progress=lambda what, fraction: told.append(what))
+    compilers = Compilers((OpenModelica(Omc(str(tmp_path / "nowhere"))),))
     with pytest.raises(MissingToolError):
-        run(prepare(from_data(_falling_bob(stop=0.8))), options, lambda what, fraction: told.append(what))
+        run(prepare(from_data(_falling_bob(stop=0.8))), options, compilers=compilers)
     assert [text for text in told if "keeps the dependent coordinates of the start, bob.x" in text]
     assert "FMU by openmodelica: starting omc" in told

@@ -20,6 +20,7 @@ ROOT = Path(gpmelica.__file__).parent
 # A line may import from the lines above it. Folders are rooms; CONTRIBUTING.md says what is in each.
 ORDER = """
 core
+options
 oracle.bodies
 oracle.expressions
 oracle.constraints

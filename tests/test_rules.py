@@ -11,9 +11,6 @@ import pytest
 from test_rooms import MODULES
 
 MOST = 8  # parameters of a function outside the command line
-# functions of the public door, whose options are keywords that scripts use
-PUBLIC = {"api.model.run", "api.optimum.optimize", "api.sweeps.sweep"}
-LONG = {"runs.fmpy_runs.simulate.simulate"}  # to become a record
 # types of CasADi, which has none; numbers of one or of many states at once, floats or arrays
 UNTYPED = {"fmu.code.casadi_eval.SX", "reference.kinematics.jet.Number", "oracle.expressions.jets.Slope"}
 # Names that two or more classes share. The oracle repeats terms of the mechanism, for it shares no code.
@@ -42,7 +39,7 @@ def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 
 def test_functions_have_few_parameters() -> None:
-    """Outside the command line at most eight, except keywords of the public door; records hold the others."""
+    """Outside the command line at most eight; records hold the others."""
     production = {name: path for name, path in MODULES.items() if name.split(".")[0] != "cli"}
     found = {
         f"{module}.{function.name}"
@@ -51,7 +48,7 @@ def test_functions_have_few_parameters() -> None:
         if len(parameters(function)) > MOST
     }
     assert len(production) > 300
-    assert found == PUBLIC | LONG
+    assert found == set()
 
 
 def test_class_names_are_used_once() -> None:

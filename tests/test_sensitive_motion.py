@@ -23,7 +23,8 @@ from helpers_sensitive import (
 )
 
 from gpmelica.analysis.prepared import Prepared
-from gpmelica.core.trajectory import Array, Trajectory, silent
+from gpmelica.core.progress import silent
+from gpmelica.core.trajectory import Array, Trajectory
 from gpmelica.fmu.backends.fmu import Fmu
 from gpmelica.fmu.backends.native import Native
 from gpmelica.runs.attempts import Attempt, fmu_attempts

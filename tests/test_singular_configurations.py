@@ -16,7 +16,8 @@ from helpers_reference import mechanism_of
 from gpmelica import plausibility
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.errors import SolveError
-from gpmelica.core.trajectory import Array, Trajectory, silent
+from gpmelica.core.progress import silent
+from gpmelica.core.trajectory import Array, Trajectory
 from gpmelica.description.load import from_data
 from gpmelica.fmu.backends.fmu import Fmu
 from gpmelica.fmu.backends.native import Native

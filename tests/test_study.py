@@ -23,6 +23,7 @@ from rich.console import Console
 from test_report import Page, strictly
 
 from gpmelica.core.errors import DescriptionError
+from gpmelica.options.many import StudyOptions
 from gpmelica.report.cases.outcome import CaseFailure, CaseRun
 from gpmelica.tasks.study import Study, study_cases
 
@@ -49,7 +50,10 @@ class Finished:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     """Run it once."""
     folder, told = tmp_path_factory.mktemp("study"), list[tuple[str, float]]()
-    study = study_cases(description(folder), folder / "out", lambda *now: told.append(now), rumoca=False)
+    study = study_cases(
+        description(folder),
+        StudyOptions(folder / "out", rumoca=False, progress=lambda *now: told.append(now)),
+    )
     return Finished(study, folder / "out", told)
 
 
@@ -91,7 +95,7 @@ def test_a_case_that_fails_has_no_verdict_of_an_earlier_run(tmp_path: Path) -> N
     for path in old:
         path.write_text("{}", encoding="utf-8")
     file = description(tmp_path, LIFT | {"cases": [IMPOSSIBLE]})
-    assert not study_cases(file, tmp_path / "out", lambda what, fraction: None, rumoca=False).ok
+    assert not study_cases(file, StudyOptions(tmp_path / "out", rumoca=False)).ok
     assert not any(path.exists() for path in old)
 
 
@@ -156,7 +160,7 @@ def test_a_bad_file_runs_nothing(tmp_path: Path) -> None:
     """The description is checked, cases included, before anything is written."""
     file = description(tmp_path, machine(cases=[{"name": "a", "set": {"links.b.mass": 1.0}}]))
     with pytest.raises(DescriptionError, match="there is no"):
-        study_cases(file, tmp_path / "out", lambda what, fraction: None)
+        study_cases(file, StudyOptions(tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 
 
@@ -212,7 +216,7 @@ def test_a_process_that_dies_costs_no_case(tmp_path: Path) -> None:
     file = description(tmp_path, LIFT | {"cases": [IMPOSSIBLE | {"name": name} for name in names]})
     killer = threading.Thread(target=kill_a_worker)
     killer.start()
-    study = study_cases(file, tmp_path / "out", lambda what, fraction: None, rumoca=False)
+    study = study_cases(file, StudyOptions(tmp_path / "out", rumoca=False))
     killer.join()
     assert killed and [run.case for run in study.runs] == names
     assert all("cannot be solved for base.y" in run.message for run in study.runs if isinstance(run, CaseFailure))

@@ -102,6 +102,9 @@ def test_objectives_of_known_functions() -> None:
     assert value("max(abs(E.x))", E_x=-ramp) == 6.0  # as the description writes it
     assert value("final(sqrt(x^2 + y^2))", x=ramp, y=4 / 3 * ramp) == pytest.approx(10.0, rel=1e-12)
     assert value("max(max(x, y))", x=ramp, y=2 * decay) == 6.0
+    assert value("integral(x if time < 1 else 0)", x=ramp) == pytest.approx(1.5, rel=1e-2)
+    assert value("peak(E.x) if final(E.x) > 5 else 0", E_x=ramp) == 6.0
+    assert value("integral(1 if 1 <= x and x < 3 else 0)", x=ramp) == pytest.approx(2 / 3, abs=2e-3)
     assert math.isnan(value("sqrt(min(x))", x=-decay))
     assert math.isnan(value("at(x, 9.0)", x=ramp)) and value("at(x, 2.0)", x=ramp) == 6.0  # the run ends there
     assert math.isnan(value("settling(x, -1)", x=decay))
@@ -111,12 +114,14 @@ def test_objectives_of_known_functions() -> None:
     ("text", "said"),
     [
         ("peek(E_z)", "unknown function 'peek'; did you mean 'peak'?"),
-        ("peak(E_z", "cannot be read"),
-        ("peak(E_z, 2)", "peak takes 1 argument(s), got 2"),
+        ("peak(E_z", "cannot read"),
+        ("max(E_z, 1, 2)", "max takes 1 or 2 arguments, got 3"),
+        ("peak(table(slew, time))", "unknown function 'table'"),
+        ("peak(E_z, 2)", "peak takes 1 argument, got 2"),
         ("__import__('os')", "unknown function '__import__'"),
-        ("peak(E_z.real.imag)", "is not part of it"),
-        ("peak(lambda: 1)", "is not part of it"),
-        ("", "cannot be read"),
+        ("peak(E_z.real.imag)", "is not part of the expression language: numbers, time, pi"),
+        ("peak(lambda: 1)", "is not part of the expression language: numbers, time, pi"),
+        ("", "cannot read"),
     ],
 )
 def test_wrong_objectives(text: str, said: str) -> None:

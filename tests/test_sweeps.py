@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from gpmelica.fmu.compilers import compiler, kept
 from gpmelica.runs.fmpy_runs.repeated import Repeated, Span
 from gpmelica.runs.fmpy_runs.simulate import simulate
 from gpmelica.sweeps.parts import held
-from gpmelica.sweeps.pools import Died, Processes, results
+from gpmelica.sweeps.pools import Died, Workers, processes, results
 
 SPAN = Span(0.6, 0.01, 1e-8)
 SWING = machine(
@@ -269,7 +270,7 @@ def test_descriptions_give_their_tables_back() -> None:
 def test_a_worker_that_dies_costs_nothing(tmp_path: Path, ahead: bool) -> None:
     """Each task has one result; one that kills its process each time is told, and harms no other."""
     tasks = [(str(tmp_path), number) for number in range(8)]
-    found = [(task[1], came) for task, came in results(Processes(ahead=ahead), dies_once, tasks)]
+    found = [(task[1], came) for task, came in results(processes(ahead=ahead), dies_once, tasks)]
     assert sorted(number for number, _ in found) == list(range(8))
     died = dict(found).pop(5)
     assert isinstance(died, Died) and "died 3 times" in died.reason
@@ -285,22 +286,21 @@ class _Breaking(ThreadPoolExecutor):
         return super().submit(function, *arguments, **named)
 
 
-class _Breakable(Processes):
-    """A crew whose first pool breaks at the third task."""
-
-    first = True
+def _breakable() -> Workers:
+    """Workers whose first executor breaks at the third task."""
+    pools = iter([_Breaking(1)])
 
     @contextmanager
-    def opened(self, most: int | None = None) -> Iterator[Executor]:
-        pool = _Breaking(1) if _Breakable.first else ThreadPoolExecutor(1)
-        _Breakable.first = False
-        with pool:
+    def opened(most: int | None) -> Iterator[Executor]:
+        with next(pools, None) or ThreadPoolExecutor(1) as pool:
             yield pool
+
+    return Workers(2, opened, lost=(BrokenProcessPool,))
 
 
 def test_a_task_that_finds_no_workers_is_not_lost() -> None:
     """Workers may be gone when the next task is given to them."""
-    found = dict(results(_Breakable(), abs, iter([-1, -2, -3, -4])))
+    found = dict(results(_breakable(), abs, iter([-1, -2, -3, -4])))
     assert found == {-1: 1, -2: 2, -3: 3, -4: 4}
 
 
@@ -335,13 +335,22 @@ def test_object_files_are_compiled_once(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 def test_dask_gives_the_same(finished: gp.Sweep, swing: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two workers of a scheduler at an address."""
+    """Two workers of a scheduler at an address, which is connected to for their number and for the runs."""
     distributed = pytest.importorskip("distributed", reason="needs Dask: pip install gpmelica[sweep]")
+    cluster_module = import_module("gpmelica.sweeps.cluster")
+    really, connections = cluster_module._connected, list[str]()
+
+    def connected(address: str) -> Any:
+        connections.append(address)
+        return really(address)
+
+    monkeypatch.setattr(cluster_module, "_connected", connected)
     out = swing.parent / "dask"
     shutil.copytree(finished.folder / "fmu", out / "fmu")
     options = {"dashboard_address": None, "processes": False, "n_workers": 1, "threads_per_worker": 2}
     with distributed.LocalCluster(**options) as cluster:
         again = gp.sweep(gp.load(swing), SETTINGS, ASKED, out, samples=8, scheduler=cluster.scheduler_address)
+        assert connections == 2 * [cluster.scheduler_address]
     exact = [name for name in again.table.columns if name != "cpu_s"]
     assert finished.table[exact].equals(again.table[exact])
 

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from ...core.errors import SolveError
+from ...core.progress import Progress, silent
 from ...core.trajectory import Array, Singular, Trajectory, output_grid
 from ...mechanism import Mechanism
 from ...reference.forces.joint_loads import all_links
@@ -25,7 +26,6 @@ from ...reference.solve.solver import InitialValueProblem
 from .signals import Moment, signals
 from .watch import Watch, branch_lost
 
-Progress = Callable[[float], None]
 _SHORTEST = 0.3  # of the length of a leap, where the singular position is nearer than it was thought
 _ERRORS = 100.0  # of the tolerance: what a run makes of it
 _LOOKS = 1000  # of a run, at least, at what changes at events
@@ -61,14 +61,14 @@ class RunSettings:
 
 
 def simulate(
-    problem: InitialValueProblem, settings: RunSettings = RunSettings(), progress: Progress | None = None
+    problem: InitialValueProblem, settings: RunSettings = RunSettings(), progress: Progress = silent
 ) -> Trajectory:
     """Motion from t = 0 to `stop`.
 
     problem     equations, initial state and inputs; dependent coordinates that are "auto" are chosen anew in each
                 state (`gpme_reduced`: at the start and kept)
     settings    solver, times and signals
-    progress    called with the fraction done, at most about a hundred times
+    progress    called with the activity and the fraction done, at most about a hundred times
 
     Integration stops at each time where the right-hand side or one of its derivatives jumps, and starts anew.
     Friction begins with undeformed bristles, z = 0.
@@ -130,7 +130,7 @@ class _Passed(Exception):
 class _Run:
     """One integration with its results on the output grid."""
 
-    def __init__(self, motion: Motion, times: Array, tolerance: float, progress: Progress | None) -> None:
+    def __init__(self, motion: Motion, times: Array, tolerance: float, progress: Progress) -> None:
         self.motion, self.times = motion, times
         self.watch = Watch(motion, float(np.diff(times).max(initial=0.0)), float(times[-1]), tolerance)
         self.events = Events(motion, float(times[-1]) / _LOOKS)
@@ -250,9 +250,9 @@ class _Run:
         return event
 
     def _report(self, fraction: float) -> None:
-        if self._progress and (fraction >= self._reported + _REPORTED or fraction == 1.0):
+        if fraction >= self._reported + _REPORTED or fraction == 1.0:
             self._reported = fraction
-            self._progress(fraction)
+            self._progress("reference solver", fraction)
 
     def _take(self, before: float, after: float, interpolant: Callable[[], Interpolant]) -> None:
         """Fill in the output times up to `after`."""

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import ClassVar, Protocol
 
 from ...analysis.prepared import Prepared
+from ...core.progress import Progress, silent
 from ..compilers.binaries import Toolchain
 from ..compilers.platforms import Platform
 
-Progress = Callable[[str], None]
 Documents = Callable[[Prepared, str, Sequence[Toolchain]], Mapping[str, str | bytes]]
 """Function of a model, a version of FMI and the compilers: further files of the archive by their paths."""
 
@@ -31,7 +31,7 @@ class Order:
         fmi        version of the standard, 2.0 or 3.0
         platforms  to build for; none means this machine
         march      one of `binaries.MARCHES`: processors whose instructions it may use; "": all of the platform's
-        progress   told what is going on
+        progress   function that is called with an activity
         documents  makes the files that the archive holds for its readers
     """
 
@@ -40,7 +40,7 @@ class Order:
     fmi: str = "2.0"
     platforms: Sequence[Platform] = ()
     march: str = ""
-    progress: Progress | None = None
+    progress: Progress = silent
     documents: Documents = no_documents
 
     @property

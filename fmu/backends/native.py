@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -14,6 +14,7 @@ import fmpy
 
 from ...analysis.prepared import Prepared
 from ...core.files import write_atomically
+from ...core.progress import Progress, silent
 from ...core.uncollected import uncollected
 from ...core.version import __version__
 from ...core.zip_archive import pack
@@ -117,7 +118,7 @@ def build(
     fmu: Path,
     made_by: Sequence[Toolchain],
     contents: Mapping[str, str | bytes],
-    progress: Callable[[str], None] | None = None,
+    progress: Progress = silent,
 ) -> None:
     """Compile and pack an FMU.
 

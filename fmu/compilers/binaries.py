@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ...core.errors import DescriptionError, MissingToolError
+from ...core.progress import Progress, silent
 from ...core.workers import cores
 from . import compiler
 from .kept import compile_object
@@ -83,7 +84,7 @@ def build(
     files: Mapping[str, str],
     flags: Mapping[str, Sequence[str]],
     made_by: Sequence[Toolchain],
-    progress: Callable[[str], None] | None = None,
+    progress: Progress = silent,
 ) -> dict[str, bytes]:
     """Libraries, by their paths in the archive.
 
@@ -104,8 +105,7 @@ def build(
         longest_first = sorted(sources, key=lambda source: -len(files[source]))  # so that none is waited for alone
         jobs = [(part, source, flags.get(source, compiler.STRICT)) for source in longest_first for part in slices]
         for what in pool.map(lambda job: job[0].compile(*job[1:]), jobs):
-            if progress is not None:
-                progress(what)
+            progress(what, 0.0)
         return {
             f"binaries/{t.platform.name}/{name}{t.platform.suffix}": universal(
                 [part.link(sources) for part in slices if part.made_by == t]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib
@@ -12,6 +11,7 @@ import numpy as np
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
 
 from ...core.errors import MissingToolError
+from ...core.progress import Progress
 from ...scene import Scene
 from .solids import draw, stage
 from .style import styled
@@ -20,12 +20,12 @@ _RATE, _LONGEST = 20, 12.0  # pictures in a second of the film, and its length, 
 _DPI = 80
 
 
-def write_film(path: Path, scene: Scene, seconds: float, advance: Callable[[float], None]) -> Path:
+def write_film(path: Path, scene: Scene, seconds: float, progress: Progress) -> Path:
     """Write a film of the scene's first run; its name ends in `.gif` or `.mp4`.
 
     Parameters:
         seconds  that it lasts, at most 12; pictures are 20 per second
-        advance  called with the fraction done
+        progress  function that is called with an activity and the fraction done
     Raises MissingToolError for an mp4 without ffmpeg.
     """
     writer = _writer(path.suffix)
@@ -44,7 +44,7 @@ def write_film(path: Path, scene: Scene, seconds: float, advance: Callable[[floa
                     writer.grab_frame()
                     for artist in drawn:
                         artist.remove()
-                    advance(done / count)
+                    progress("drawing the film", done / count)
             os.replace(unfinished, path)
         finally:
             unfinished.unlink(missing_ok=True)

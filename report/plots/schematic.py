@@ -14,7 +14,8 @@ from ...mechanism import GROUND, Mechanism, Place, signal_names
 from ...scene import axes_in_world, bars_of, held_at, in_world
 from . import style
 from .path import position
-from .space import AXES, Axes3D, axes_in_space, face, label_places, triad
+from .primitives import PointSymbols, Polyline, Primitive, render_in, triad
+from .space import AXES, axes_in_space, face, label_places
 
 _LATER = ("#8ec3e6", "#3d94d1", "#0b66b0")  # paler is earlier
 
@@ -42,7 +43,8 @@ def schematic(
     for sample, colour in list(zip(samples, (style.INK, *_LATER), strict=True))[::-1]:
         q = reference.columns(signal_names(mechanism.coordinates, "position"))[sample]
         stick = _Stick(mechanism, poses(mechanism, q), marks)
-        drawn.append(stick.draw(axes, colour, front=sample == 0))
+        render_in(axes, stick.primitives(colour, front=sample == 0))
+        drawn.append(stick.points())
         names = stick.names()
     for point in mechanism.points:
         path = position(reference, point)
@@ -68,7 +70,8 @@ def start_pose(mechanism: Mechanism, frames: Array) -> Figure | None:
     figure = style.new_figure(5.6)
     axes = axes_in_space(figure, figure.add_gridspec(1, 1)[0])
     stick = _Stick(mechanism, frames)
-    face(axes, stick.draw(axes, style.INK, front=True), np.asarray(mechanism.gravity))
+    render_in(axes, stick.primitives(style.INK, front=True))
+    face(axes, stick.points(), np.asarray(mechanism.gravity))
     label_places(axes, stick.names())
     return figure
 
@@ -105,39 +108,49 @@ class _Stick:
         places |= {mark.name: mark.a for mark in self._marks if mark.kind in ("line", "plane")}
         return {name: self._at(place) for name, place in places.items()}
 
-    def draw(self, axes: Axes3D, colour: str, front: bool) -> Array:
-        """Returns the points drawn, shape (N, 3), world frame, m."""
+    def points(self) -> Array:
+        """Return what limits the picture: ends of lines, joints, supports; shape (N, 3), world frame, m."""
+        lines = [end for segment in (*self.segments(), *self._lines()) for end in segment]
+        joints = [self._at(Place(b, np.zeros(3))) for b in range(len(self._mechanism.bodies))]
+        return np.vstack([np.reshape([*lines, *joints], (-1, 3)), self._supports()])
+
+    def primitives(self, colour: str, front: bool) -> Iterator[Primitive]:
+        """Yield the figure in one colour, in front of other figures or behind them."""
         order = 4 if front else 2
-        drawn = [np.zeros((0, 3))]
-        for start, end in self.segments():
-            drawn.append(np.array([start, end]))
-            axes.plot(*drawn[-1].T, color=colour, linewidth=2.4, solid_capstyle="round", zorder=order)
-        for b, body in enumerate(self._mechanism.bodies):
-            elastic = any(self._mechanism.coordinates[k].role == "elastic" for k in body.coordinates)
-            size, inside = (3.0, colour) if elastic else (5.5, style.PAPER)
-            self._symbol(axes, Place(b, np.zeros(3)), "o", inside, colour, size, order)
-        for closure in self._mechanism.closures:
-            for frame in (closure.a, closure.b):
-                self._symbol(axes, frame.place, "s", style.PAPER, colour, 4.5, order)
-        for place in self._mechanism.points.values():
-            self._symbol(axes, place, "D", colour, colour, 5.0, order)
+        for segment in self.segments():
+            yield Polyline(np.array(segment), colour, 2.4, order, round_ends=True)
+        yield from self._symbols(colour, order)
         for frame in self._mechanism.frames.values():
-            triad(axes, self._at(frame.place), axes_in_world(self._frames, frame), AXES * self._extent())
+            turned = axes_in_world(self._frames, frame)
+            yield from triad(self._at(frame.place), turned, AXES * self._extent())
+        for line in self._lines():
+            yield Polyline(np.array(line), colour, 1.1, order, dashes=(1, 1))
+        supports = self._supports()
+        if len(supports):
+            yield Polyline(np.vstack([supports, supports[:1]]), colour, 1.1, order)
+            yield PointSymbols(supports, "^", colour, colour, 5.0, order)
+
+    def _symbols(self, colour: str, order: int) -> Iterator[PointSymbols]:
+        """Yield joints, closures and points."""
+        mechanism = self._mechanism
+        for b, body in enumerate(mechanism.bodies):
+            elastic = any(mechanism.coordinates[k].role == "elastic" for k in body.coordinates)
+            size, inside = (3.0, colour) if elastic else (5.5, style.PAPER)
+            yield PointSymbols(self._at(Place(b, np.zeros(3)))[None], "o", inside, colour, size, order)
+        for closure in mechanism.closures:
+            for frame in (closure.a, closure.b):
+                yield PointSymbols(self._at(frame.place)[None], "s", style.PAPER, colour, 4.5, order)
+        for place in mechanism.points.values():
+            yield PointSymbols(self._at(place)[None], "D", colour, colour, 5.0, order)
+
+    def _lines(self) -> Iterator[tuple[Array, Array]]:
+        """Yield the ends of force elements between two places, world frame, m."""
         for mark in self._marks:
             if mark.kind == "line" and mark.b is not None:
-                drawn.append(np.array([self._at(mark.a), self._at(mark.b)]))
-                axes.plot(*drawn[-1].T, color=colour, linewidth=1.1, linestyle=(0, (1, 1)), zorder=order)
-        drawn += [self._at(Place(b, np.zeros(3)))[None] for b in range(len(self._mechanism.bodies))]
-        return np.vstack([*drawn, self._supports(axes, colour, order)])
+                yield self._at(mark.a), self._at(mark.b)
 
-    def _symbol(
-        self, axes: Axes3D, place: Place, form: str, inside: str, colour: str, size: float, order: int
-    ) -> None:
-        at = self._at(place)[:, None]
-        axes.plot(*at, form, color=inside, markeredgecolor=colour, markersize=size, zorder=order)
-
-    def _supports(self, axes: Axes3D, colour: str, order: int) -> Array:
-        """Draw the base as the outline of its supports, and return their positions, shape (supports, 3), m."""
+    def _supports(self) -> Array:
+        """Return the supports in order round the base, shape (supports, 3), world frame, m."""
         supports = self._mechanism.supports
         if not supports:
             return np.empty((0, 3))
@@ -145,7 +158,4 @@ class _Stick:
         centred = local - local.mean(axis=0)
         outline = np.argsort(np.arctan2(centred[:, 1], centred[:, 0]))
         base = next(b for b, body in enumerate(self._mechanism.bodies) if body.link == "base")
-        world = np.array([self._at(Place(base, at)) for at in local])
-        axes.plot(*world[np.append(outline, outline[0])].T, color=colour, linewidth=1.1, zorder=order)
-        axes.plot(*world.T, "^", color=colour, markersize=5, zorder=order)
-        return world
+        return np.array([self._at(Place(base, at)) for at in local[outline]])

@@ -9,12 +9,13 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 
+from ...analysis import Mark
 from ...core.trajectory import Array
 from ...scene import Scene, Shape, axes_in_world, in_world, reach_of
 from . import style
-from .space import AXES, Axes3D, axes_in_space, face, label_places, patch, triad
+from .primitives import Arrow, PointSymbols, Polygons, Polyline, Primitive, render_in, triad
+from .space import AXES, Axes3D, axes_in_space, face, label_places, patch
 
 _AROUND = 16  # corners of what is round
 _LIGHT = np.array([0.35, -0.5, 0.79])
@@ -46,24 +47,26 @@ def drawing(scene: Scene) -> Figure:
 
 def draw(axes: Axes3D, scene: Scene, k: int, motion: int = 0) -> list[Artist]:
     """Draw the instant k of one of the scene's motions; returns what was drawn, to be removed before the next."""
+    return render_in(axes, primitives(scene, k, motion))
+
+
+def primitives(scene: Scene, k: int, motion: int = 0) -> Iterator[Primitive]:
+    """Yield solids, bars, force elements, points with their paths, and frames at the instant k."""
     frames = scene.motions[motion].frames[0, k]
-    drawn: list[Artist] = list(_solids(axes, scene, frames))
+    yield from _solids(scene, frames)
     for bar in scene.bars:
         ends = np.array([in_world(frames, bar.a), in_world(frames, bar.b)])
-        colour = style.MUTED if bar.kind == "slide" else _CLOSURE
-        drawn += axes.plot(*ends.T, "-" if bar.kind == "slide" else "-o", color=colour, linewidth=2.2, zorder=4)
-    drawn += _marks(axes, scene, frames, k)
+        slides = bar.kind == "slide"
+        yield Polyline(ends, style.MUTED if slides else _CLOSURE, 2.2, 4, marker="" if slides else "o")
+    yield from _marks(scene, frames, k)
     for place in scene.mechanism.points.values():
-        drawn += axes.plot(*in_world(frames, place)[:, None], "D", color=style.BLUE, markersize=5, zorder=5)
-        path = in_world(scene.motions[motion].frames[0, : k + 1], place)
-        drawn += axes.plot(*path.T, color=style.BLUE, linewidth=1.1, zorder=4)
+        yield PointSymbols(in_world(frames, place)[None], "D", style.BLUE, style.BLUE, 5.0, 5)
+        yield Polyline(in_world(scene.motions[motion].frames[0, : k + 1], place), style.BLUE, 1.1, 4)
     for frame in scene.mechanism.frames.values():
-        turned = axes_in_world(frames, frame)
-        drawn += triad(axes, in_world(frames, frame.place), turned, AXES * scene.extent)
-    return drawn
+        yield from triad(in_world(frames, frame.place), axes_in_world(frames, frame), AXES * scene.extent)
 
 
-def _solids(axes: Axes3D, scene: Scene, frames: Array) -> Iterator[Artist]:
+def _solids(scene: Scene, frames: Array) -> Iterator[Polygons]:
     if not scene.shapes:
         return
     polygons, colours = [], []
@@ -73,9 +76,8 @@ def _solids(axes: Axes3D, scene: Scene, frames: Array) -> Iterator[Artist]:
         polygons.append(world)
         colours.append(np.array(to_rgb(shape.colour)) * (0.72 + 0.28 * _facing(world))[:, None])
     shades = np.concatenate(colours)
-    solids = Poly3DCollection(np.concatenate(polygons), facecolors=shades, edgecolors=0.75 * shades)
-    solids.set(linewidth=0.4, zorder=3)
-    yield axes.add_collection3d(solids, autolim=False)
+    look = {"facecolors": shades, "edgecolors": 0.75 * shades, "linewidth": 0.4, "zorder": 3}
+    yield Polygons(np.concatenate(polygons), look)
 
 
 def _facing(faces: Array) -> Array:
@@ -84,25 +86,26 @@ def _facing(faces: Array) -> Array:
     return np.asarray(normals @ _LIGHT / np.maximum(np.linalg.norm(normals, axis=1), 1e-300))
 
 
-def _marks(axes: Axes3D, scene: Scene, frames: Array, k: int) -> Iterator[Artist]:
+def _marks(scene: Scene, frames: Array, k: int) -> Iterator[Primitive]:
+    """Yield force elements and the forces that act at the instant k."""
     for mark, force in zip(scene.marks, scene.acting[k], strict=True):
         a = in_world(frames, mark.a)
         if mark.b is not None:
-            b = in_world(frames, mark.b)
-            if mark.kind == "support":
-                yield from axes.plot(*b[:, None], "^", color=style.MUTED, markersize=6, zorder=4)
-            elif mark.axis is not None:
-                outline = patch(a, b, np.array(mark.axis), _PATCH * scene.extent)
-                yield axes.add_collection3d(
-                    Poly3DCollection([outline], facecolor=style.MUTED, alpha=0.3), autolim=False
-                )
-            else:
-                yield from axes.plot(*np.array([a, b]).T, color=_CLOSURE, linewidth=2.6, zorder=4)
+            yield _element(scene, mark, a, in_world(frames, mark.b))
         length = force * (_ARROW * scene.extent / scene.peak(mark.kind == "moment"))
         if np.linalg.norm(length) > 0.01 * _ARROW * scene.extent:
             tail = a - length if mark.kind in ("support", "plane") else a
-            colour = _MOMENT if mark.kind == "moment" else _FORCE
-            yield axes.quiver(*tail, *length, color=colour, linewidth=1.4, arrow_length_ratio=0.25, zorder=5)
+            yield Arrow(tail, length, _MOMENT if mark.kind == "moment" else _FORCE, 1.4, 5)
+
+
+def _element(scene: Scene, mark: Mark, a: Array, b: Array) -> Primitive:
+    """Return a support's foot, a part of a contact's plane, or a line between two places, shape (3,), m."""
+    if mark.kind == "support":
+        return PointSymbols(b[None], "^", style.MUTED, style.MUTED, 6.0, 4)
+    if mark.axis is not None:
+        outline = patch(a, b, np.array(mark.axis), _PATCH * scene.extent)
+        return Polygons(outline[None], {"facecolor": style.MUTED, "alpha": 0.3})
+    return Polyline(np.array([a, b]), _CLOSURE, 2.6, 4)
 
 
 def faces_of(shape: Shape) -> Array:

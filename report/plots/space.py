@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.gridspec import SubplotSpec
 from matplotlib.text import Text
@@ -17,11 +16,10 @@ from mpl_toolkits.mplot3d.axis3d import Axis  # type: ignore[import-untyped]
 from ...core.trajectory import Array
 from . import style
 
-__all__ = ["AXES", "Axes3D", "axes_in_space", "face", "label_places", "triad", "viewpoint"]
+__all__ = ["AXES", "Axes3D", "axes_in_space", "face", "label_places", "viewpoint"]
 
 _SMALLEST = 0.25  # of the largest extent: what even a flat thing gets
 AXES = 0.08  # length of a frame's axes, of the mechanism's extent
-_TRIAD = ("#c0392b", "#1e8449", "#1f618d")  # axes x, y, z of a frame
 _ELEVATION = 30.0  # degrees above the ground
 _AZIMUTHS = (-60.0, -30.0, -120.0, -150.0, 30.0, 60.0, 120.0, 150.0)  # degrees, as preferred
 # where a label may stand, points from its place, as preferred
@@ -50,14 +48,6 @@ def axes_in_space(figure: Figure, place: SubplotSpec) -> Axes3D:
 
 def _three(axes: Axes3D) -> tuple[Axis, Axis, Axis]:
     return axes.xaxis, axes.yaxis, axes.zaxis
-
-
-def triad(axes: Axes3D, origin: Array, rotation: Array, length: float) -> list[Artist]:
-    """Axes x, y, z of a frame: the columns of rotation, shape (3, 3), of this length, m, at its origin, (3,)."""
-    drawn: list[Artist] = []
-    for axis, colour in zip(rotation.T, _TRIAD, strict=True):
-        drawn += axes.plot(*np.array([origin, origin + length * axis]).T, color=colour, linewidth=1.6, zorder=6)
-    return drawn
 
 
 def viewpoint(points: Array, gravity: Array) -> tuple[float, int]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core.files import write_atomically
+from ...core.progress import Progress
 from ...core.templates import fill
 from ..plots import save
 from ..plots.inline_svg import inline_svg
@@ -22,11 +23,11 @@ _WORST = 10  # runs in a table
 _REASONS = 12
 
 
-def write_page(folder: Path, content: Content, progress: Callable[[str], None]) -> Path:
+def write_page(folder: Path, content: Content, progress: Progress) -> Path:
     """Write `sweep.html` and `figures/*.png`, `figures/*.svg`; returns the page's path."""
     shown = []
     for picture in pictures(content):
-        progress(picture.title)
+        progress(picture.title, 0.0)
         save(picture, folder / "figures")
         shown.append((picture, inline_svg(picture.svg, picture.name, picture.title)))
     path = folder / "sweep.html"

@@ -16,25 +16,25 @@ from typing import TypeVar
 
 from ...core.errors import GpmelicaError, SolveError
 from ...core.files import write_atomically
+from ...core.progress import Progress, silent
 from ...core.workers import alone
 
 T = TypeVar("T")
-Report = Callable[[float], None]
 _JOB, _DONE, _FRACTION = "job", "done", "fraction"
 
 
-def apart(name: str, action: Callable[..., T], report: Report | None = None) -> T:
+def apart(name: str, action: Callable[..., T], progress: Progress = silent) -> T:
     """Run `action(progress=…)` in another process; return its result, or raise its GpmelicaError.
 
     action  a function of a module, or `partial` of one; it goes there pickled
-    report  told how much of it is done, 0 … 1
+    progress  function that is called with the name and the fraction done
 
     Raises SolveError, in the name's name, if the process dies of it.
     """
     with TemporaryDirectory(prefix="gpmelica-", ignore_cleanup_errors=True) as place:
         folder = Path(place)
         (folder / _JOB).write_bytes(pickle.dumps(action))
-        status = alone(__name__, folder, meanwhile=lambda: _tell(folder, report))
+        status = alone(__name__, folder, meanwhile=lambda: _tell(folder, name, progress))
         if not (folder / _DONE).exists():
             raise SolveError(f"{name}: the FMU took the process that it ran in with it, {_how(status or 0)}")
         done: T | GpmelicaError = pickle.loads((folder / _DONE).read_bytes())
@@ -43,10 +43,9 @@ def apart(name: str, action: Callable[..., T], report: Report | None = None) -> 
     return done
 
 
-def _tell(folder: Path, report: Report | None) -> None:
-    if report is not None:
-        with suppress(OSError, ValueError):  # not begun, or being written
-            report(float((folder / _FRACTION).read_text("ascii")))
+def _tell(folder: Path, name: str, progress: Progress) -> None:
+    with suppress(OSError, ValueError):  # not begun, or being written
+        progress(name, float((folder / _FRACTION).read_text("ascii")))
 
 
 def _how(status: int) -> str:
@@ -62,7 +61,7 @@ def main(folder: Path) -> None:
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     action = pickle.loads((folder / _JOB).read_bytes())
     try:
-        done = action(progress=lambda fraction: write_atomically(folder / _FRACTION, repr(float(fraction))))
+        done = action(progress=lambda what, fraction: write_atomically(folder / _FRACTION, repr(float(fraction))))
     except GpmelicaError as error:
         done = error
     write_atomically(folder / _DONE, pickle.dumps(done))

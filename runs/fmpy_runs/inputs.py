@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...analysis.prepared import Prepared
 from ...core.csv_file import header_problems, read_table, split
 from ...core.errors import DescriptionError, Problem
 from ...core.input_files import Masked
 from ...core.trajectory import Array
+from ...options.common import Inputs
 from ...reference.kinematics.piecewise import PiecewiseLinear
 
 _MOST_PROBLEMS = 20
@@ -45,6 +47,22 @@ class InputTable:
         for name, values in self.values.items():
             table[name] = values[twice]
         return table
+
+
+def inputs_of(model: Prepared, given: Inputs | None) -> InputTable | None:
+    """Return the inputs of a model's FMU over time, or None without them.
+
+    Raises DescriptionError with all that is wrong with the inputs.
+    """
+    names, stop = [entry.name for entry in model.program.inputs], model.chain.simulation.stop
+    if given is None:
+        return None
+    if isinstance(given, str | Path):
+        return read_inputs(Path(given), names, stop)
+    if not hasattr(given, "items"):  # a table of pandas has them, and is no mapping
+        text = f"expected a CSV file, or arrays by name, time among them, got {type(given).__name__}"
+        raise DescriptionError("inputs", text)
+    return given_inputs(dict(given.items()), names, stop)
 
 
 def read_inputs(path: Path, names: Sequence[str], stop: float) -> InputTable:

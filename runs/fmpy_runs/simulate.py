@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -18,8 +18,10 @@ from fmpy.fmi1 import FMICallException
 
 from ...core.csv_file import read_csv
 from ...core.errors import DescriptionError, GpmelicaError, Problem, SolveError
+from ...core.progress import Progress, silent
 from ...core.trajectory import Trajectory, output_grid, rows_at
 from ...description.tables.settings import MOST_POINTS
+from ...options.keywords import taking
 from .apart import apart
 from .chatter import captured
 from .feeding import feeding, interpolates
@@ -36,77 +38,101 @@ _TOO_FEW = "mxstep steps taken"
 _REAL = ("Real", "Float64")
 
 
-def simulate(
-    fmu: Path,
-    mode: Mode,
-    names: Sequence[str],
-    *,
-    name: str,
-    stop: float,
-    output_step: float,
-    tolerance: float,
-    parameters: Mapping[str, float] | None = None,
-    nominals: Mapping[str, float] | None = None,
-    inputs: InputTable | None = None,
-    progress: Callable[[float], None] | None = None,
-    log_file: Path | None = None,
-) -> Trajectory:
-    """Trajectory of an FMU's variables.
+@dataclass(frozen=True)
+class FmuRun:
+    """Run of an FMU in FMPy.
 
-    Parameters:
-        names       variables to record
-        stop, output_step  s
-        tolerance   relative; of FMPy's CVODE (me) or of the FMU's own solver (cs)
-        parameters  values to set before the start
-        nominals    magnitudes of states by name, for FMPy's CVODE, where they are less than the description's
-        inputs      of the FMU over time; zero without it
-        log_file    gets what the FMU prints
+    Parameters
+    ----------
+    mode
+        `me` for model exchange, `cs` for co-simulation.
+    names
+        Names of the variables to record.
+    name
+        Name of the trajectory, and of the run in messages.
+    stop, output_step
+        End of the run and distance of the output times, s.
+    tolerance
+        Relative tolerance of FMPy's CVODE (`me`) or of the FMU's own solver (`cs`).
+    parameters
+        Values to set before the start.
+    nominals
+        Magnitudes of states by name, for FMPy's CVODE, if they are less than the description's.
+    inputs
+        Inputs of the FMU over time; None: zero.
+    progress
+        Function that is called with the name and the fraction done.
+    log_file
+        File that receives the FMU's standard output.
+    """
+
+    mode: Mode
+    names: Sequence[str]
+    _: KW_ONLY
+    name: str
+    stop: float
+    output_step: float
+    tolerance: float
+    parameters: Mapping[str, float] | None = None
+    nominals: Mapping[str, float] | None = None
+    inputs: InputTable | None = None
+    progress: Progress = silent
+    log_file: Path | None = None
+
+
+@taking(FmuRun)
+def simulate(fmu: Path, run: FmuRun) -> Trajectory:
+    """Trajectory of an FMU's variables.
 
     Raises SolveError with the FMU's own message if a call fails, else with FMPy's if it cannot run the FMU, and
     UnknownNameError for a parameter that the FMU does not have.
     """
     description = read_fmu(fmu)
     known = {v.name for v in description.modelVariables}
-    check_variables(parameters or {}, description)
+    check_variables(run.parameters or {}, description)
     counters = [counter for counter in _COUNTERS if counter in known]
-
-    def recorded(substeps: int) -> Any:
-        messages: list[str] = []
-        log = logger(messages)
-        try:
-            with (
-                captured(log_file),
-                _quiet_callbacks(),
-                feeding(fmu, description, _MODES[mode], inputs, log, nominals) as instance,
-            ):
-                result = fmpy.simulate_fmu(
-                    str(fmu),
-                    fmi_type=_MODES[mode],
-                    model_description=description,
-                    stop_time=stop,
-                    output_interval=output_step / substeps,
-                    relative_tolerance=tolerance,
-                    start_values=_start_values(description, parameters or {}),
-                    input=None if inputs is None else inputs.events(),
-                    fmu_instance=instance,
-                    output=[*names, *counters],
-                    logger=log,
-                    debug_logging=True,  # FMI 3.0 allows no message without it; the FMUs have none but errors
-                    step_finished=_reporter(progress, stop),
-                )
-        except GpmelicaError:
-            raise
-        except Exception as error:  # FMPy raises bare ones, and whatever a damaged FMU makes of it
-            raise SolveError(f"{name}: {messages[0] if messages else f'FMPy: {error!s:.500}'}") from None
-        if messages:  # a callback cannot tell FMPy's solver of a failure, so it may have gone on with any numbers
-            raise SolveError(f"{name}: {messages[0]}")
-        return result
-
+    recorded = partial(_recorded, fmu, description, run, counters)
     begin = time.perf_counter()
     # an FMU that holds its inputs over a step gets short ones
-    result = _with_steps(recorded, _SUBSTEPS if mode == "me" or (inputs and not interpolates(description)) else 1)
+    holds = run.inputs is not None and not interpolates(description)
+    result = _with_steps(recorded, _SUBSTEPS if run.mode == "me" or holds else 1)
     wall = time.perf_counter() - begin
-    return _trajectory(result, name, output_grid(stop, output_step), names, counters, wall)
+    return _trajectory(result, run, counters, wall)
+
+
+def _recorded(fmu: Path, description: Any, run: FmuRun, counters: Sequence[str], substeps: int) -> Any:
+    """Return FMPy's table of the variables at some substeps per output step."""
+    messages: list[str] = []
+    log = logger(messages)
+    kind = _MODES[run.mode]
+    try:
+        with (
+            captured(run.log_file),
+            _quiet_callbacks(),
+            feeding(fmu, description, kind, run.inputs, log, run.nominals) as instance,
+        ):
+            result = fmpy.simulate_fmu(
+                str(fmu),
+                fmi_type=kind,
+                model_description=description,
+                stop_time=run.stop,
+                output_interval=run.output_step / substeps,
+                relative_tolerance=run.tolerance,
+                start_values=_start_values(description, run.parameters or {}),
+                input=None if run.inputs is None else run.inputs.events(),
+                fmu_instance=instance,
+                output=[*run.names, *counters],
+                logger=log,
+                debug_logging=True,  # FMI 3.0 allows no message without it; the FMUs have none but errors
+                step_finished=_reporter(run),
+            )
+    except GpmelicaError:
+        raise
+    except Exception as error:  # FMPy raises bare ones, and whatever a damaged FMU makes of it
+        raise SolveError(f"{run.name}: {messages[0] if messages else f'FMPy: {error!s:.500}'}") from None
+    if messages:  # a callback cannot tell FMPy's solver of a failure, so it may have gone on with any numbers
+        raise SolveError(f"{run.name}: {messages[0]}")
+    return result
 
 
 def _with_steps(recorded: Callable[[int], Any], substeps: int) -> Any:
@@ -148,28 +174,26 @@ def _start_values(description: Any, values: Mapping[str, float]) -> dict[str, An
     return found
 
 
-def _reporter(progress: Callable[[float], None] | None, stop: float) -> Callable[[float, Any], bool]:
+def _reporter(run: FmuRun) -> Callable[[float, Any], bool]:
     def report(time_reached: float, recorder: Any) -> bool:
-        if progress is not None:
-            progress(time_reached / stop)
+        run.progress(run.name, time_reached / run.stop)
         return True
 
     return report
 
 
-def _trajectory(
-    result: Any, name: str, grid: np.ndarray, names: Sequence[str], counters: Sequence[str], wall: float
-) -> Trajectory:
-    """Rows at the grid's times; see `rows_at`."""
+def _trajectory(result: Any, run: FmuRun, counters: Sequence[str], wall: float) -> Trajectory:
+    """Rows at the output times; see `rows_at`."""
+    grid = output_grid(run.stop, run.output_step)
     recorded = np.asarray(result["time"])
     rows = rows_at(grid, recorded, 1e-9 * max(grid[-1], 1.0))
     if np.abs(recorded[rows] - grid).max() > 1e-9 * max(grid[-1], 1.0):
-        raise SolveError(f"{name}: the run stopped at t = {recorded[-1]:.9g} s instead of {grid[-1]:.9g} s")
+        raise SolveError(f"{run.name}: the run stopped at t = {recorded[-1]:.9g} s instead of {grid[-1]:.9g} s")
     counts = {counter: float(result[counter][-1]) for counter in counters}
     return Trajectory(
-        name=name,
+        name=run.name,
         time=grid,
-        signals={signal: np.array(result[signal][rows], dtype=float) for signal in names},
+        signals={signal: np.array(result[signal][rows], dtype=float) for signal in run.names},
         wall_s=wall,
         steps=int(counts.get("solver_steps", 0)),
         extra=counts,

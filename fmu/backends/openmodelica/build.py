@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +13,7 @@ from typing import Literal, TypedDict
 from ....analysis.prepared import Prepared
 from ....core.errors import MissingToolError
 from ....core.files import write_atomically
+from ....core.progress import Progress, silent
 from ....generator import modelica
 from . import solver
 from .answers import Answer
@@ -25,7 +25,6 @@ from .log import Log
 from .transport import Transport, connected
 
 Kind = Literal["me", "cs", "me_cs"]
-Progress = Callable[[str], None]
 TIMEOUT = 600.0  # s
 LOG = "openmodelica.log"
 
@@ -103,7 +102,7 @@ def build(
     kind: Kind = "me_cs",
     omc: Omc | None = None,
     timeout: float = TIMEOUT,
-    progress: Progress | None = None,
+    progress: Progress = silent,
     sessions: bool = True,
 ) -> BuildOutcome:
     """Compile a model's Modelica into `out/Name.fmu`; `Name.mo`, `Name.mos` and a log are left beside it.
@@ -113,7 +112,7 @@ def build(
         kind      me, cs or me_cs
         omc       see `find`
         timeout   s, for all of it
-        progress  told what is going on
+        progress  function that is called with an activity
         sessions  whether to try a session before scripts
 
     Raises MissingToolError without omc, OmcError with omc's reasons in the description's words if it refuses the
@@ -133,11 +132,10 @@ def compile_text(
     omc: Omc,
     *,
     timeout: float = TIMEOUT,
-    progress: Progress | None = None,
+    progress: Progress = silent,
     sessions: bool = True,
 ) -> BuildOutcome:
     """Build an FMU from any Modelica source; see `build`."""
-    tell = progress or (lambda what: None)
     begin, log, deadline = time.perf_counter(), Log(), Deadline(timeout)
     fmu, log_file = out / f"{request.name}.fmu", out / LOG
     diagnosis = Diagnosis(request.origins, out / f"{request.name}.mo", log_file)
@@ -146,9 +144,9 @@ def compile_text(
         folder = Path(name).resolve()
         (folder / f"{request.name}.mo").write_text(request.text, "utf-8")
         try:
-            tell("starting omc")
+            progress("starting omc", 0.0)
             with connected(omc, folder, deadline, log, sessions=sessions) as transport:
-                facts = _statements(request, folder, transport, diagnosis, tell)
+                facts = _statements(request, folder, transport, diagnosis, progress)
             write_atomically(fmu, corrected(folder / fmu.name))
         finally:
             _keep_logs(folder, log)
@@ -170,7 +168,9 @@ class _Facts(TypedDict):
     warnings: tuple[str, ...]
 
 
-def _statements(request: Request, folder: Path, omc: Transport, diagnosis: Diagnosis, tell: Progress) -> _Facts:
+def _statements(
+    request: Request, folder: Path, omc: Transport, diagnosis: Diagnosis, progress: Progress
+) -> _Facts:
     """Everything that is said to omc, in order; each answer is judged before the next statement."""
     version = omc.ask("getVersion()").value
     if request.cvode:
@@ -182,9 +182,9 @@ def _statements(request: Request, folder: Path, omc: Transport, diagnosis: Diagn
     if loaded.value != "true":
         # with a class that is not there omc would go and look for it on the network
         raise diagnosis.error("cannot read the Modelica text", loaded.messages)
-    tell("omc checks the model")
+    progress("omc checks the model", 0.0)
     equations, unknowns = _balance(request, omc, diagnosis)
-    tell("omc compiles the FMU")
+    progress("omc compiles the FMU", 0.0)
     exported = omc.ask(request.export)
     solves = _solver(request, folder / f"{request.name}.fmu", exported, diagnosis)
     warnings = tuple(message.text for message in exported.messages if message.level == "warning")

@@ -1,0 +1,72 @@
+"""Commands of the command line, generated from the records of options that their functions take."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
+from functools import wraps
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from ..options.option import Entry, entries
+
+
+def command(app: typer.Typer, name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that makes a function a command.
+
+    The options are the fields of the records that the function takes; a parameter of another type, such as the
+    context, goes to typer unchanged.
+
+    Parameters
+    ----------
+    app
+        Application that gets the command.
+    name
+        Name of the command; None: the function's.
+    """
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(function)
+        taken = {parameter: hints[parameter] for parameter in inspect.signature(function).parameters}
+
+        @wraps(function)
+        def called(**values: Any) -> None:
+            function(**{parameter: _gathered(parameter, kind, values) for parameter, kind in taken.items()})
+
+        parameters = [entry for parameter, kind in taken.items() for entry in _parameters(parameter, kind)]
+        called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        called.__annotations__ = {entry.name: entry.annotation for entry in parameters}
+        app.command(name)(called)
+        return function
+
+    return decorate
+
+
+def _gathered(parameter: str, kind: Any, values: dict[str, Any]) -> Any:
+    """Return the argument for a parameter: a record of its options, or the value itself."""
+    if not is_dataclass(kind):
+        return values[parameter]
+    return kind(**{entry.name: values[entry.name] for entry in entries(kind)})  # type: ignore[arg-type, operator]
+
+
+def _parameters(parameter: str, kind: Any) -> Iterator[inspect.Parameter]:
+    """Yield the parameters of a command that stand for one parameter of its function."""
+    if not is_dataclass(kind):
+        yield inspect.Parameter(parameter, inspect.Parameter.KEYWORD_ONLY, annotation=kind)
+        return
+    for entry in entries(kind):  # type: ignore[arg-type]
+        annotation: Any = Annotated[entry.type, _form(entry)]
+        yield inspect.Parameter(
+            entry.name, inspect.Parameter.KEYWORD_ONLY, default=entry.default, annotation=annotation
+        )
+
+
+def _form(entry: Entry) -> Any:
+    """Return typer's description of an option."""
+    option = entry.option
+    if option.positional:
+        return typer.Argument(help=option.help)
+    flags = [option.flag] if option.flag else []
+    return typer.Option(*flags, help=option.help, min=option.least, show_default=option.shows_default)

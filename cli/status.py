@@ -1,0 +1,26 @@
+"""Exit status of the commands, and descriptions that they load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..options.common import DescribedCase
+
+if TYPE_CHECKING:
+    from ..api.model import Model
+
+OK, DISAGREES, QUESTIONABLE = 0, 1, 5
+
+
+def exit_status(ok: bool, questionable: bool) -> int:
+    """Return the exit status of a command that judges; questionable counts with --strict alone."""
+    if not ok:
+        return DISAGREES
+    return QUESTIONABLE if questionable else OK
+
+
+def load(source: DescribedCase) -> Model:
+    """Return the model of a description."""
+    from ..api.model import load as load_model
+
+    return load_model(source.file, source.case)

@@ -1,0 +1,22 @@
+"""Checks of options that do not depend on a description."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ..core.errors import DescriptionError
+
+FMI_VERSIONS = ("2.0", "3.0")
+
+
+def one_of(what: str, value: str, known: Sequence[str]) -> None:
+    """Raise DescriptionError if the value is none that is known."""
+    if value not in known:
+        raise DescriptionError(what, f"expected one of {', '.join(known)}, got {value!r}")
+
+
+def above_zero(what: str, value: float) -> None:
+    """Raise DescriptionError if the number is not."""
+    if not 0.0 < value < math.inf:
+        raise DescriptionError(what, f"expected a number above 0, got {value:g}")

@@ -1,0 +1,71 @@
+"""A field of a record as an option of the command line."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+NO_DEFAULT: Any = inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class Option:
+    """Form of a field on the command line; the field has the type `Annotated[type, Option(…)]`.
+
+    A field without it, such as a function that is called, exists in Python alone.
+
+    Parameters
+    ----------
+    help
+        Text of `--help`.
+    flag
+        Name on the command line; empty: the field's name, with `--no-…` for a switch.
+    type
+        Type on the command line; None: the field's.
+    unset
+        Value if the command line does not have the option; by default the field's default value.
+    least
+        Smallest admissible number, or None.
+    shows_default
+        Whether `--help` shows the default value.
+    positional
+        Whether the option is an argument without a flag.
+    """
+
+    help: str
+    flag: str = ""
+    type: Any = None
+    unset: Any = NO_DEFAULT
+    least: int | None = None
+    shows_default: bool = True
+    positional: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An option of a record: its field's name, its type and default value on the command line, and its form."""
+
+    name: str
+    type: Any
+    default: Any
+    option: Option
+
+
+def entries(record: type) -> Iterator[Entry]:
+    """Yield the options of a record in the order of its fields."""
+    hints = get_type_hints(record, include_extras=True)
+    for field in dataclasses.fields(record):
+        hint = hints[field.name]
+        forms = [part for part in get_args(hint) if isinstance(part, Option)] if _annotated(hint) else []
+        for option in forms:
+            own = get_args(hint)[0] if option.type is None else option.type
+            known = NO_DEFAULT if field.default is dataclasses.MISSING else field.default
+            default = known if option.unset is NO_DEFAULT else option.unset
+            yield Entry(field.name, own, default, option)
+
+
+def _annotated(hint: Any) -> bool:
+    return get_origin(hint) is Annotated
