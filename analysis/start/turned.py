@@ -42,9 +42,9 @@ def check_turned(mechanism: Mechanism, q: Array) -> None:
     ]
     if wrong:
         raise SolveError(
-            f"{'; '.join(wrong)} against each other at the start; expected less than 1.57 rad (90°), because the"
-            " springs of a replacement joint turn its frames apart from there on: turn frame a or b by its rpy, or"
-            " start nearer to the closed position"
+            f"{'; '.join(wrong)} against each other at the start; expected less than 1.57 rad (90°), because"
+            " beyond it the closure pulls them to half a turn: turn frame a or b by its rpy, or start nearer to"
+            " the closed position"
         )
 
 
