@@ -275,7 +275,7 @@ add_linear(app)
 
 @command(app)
 def loads(source: DescribedCase, folder: Folder, options: MotionOptions, answer: Printed) -> None:
-    """What the joints bear over a run: root mean square and peak, closure forces, drives; writes loads.csv."""
+    """Compute RMS and peak of joint reactions, closure forces and drives over a run; write loads.csv."""
     from ..core.csv_file import write_csv
 
     model = load(source)
@@ -294,7 +294,7 @@ def loads(source: DescribedCase, folder: Folder, options: MotionOptions, answer:
 
 @command(app)
 def reactions(source: DescribedCase, options: ReactionsOptions, answer: Printed) -> None:
-    """Which joint reactions a model of rigid bodies determines uniquely; with --out also writes reactions.json."""
+    """Show which joint reactions of a rigid-body model are unique; with --out also write reactions.json."""
     from ..core.files import write_atomically
     from ..core.strict_json import strict_json
     from ..tasks import reactions as solvability

@@ -1,4 +1,4 @@
-"""What the command line shows: tables and progress on a terminal, JSON for scripts."""
+"""Output of the command line: tables and progress on a terminal, JSON for scripts."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def progress_bars() -> Iterator[Callable[[str, float], None]]:
 
 
 def command_line(context: typer.Context) -> str:
-    """What repeats this command: its name, arguments, and the options that were given."""
+    """Return the words that repeat this command: name, arguments, and given options."""
     words = ["gpmelica", str(context.info_name)]
     for parameter in context.command.params:
         name = str(parameter.name)

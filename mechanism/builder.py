@@ -135,7 +135,7 @@ class _Builder(Generic[S, V, M]):
         return self.algebra
 
     def _stabilisation(self, constraints: Constraints) -> dict[str, S]:
-        """What keeps the constraints; only what the formulation uses may get a name."""
+        """Return the stabilisation's numbers; only those that the formulation uses get a name."""
         self._begin("general")
         given = {"alpha": constraints.alpha, "beta": constraints.beta, "kappa": constraints.kappa}
         numbers = {key: self.algebra.value(number) for key, number in given.items()}
@@ -357,7 +357,7 @@ class _Builder(Generic[S, V, M]):
         return Place(body + r, self.algebra.vector_of([x - parts[r].start, y, z]))
 
     def _stays(self, x: S, parts: Sequence[rfem.Element[S]], r: int, message: str) -> None:
-        """That a place on a beam of several elements stays on element r, whatever parameters are."""
+        """Require that a place on a beam stays on its element r for all parameters."""
         rounding = 1e-9 * (parts[-1].start + parts[-1].length)
         if r > 0:
             self.algebra.require(x - parts[r].start + rounding, message)
@@ -482,7 +482,7 @@ def _holds_orientation(conditions: Sequence[Condition]) -> bool:
 
 
 def _acts(number: AnyNumber) -> bool:
-    """Of a stiffness or damping: whether there is such an element; an expression may be 0 for now."""
+    """Whether a stiffness or damping has an element; an expression has one even if its value is 0."""
     return isinstance(number, ParametricNumber) or number != 0.0
 
 

@@ -47,7 +47,7 @@ def line(
 
 
 def _filter(given: Followed, algebra: Algebra[S, V, M]) -> Filter[S]:
-    """What a line's length at rest follows."""
+    """Return the filter of a line's rest length."""
     name, start = given.input, None
     cutoff = algebra.scalar(
         f"{name}_cutoff", given.cutoff, "Hz", f"cutoff frequency of the filter of {name}", POSITIVE
@@ -153,13 +153,13 @@ def _damping(
 
 
 def armature(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> S:
-    """Of a joint's drive, on its axis."""
+    """Return the rotor inertia on the axis of a joint's drive."""
     unit = "kg.m2" if _units(joint)[0] == "rad" else "kg"
     text = f"rotor inertia on the axis of {owner}"
     return algebra.scalar(f"{owner}_armature", joint.armature, unit, text, NON_NEGATIVE)
 
 
 def _units(joint: Joint) -> tuple[str, str]:
-    """Of a joint's coordinate and effort."""
+    """Return the units of a joint's coordinate and effort."""
     length = JOINT_TYPES[joint.type][0].unit
     return length, "N.m" if length == "rad" else "N"

@@ -117,7 +117,7 @@ class Coordinate(Generic[S]):
         return self.motion.unit
 
     def signal(self, quantity: str) -> Signal:
-        """What a state or output of it is."""
+        """Return the signal of a state or output of the coordinate."""
         return Signal(quantity, Origin("coordinate", self.name))
 
     @property
@@ -127,7 +127,7 @@ class Coordinate(Generic[S]):
 
     @property
     def sense(self) -> str:
-        """What a positive value means: `right-handed about z of the joint frame, as turned so far`."""
+        """Meaning of a positive value: `right-handed about z of the joint frame, as turned so far`."""
         way = "right-handed about" if self.motion.kind == "rotation" else "along"
         letters = {axis: letter for letter, axis in (("x", X), ("y", Y), ("z", Z))}
         axis = letters.get(self.axis) or f"({', '.join(f'{part:.6g}' for part in self.axis)})"
@@ -139,7 +139,7 @@ class Coordinate(Generic[S]):
 
 
 def signal_names(coordinates: Iterable[Coordinate], quantity: str) -> list[str]:
-    """Of one quantity of each coordinate: `position`, `velocity`, …"""
+    """Return the names of one quantity of each coordinate: `position`, `velocity`, …"""
     return [coordinate.signal(quantity).name for coordinate in coordinates]
 
 
@@ -272,7 +272,7 @@ class Filter(Generic[S]):
     start: S | None
 
     def signal(self, quantity: str) -> Signal:
-        """Its `value`, `offset` from where it begins or `offset_rate`."""
+        """Return the signal of `value`, `offset` from the initial value, or `offset_rate`."""
         return Signal(quantity, Origin("filter", self.name))
 
 
@@ -305,7 +305,7 @@ class Line(Generic[S, V]):
 
     @property
     def direction(self) -> str:
-        """What the equations call the unit vector from a to b."""
+        """Name of the unit vector from a to b in the equations."""
         return f"u_{self.name}"
 
 
@@ -395,7 +395,7 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def filters(self) -> tuple[Filter[S], ...]:
-        """Of driven joints, then of lines."""
+        """Filters of driven joints, then of lines."""
         found = [task.filter for task in self.programmed] + [line.filter for line in self.lines]
         return tuple(f for f in found if f is not None)
 
@@ -408,7 +408,7 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def name(self) -> str:
-        """Of the model and the FMU."""
+        """Name of the model and of the FMU."""
         return self.chain.name
 
     @property

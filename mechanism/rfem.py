@@ -51,7 +51,7 @@ def element_lengths(length: S, count: int) -> list[S]:
 
 
 def element_starts(length: S, count: int) -> list[S]:
-    """Where the elements begin, from the beam's start, m."""
+    """Return the begins of the elements, from the beam's begin, m."""
     return [0.0 * length, *[(r - 0.5) * length / (count - 1) for r in range(1, count)]]
 
 

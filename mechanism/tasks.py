@@ -35,7 +35,7 @@ def motion(
 
 
 def keep_times(path: Path, name: str, algebra: Algebra[S, V, M]) -> None:
-    """What the times of a path must keep where they follow from parameters."""
+    """Require valid times of a path for all parameters."""
     for number, (duration, shared) in enumerate(path.blended(algebra.value), start=1):
         text = f"duration of leg {number} of {name}"
         algebra.require(duration, f"{text}, s", POSITIVE)

@@ -22,7 +22,7 @@ def reach_of(scene: Scene) -> Array:
 
 
 def _corners(shape: Shape) -> Array:
-    """Of the box around a solid, in its body's frame, shape (8, 3), m."""
+    """Return the corners of the box around a solid, in its body's frame, shape (8, 3), m."""
     ends = np.array([[-0.5] * 3, [0.5] * 3])
     if shape.mesh is not None:
         ends = np.array([shape.mesh.vertices.min(axis=0), shape.mesh.vertices.max(axis=0)])

@@ -14,7 +14,7 @@ from .structures import Structure
 
 
 def wrong_numbers(structure: Structure, values: Mapping[str, float]) -> str:
-    """What the description says against values of a structure's keys; nothing if it takes them."""
+    """Return the description's problem with values of a structure's keys; empty without one."""
     if not structure.checked:
         return ""
     parameters = {structure.parameters[key]: value for key, value in values.items()}

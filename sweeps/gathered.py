@@ -1,4 +1,4 @@
-"""What is wrong with several arguments, said at once."""
+"""Errors of several arguments, reported at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Gathered:
         self._missing = object()
 
     def __call__(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What the function returns; nothing of use where it complains, or did for one of the arguments."""
+        """Return the function's value, or a placeholder if it or an argument has failed."""
         if any(argument is self._missing for argument in arguments):
             return self._missing
         try:

@@ -1,4 +1,4 @@
-"""What is asked of a run: expressions of its signals that come to one number, as `peak(E_z) - 2*final(E_x)`."""
+"""Objectives of a run: expressions of its signals with one number as result: `peak(E_z) - 2*final(E_x)`."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Objective:
         return tuple(name for name in dict.fromkeys(names(_parsed(self.text))) if name not in ("time", "pi"))
 
     def problem(self, constants: Container[str]) -> str:
-        """What is wrong with it where all names but these change over time; nothing if it comes to a number."""
+        """Return the fault of the expression if all names but constants vary over time; else nothing."""
         try:
             moves = _over_time(_parsed(self.text), constants)
         except ValueError as error:
@@ -112,7 +112,7 @@ class Objective:
         return f"changes over time; expected a number, by one of {', '.join(sorted(OVER_TIME))}" if moves else ""
 
     def of(self, time: Array, signals: Mapping[str, Any]) -> float:
-        """Its value for a run, or NaN; time, s, and signals, shape (N,) each; parameters are numbers."""
+        """Return the value for a run, or NaN; time, s, and signals, shape (N,) each; parameters are numbers."""
         with np.errstate(all="ignore"):
             return float(_value(_parsed(self.text), time, {**signals, "time": time, "pi": np.float64(np.pi)}))
 

@@ -41,7 +41,7 @@ class Limit:
 
     @property
     def text(self) -> str:
-        """As it was given."""
+        """Text of the limit as given."""
         return f"{self.objective.text} {'<=' if self.sign > 0 else '>='} {self.number:g}"
 
     def violation(self, value: float) -> float:
@@ -51,7 +51,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Optimum:
-    """What was found.
+    """Result of an optimisation.
 
     Parameters:
         values       key → best value
@@ -169,7 +169,7 @@ class _Judge:
     point: dict[str, float] = field(default_factory=dict)
 
     def ranks(self, places: Iterable[Array]) -> list[float]:
-        """Of points, shape (keys,) each."""
+        """Return the ranks of points, shape (keys,) each."""
         asked = [self._asked(k, place) for k, place in enumerate(places)]
         found = {int(number): part for part in self._parts(asked) for number in part.numbers}
         ranks = []
@@ -181,7 +181,7 @@ class _Judge:
         return ranks
 
     def best(self, converged: bool) -> Optimum:
-        """What came out; raises SolveError if nothing did."""
+        """Return the optimum; raises SolveError if all runs failed."""
         if not self.point:
             raise SolveError(f"all of {self.runs} runs failed, the last one: {self.reason}")
         held = {limit.text: float(value) for limit, value in zip(self.held, self.figures[1:], strict=False)}
@@ -199,7 +199,7 @@ class _Judge:
         return Asked(number, 0, values, wrong_numbers(self.structure, values))
 
     def _parts(self, asked: Sequence[Asked]) -> Iterator[ResultChunk]:
-        """Their runs, shared out; where workers are lost, by others."""
+        """Yield the results of the runs, distributed over the workers; lost ones are repeated."""
         chunks = [asked[k :: self.workers.size] for k in range(min(self.workers.size, len(asked)))]
         tasks = [(self.key, chunk) for chunk in chunks]
         try:

@@ -23,7 +23,7 @@ _PLAN, _LOCK = "sweep.json", ".sweep.lock"
 
 
 class Parts:
-    """What is done of a sweep in a folder.
+    """Finished runs of a sweep in a folder.
 
     Parameters:
         folder  of the sweep

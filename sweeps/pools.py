@@ -153,7 +153,7 @@ _NOTHING = object()
 
 
 def _submitted(pool: Executor, function: Callable[[T], R], task: T, running: dict[Future[R], T]) -> Future[R]:
-    """What the pool makes of the task; if it has just lost its workers, the task counts as under way."""
+    """Submit the task to the pool; if workers were just lost, the task counts as running."""
     try:
         return pool.submit(function, task)
     except Exception:

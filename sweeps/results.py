@@ -27,7 +27,7 @@ TABLE, SIGNALS = "table.parquet", "signals.zarr"
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """What a sweep came to.
+    """Results of a sweep.
 
     Parameters:
         folder      of its files
@@ -52,7 +52,7 @@ class Sweep:
 
     @property
     def path(self) -> Path:
-        """Of the table."""
+        """Path of the table."""
         return self.folder / TABLE
 
     @property

@@ -26,7 +26,7 @@ FIGURES = ("violation_start", "violation_end", "cpu_s")
 
 @dataclass(frozen=True)
 class Setup:
-    """What a worker must know of one structure.
+    """Data of one structure for a worker.
 
     Parameters:
         fmu          the file's content
@@ -47,7 +47,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Job:
-    """What every worker of a sweep gets once.
+    """Data of a sweep for every worker, sent once.
 
     Parameters:
         key         tells sweeps apart
@@ -81,7 +81,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class ResultChunk:
-    """What some runs came to.
+    """Results of several runs.
 
     Parameters:
         numbers  of the runs, shape (k,)

@@ -1,4 +1,4 @@
-"""What objectives depend on, by SALib: Sobol indices, Morris' effects, or first-order indices of any sample."""
+"""Sensitivities of objectives by SALib: Sobol indices, Morris' effects, or first-order indices of any sample."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Sensitivities:
 
 
 def sensitivities(points: Points, sampler: str, values: Array, seed: int = 0) -> Sensitivities | str:
-    """Of one objective, or why there are none.
+    """Return the sensitivities of one objective, or the reason why there are none.
 
     values   of the objective by run, shape (runs,); NaN or infinite where there is none
     Raises MissingToolError without SALib.

@@ -1,4 +1,4 @@
-"""What a sweep compiles: one FMU per structure, and the parameters of it that each key sets.
+"""Structures of a sweep: one FMU each, and the parameter of the FMU that each key sets.
 
 A key of the description that takes an expression of `[parameters]` gets one: a parameter of its own, which the FMU
 then has, and what depends on it follows in the FMU as the description says. Names of parameters that an FMU has
@@ -87,7 +87,7 @@ def structures(
 
 
 def build(structure: Structure, folder: Path) -> Path:
-    """Its FMU in the folder, compiled unless it is there; returns the path."""
+    """Build a structure's FMU in the folder unless it exists; return the path."""
     fmu = folder / structure.name / f"{structure.prepared.name}.fmu"
     if _is_whole(fmu):
         return fmu
@@ -95,7 +95,7 @@ def build(structure: Structure, folder: Path) -> Path:
 
 
 def setup(structure: Structure, fmu: Path) -> Setup:
-    """What a worker must know of a structure whose FMU has been built."""
+    """Return the data of a built structure that a worker needs."""
     return Setup(
         fmu.read_bytes(),
         structure.parameters,
@@ -123,7 +123,7 @@ class _Key:
 
 
 def _kind(variation: Variation, tables: dict[str, Any], base: Prepared) -> _Key | list[Problem] | None:
-    """What a key is: one of a parameter, None for structure, or what is wrong with it or its values."""
+    """Return a key's parameter, None for a structural key, or the faults of the key or its values."""
     key = variation.key
     known = variables.parameters(base.native_program)
     given = re.fullmatch(r"parameters\.(\w+)(\.value)?", key)
@@ -186,7 +186,7 @@ def _wrong_numbers(variation: Variation) -> list[Problem]:
 
 
 def _wrong_values(variation: Variation, tables: dict[str, Any], base: Prepared) -> list[Problem]:
-    """What the description says of the key, and of each value of a list that is not too long."""
+    """Return the description's problems with the key and with each value of a list of moderate length."""
     key = variation.key
     if not isinstance(variation, Values):
         found = _problems(tables, {key: variation.middle})

@@ -93,7 +93,7 @@ def known_structures(
     wanted: tuple[Sequence[Objective], Sequence[str]],
     progress: Progress,
 ) -> tuple[Structure, ...]:
-    """Of what is varied; where that is wrong, the error says as well which wanted signals there are not anyway."""
+    """Return the structures of the varied keys; errors also name requested signals that never exist."""
     try:
         return structures(chain, source, varied, progress)
     except DescriptionError as error:
@@ -108,7 +108,7 @@ def known_structures(
 def check_signals(
     source: str, found: Sequence[Structure], asked: Sequence[Objective], kept: Sequence[str]
 ) -> None:
-    """That every structure has them, and one set of output times."""
+    """Check that every structure has the requested signals and equal output times."""
     problems = []
     wanted = [(f"--objective {objective.name}", name) for objective in asked for name in objective.signals]
     wanted += [(f"--signal {name}", name) for name in kept if name not in {known for _, known in wanted}]
@@ -134,7 +134,7 @@ def check_signals(
 def _plan(
     chain: Chain, order: SweepOptions, where: Points, asked: Sequence[Objective], kept: Sequence[str]
 ) -> dict[str, Any]:
-    """What makes this sweep another one than that."""
+    """Return the data that identify this sweep."""
     samples = {"samples": order.samples, "sampler": order.sampler, "seed": order.seed} if order.samples else {}
     return {
         "gpmelica": __version__,
@@ -149,7 +149,7 @@ def _plan(
 def job_of(
     found: Sequence[Structure], out: Path, asked: Sequence[Objective], kept: tuple[str, ...], progress: Progress
 ) -> Job:
-    """What workers get: FMUs, compiled unless they are in the folder."""
+    """Return the workers' data: FMUs, compiled unless they are in the folder."""
     setups = []
     with kept_objects():
         for number, structure in enumerate(found):
@@ -182,7 +182,7 @@ def workers_of(scheduler: str, job: Job) -> Workers:
 
 @dataclass
 class _Pace:
-    """How many runs a worker takes at a time: as many as it does in a second, and at the end fewer."""
+    """Number of runs that a worker takes at a time: one second's worth, and fewer at the end."""
 
     workers: int
     mean: float = np.inf  # s per run
@@ -201,7 +201,7 @@ class _Pace:
 def _run(
     workers: Workers, job: Job, where: Points, found: Sequence[Structure], parts: Parts, progress: Progress
 ) -> None:
-    """What is missing; each part is on disk before the next one is asked for."""
+    """Do the missing runs; each part is on disk before the next one is requested."""
     missing, pace = parts.missing(), _Pace(workers.size)
     index = _structure_index(found)
 

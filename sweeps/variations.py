@@ -1,4 +1,4 @@
-"""What a sweep varies: keys of the description with lists of values, ranges, or distributions."""
+"""Variations of a sweep: keys of the description with lists of values, ranges, or distributions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `check` shows of a model: bodies, coordinates, constraints, partition."""
+"""Contents of `check`: bodies, coordinates, constraints, partition."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .initial_state import initial_data, initial_tables
 
 @dataclass(frozen=True)
 class Summary:
-    """What there is to know of a model before it runs."""
+    """Facts about a model before its run."""
 
     model: Prepared
 
@@ -104,7 +104,7 @@ def facts(model: Prepared) -> dict[str, Any]:
 
 
 def _pose_of(model: Prepared, name: str) -> dict[str, Any]:
-    """Where a point with axes is at the start, world frame: what a path with orientations begins with."""
+    """Return the initial pose of a point with axes, world frame, for the begin of a path with orientations."""
     frame, frames = model.mechanism.frames[name], frames_of(model.mechanism, model.start[0])
     place, axes = in_world(frames, frame.place), axes_in_world(frames, frame)
     return {"name": name, "position": place.tolist(), "rpy": list(angles_of(axes))}
@@ -135,7 +135,7 @@ def _words_of(table: Mapping[str, Any]) -> str:
 
 
 def tables(model: Prepared, data: dict[str, Any]) -> list[Table | str]:
-    """The same `facts` for a terminal."""
+    """Return the `facts` as tables for a terminal."""
     constraints = model.solvability
     bodies = Table("body", "parent", "mass kg", title=f"{data['model']}: bodies")
     for body in data["bodies"]:

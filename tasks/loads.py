@@ -59,7 +59,7 @@ class LoadSummary:
         return replace(self.run, signals={names[name]: values for name, values in self.run.signals.items()})
 
     def notes(self) -> list[str]:
-        """What the marks in the table mean, joint by joint."""
+        """Explanations of the marks in the table, joint by joint."""
         return [
             f"* {name}: {' '.join(parts)} {'is' if len(parts) == 1 else 'are'} {NOT_UNIQUE} in a model of rigid"
             " bodies, but one of many solutions; see gpmelica reactions"

@@ -59,7 +59,7 @@ def redundancy(groups: Iterable[tuple[str, ...]]) -> dict[str, str]:
 
 
 def redundancy_of(model: Prepared) -> dict[str, str]:
-    """The same at a model's start, and which of them take no part."""
+    """Return the redundancy at a model's initial state, and the constraints that are left out."""
     found = redundancy(model.solvability.redundant)
     if found:
         found["rows left out"] = ", ".join(model.left_out) or "none: reactions of least norm"
@@ -67,7 +67,7 @@ def redundancy_of(model: Prepared) -> dict[str, str]:
 
 
 def gap(rank: analysis.Rank) -> str:
-    """How sure the rank is: a line."""
+    """Return a line on the certainty of the rank."""
     zero = f"of the others the largest is {rank.largest:.2g}" if rank.largest else "there are no others but zeros"
     return (
         f"rows have length 1; singular values up to {rank.tolerance:.2g} count as zero, the smallest that does not"
@@ -76,7 +76,7 @@ def gap(rank: analysis.Rank) -> str:
 
 
 def warnings(mechanism: Mechanism, found: analysis.Reactions) -> list[str]:
-    """What a user must know: friction that depends on doubtful reactions, a singular start."""
+    """Return warnings on friction that depends on doubtful reactions, and on a singular initial state."""
     friction = [
         _friction_warning(c, found)
         for c in mechanism.coordinates

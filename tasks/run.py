@@ -225,7 +225,7 @@ def _files(
 
 
 def _notes(report: RunReport, plan: RunPlan, attempts: Sequence[Attempt], fmus: Sequence[Fmu]) -> Iterator[str]:
-    """What a reader must know beyond the three findings."""
+    """Yield notes for the reader beyond the findings."""
     model = report.model
     for fmu in fmus:
         yield from (f"FMPy on the FMU by {fmu.backend.name}: {problem}" for problem in fmu.problems)
@@ -250,7 +250,7 @@ def _why_not(plan: RunPlan) -> str:
 
 
 def _tolerance_notes(model: Prepared, plan: RunPlan) -> Iterator[str]:
-    """Where runs are not held to what they usually are."""
+    """Yield notes on runs whose tolerance differs from the usual one."""
     given, allowed = model.chain.simulation.tolerance, plan.tolerance
     if plan.options.tolerance is None and allowed > TOLERANCE:
         yield (
@@ -260,7 +260,7 @@ def _tolerance_notes(model: Prepared, plan: RunPlan) -> Iterator[str]:
 
 
 def _partition_notes(model: Prepared, problem: analysis.InitialValueProblem, truth: Trajectory) -> Iterator[str]:
-    """Where dependent coordinates that are chosen once and for all cannot be solved for, though others can."""
+    """Yield notes on times at which a fixed choice of dependent coordinates fails though others would work."""
     if not model.chooses:
         return
     names = model.dependent

@@ -28,7 +28,7 @@ from .run import run
 
 @dataclass(frozen=True)
 class Study:
-    """What the cases came to, in the order of the description; `report` is the page that compares them."""
+    """Results of the cases in the order of the description; `report` is the page that compares them."""
 
     chain: Chain
     runs: tuple[Outcome, ...]

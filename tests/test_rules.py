@@ -16,7 +16,7 @@ UNTYPED = {"fmu.code.casadi_eval.SX", "reference.kinematics.jet.Number", "oracle
 # Names that two or more classes share. The oracle repeats terms of the mechanism, for it shares no code.
 REPEATED = """
 AppliedForce Beam Body Bristles ByLaw Closure Command Condition Constraints Contact Coordinate Coulomb Element
-Equation Event Filter Followed ForceElement Frame Freedom Gathered Given Group Inertia Inertial Input Jet
+Equation Event Filter Followed ForceElement Frame Freedom Gathered Group Inertia Inertial Input Jet
 JointLoads Kinematics KnifeEdge Length Limit Limits Line Link Local Lookup Loop Magnitude Mark Mode Model Motion
 Motor Numbers Pace Parameter Partition Place Points PressingLaw Quantity Reaction Relation ReplacementJoint Rows
 Run Segment Shape Solution State Stops Structure Support Supports System Table Variable Wrench

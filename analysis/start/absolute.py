@@ -44,7 +44,7 @@ class Pair:
     components: tuple[str, ...]
 
     def scaled(self) -> Pair:
-        """The same with rows of length 1; rows of zeros, but for rounding, become rows of zeros."""
+        """Return the pair with constraints of length 1; zero constraints, up to rounding, become exact zeros."""
         lengths = np.linalg.norm(self.rows, axis=1, keepdims=True)
         factors = np.where(lengths > _ROUNDING, 1.0 / np.maximum(lengths, _ROUNDING), 0.0)
         return replace(self, rows=self.rows * factors, wrenches=self.wrenches * factors)
@@ -130,7 +130,7 @@ class _Absolute:
         return found
 
     def _by_quantity(self) -> Array:
-        """What raises each quantity with rate 1: wrenches about the posture's datum, shape (quantities, B, 6).
+        """Return wrenches that raise each quantity at rate 1, about the datum, shape (quantities, B, 6).
 
         A force along an axis at a point; for a cosine of an axis a moment, (ω × a)·e = (a × e)·ω; for a coordinate
         the effort in its joint that does no work in the others; for a length forces that make it longer.

@@ -86,7 +86,7 @@ def unlocking(mechanism: Mechanism) -> str:
 
 @dataclass(frozen=True)
 class _Gap:
-    """What a closure lacks: m and rad, or m/s and rad/s."""
+    """Gap of a closure: m and rad, or m/s and rad/s."""
 
     closure: Closure
     length: float
@@ -150,7 +150,7 @@ class _Loops:
             raise SolveError(f"{'; '.join(open_ones)}; {advice}{unlocking(self._mechanism)}{self._staying()}")
 
     def _staying(self) -> str:
-        """What does not move to close loops, in words."""
+        """Return a note on coordinates that do not move to close loops."""
         roles = {c.role for c in self._mechanism.coordinates}
         kinds = [words for role, words in _STAYING.items() if role in roles]
         return f" ({' and '.join(kinds)} stay as they are at this)" if kinds else ""

@@ -1,4 +1,4 @@
-"""Masses that equations of motion cannot do with: none at all, or far from the frames that move freely with them.
+"""Masses that make the equations of motion singular: zero, or far from the frames that move freely with them.
 
 A motion that moves no mass has no acceleration: the mass matrix is singular. A body that can turn and move has its
 coordinates at its frame's origin. In its angular acceleration two terms cancel: the inertia about that origin, and
@@ -59,7 +59,7 @@ def _unresisted(model: Model, q: Array) -> list[list[int]]:
 
 
 def _resistance(mechanism: Mechanism, frames: Array, k: int, point: float) -> float:
-    """Of the masses that a coordinate moves, wherever its axis is: kg, or kg·m² about the joint's origin.
+    """Return the inertia that a coordinate moves, for any place of its axis: kg, or kg·m² about its origin.
 
     point  m: what is no larger has no extent
     """
@@ -151,6 +151,6 @@ def _largest_ratio(whole: Array, left: Array) -> float:
 
 
 def _table(mechanism: Mechanism, body: Body) -> str:
-    """Where the description has the body."""
+    """Return the place of a body in the description."""
     names = [link.name for link in mechanism.chain.links]
     return "base" if body.link == "base" else f"links[{names.index(body.link)}]"

@@ -1,4 +1,4 @@
-"""What a description asks for and does not get: a start that is changed, rows that cannot be fulfilled near it."""
+"""Deviations of the initial state from the description: changed values, and constraints that cannot be met."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that are left out because others imply them: whether they hold all the same.
+"""Redundant constraints: whether they hold although they are no part of the equations.
 
 What is left out is no part of the equations, so nothing but a look shows whether it holds. A row of order 0 is
 looked at by its value, one of order 1 by its rate, one of order 2 by its acceleration. What rows that are kept are
@@ -64,7 +64,7 @@ class LeftOut:
         self._open = float(model.mechanism.chain.simulation.violation)
 
     def residuals(self, state: State, qdd: Array | None = None) -> tuple[Array, Array]:
-        """What each row is open by beyond what those kept are, and what rounding and drift explain, (k,) each.
+        """Return each redundant constraint's violation beyond the kept ones', and the allowed one, (k,) each.
 
         Of the latter a part, where that is enough.
 

@@ -65,7 +65,7 @@ def _waypoints(model: Model, path: Path, where: str, q: Array) -> Iterator[Probl
 
 @dataclass(frozen=True)
 class _Pose:
-    """What is wanted of a point: where in the path's frame, shape (3,), m, and its axes in the world, (3, 3)."""
+    """Pose prescribed for a point: position in the path's frame, shape (3,), m, and axes in the world, (3, 3)."""
 
     position: Array
     axes: Array | None
@@ -95,7 +95,7 @@ class _Search:
         return best
 
     def missing(self, waypoint: _Pose, q: Array) -> str:
-        """How far a configuration is from a waypoint, in words."""
+        """Return the distance of a configuration from a waypoint, in words."""
         gap = self._gap(waypoint, q)[0]
         count = len(self._own)
         words = [f"{np.linalg.norm(gap[:count]):.3g} m"]

@@ -228,13 +228,13 @@ class _Balance:
         return bool(self._balanced(end)[0] @ way < DOWNHILL.opposed * work)
 
     def stiffness_along(self, q: Array) -> Array:
-        """Of the motions that loops allow, symmetric part, shape (f − rank, f − rank)."""
+        """Return the symmetric stiffness along motions that loops allow, shape (f − rank, f − rank)."""
         along = _null_space(self._at(q)[1])
         stiffness = along.T @ self._stiffness(q, self._balanced(q)[1]) @ along
         return np.asarray((stiffness + stiffness.T) / 2)
 
     def _softest(self, q: Array, worst: int) -> int:
-        """Which free coordinate moves most in the motion that resists least; `worst` if loops allow none."""
+        """Return the free coordinate that moves most in the softest motion; `worst` if loops allow none."""
         along, stiffness = _null_space(self._at(q)[1]), self.stiffness_along(q)
         if not along.size or not np.isfinite(stiffness).all():
             return worst
@@ -330,14 +330,14 @@ def _settles(mechanism: Mechanism, k: int) -> bool:
 
 
 def _independent(C: Array, rows: Sequence[int], columns: Sequence[int]) -> tuple[int, ...]:
-    """As many of the rows as have a rank in the columns, chosen by column-pivoted QR of their transposed."""
+    """Return a largest set of rows that are independent in the columns, by pivoted QR of the transpose."""
     if not rows or not columns:
         return ()
     return tuple(sorted(rows[k] for k in _pivots(C[np.ix_(rows, columns)].T)))
 
 
 def _pivots(A: Array) -> list[int]:
-    """As many columns of A as its rank, the best conditioned ones."""
+    """Return as many columns of A as its rank, the best conditioned ones."""
     triangle, order = qr(A, mode="r", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     return list(order[: np.count_nonzero(sizes > RANK * sizes.max(initial=_TINY))])

@@ -1,4 +1,4 @@
-"""Start velocities that closures, knife edges and programmed constraints of order 1 allow."""
+"""Initial velocities that satisfy cut joints, knife edges and programmed constraints of order 1."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def allowed_velocities(mechanism: Mechanism, q: Array, qd: Array) -> Array:
 def _violated(
     mechanism: Mechanism, names: tuple[str, ...], wanted: NDArray[np.bool_], left: Array
 ) -> Iterator[str]:
-    """What is still wrong with each closure and each row of order 1; left: rates of all rows, 0 if they hold."""
+    """Yield the remaining faults of each closure and each velocity constraint; left: rates of all constraints."""
     rates = dict(zip(np.array(names)[wanted].tolist(), left[wanted].tolist(), strict=True))
     for closure in mechanism.closures:
         lost = dict.fromkeys(("m", "rad"), 0.0)
