@@ -1,8 +1,8 @@
 """Start, motion over time, loads and modes of a mechanism, computed in Python with the reference's equations."""
 
 from ..reference.constraints.redundancy import Rank as Rank
+from ..reference.forces.element import ForceArrow as ForceArrow
 from ..reference.forces.element import Input as Input
-from ..reference.forces.element import Mark as Mark
 from ..reference.forces.element import input_value as input_value
 from ..reference.forces.friction import friction_efforts as friction_efforts
 from ..reference.forces.generalised_forces import force_places as force_places
@@ -10,13 +10,13 @@ from ..reference.kinematics.kinematics import poses as poses
 from ..reference.kinematics.places import far_places as far_places
 from ..reference.solve.gpme import choose_dependent as choose_dependent
 from ..reference.solve.model import Evaluation as Evaluation
-from ..reference.solve.model import Model as Model
+from ..reference.solve.model import ReferenceModel as ReferenceModel
 from ..reference.solve.projection import project as project
 from ..reference.solve.solver import InitialValueProblem as InitialValueProblem
 from ..reference.solve.solver import Solvability as Solvability
 from ..reference.solve.solver import formulation as formulation
-from .along.balance import Course as Course
 from .along.balance import Energy as Energy
+from .along.balance import EnergyHistory as EnergyHistory
 from .along.balance import course as course
 from .along.balance import energy as energy
 from .along.balance import friction_powers as friction_powers
@@ -32,7 +32,7 @@ from .at_one_state.evaluation import accelerations_by_rows as accelerations_by_r
 from .at_one_state.evaluation import closure_wrenches as closure_wrenches
 from .at_one_state.evaluation import evaluate as evaluate
 from .at_one_state.evaluation import joint_loads as joint_loads
-from .at_one_state.modes import Mode as Mode
+from .at_one_state.modes import LinearisedMode as LinearisedMode
 from .at_one_state.modes import modes as modes
 from .at_one_state.reactions import Reactions as Reactions
 from .at_one_state.reactions import reactions as reactions

@@ -162,7 +162,7 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
     if too_far:
         raise DescriptionError(source, too_far)
     try:
-        searching = analysis.Model(numbers)
+        searching = analysis.ReferenceModel(numbers)
         problem = analysis.InitialValueProblem(numbers, analysis.start_state(searching))
         problems = analysis.far_masses(numbers, problem.start[0]) or analysis.massless(searching, problem.start[0])
         problems += analysis.unreachable(problem) if not problems else []

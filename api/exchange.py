@@ -56,7 +56,7 @@ def convert_urdf(path: Path, base: str = "fixed", folder: Path | None = None) ->
 
 def _without_mass(source: str, description: Chain) -> list[str]:
     """Return notes on bodies without mass; raises DescriptionError if no state has a regular mass matrix."""
-    numbers = analysis.Model(mechanism.build(description))
+    numbers = analysis.ReferenceModel(mechanism.build(description))
     start = np.array([coordinate.position for coordinate in numbers.mechanism.coordinates])
     problems = analysis.massless(numbers, analysis.elsewhere(start))
     if problems:

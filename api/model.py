@@ -163,7 +163,7 @@ class Model:
         1.4905
         """
         try:
-            q = analysis.equilibrium(analysis.Model(self._numbers))
+            q = analysis.equilibrium(analysis.ReferenceModel(self._numbers))
         except SolveError as error:
             raise DescriptionError(self.source, str(error)) from None
         return {c.name: float(value) for c, value in zip(self.coordinates, q, strict=True)}

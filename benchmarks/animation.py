@@ -27,7 +27,7 @@ from helpers_problem import problem
 from helpers_report import crane, crane_report, disturbed, prescribed_run
 
 from gpmelica import scene
-from gpmelica.analysis import Model
+from gpmelica.analysis import ReferenceModel
 from gpmelica.mechanism import build
 from gpmelica.report.animation import write_animation
 from gpmelica.report.report import render
@@ -49,7 +49,10 @@ def modes(path: Path) -> Path:
     pose = np.array([c.position for c in mechanism.coordinates])
     shapes = 0.1 * np.eye(mechanism.n).astype(complex)
     return write_animation(
-        path, scene.swinging(Model(mechanism), pose, [scene.Swing(f"mode {k}", s) for k, s in enumerate(shapes)])
+        path,
+        scene.swinging(
+            ReferenceModel(mechanism), pose, [scene.Swing(f"mode {k}", s) for k, s in enumerate(shapes)]
+        ),
     )
 
 

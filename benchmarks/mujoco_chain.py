@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpmelica.analysis.prepared import Prepared
-from gpmelica.mechanism import GROUND, Body, Coordinate, Mechanism, Support
+from gpmelica.mechanism import GROUND, BaseSupport, Body, Coordinate, Mechanism
 
 Array = NDArray[np.float64]
 _TYPES = {"rotation": "hinge", "translation": "slide"}
@@ -61,7 +61,7 @@ class MujocoChain:
         return [known[name] for name in signals]
 
 
-def small_motions(support: Support) -> Array:
+def small_motions(support: BaseSupport) -> Array:
     """Displacement of a support's point per small motion of the base's coordinates `BASE`, shape (3, 6)."""
     x, y, z = (float(each) for each in support.position)
     return np.hstack([np.eye(3), [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]])

@@ -66,7 +66,7 @@ def largest_difference(names: list[str], runs: list[dict[str, Array]]) -> float:
 
 
 def _problem(mechanism: Mechanism) -> analysis.InitialValueProblem:
-    return analysis.InitialValueProblem(mechanism, analysis.start_state(analysis.Model(mechanism)))
+    return analysis.InitialValueProblem(mechanism, analysis.start_state(analysis.ReferenceModel(mechanism)))
 
 
 def solvability(mechanism: Mechanism) -> analysis.Reactions:

@@ -114,13 +114,13 @@ def _bench(fmu: Path) -> Any:
     """Return the bench of a sweep's worker: FMU, model and objectives."""
     # here, for workers import this file, too
     from gpmelica.sweeps.objectives import objectives  # noqa: PLC0415
-    from gpmelica.sweeps.runs import Bench, Job  # noqa: PLC0415
+    from gpmelica.sweeps.runs import FmuPool, Job  # noqa: PLC0415
     from gpmelica.sweeps.structures import setup, structures  # noqa: PLC0415
     from gpmelica.sweeps.variations import variations  # noqa: PLC0415
 
     model = crane()
     (found,) = structures(model.description, model.source, variations(SETTINGS), lambda what, fraction: None)
-    return Bench(Job("alone", (setup(found, fmu),), objectives([OBJECTIVE]), ("E_z",)))
+    return FmuPool(Job("alone", (setup(found, fmu),), objectives([OBJECTIVE]), ("E_z",)))
 
 
 def _timed(action: Any) -> float:

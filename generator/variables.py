@@ -18,7 +18,7 @@ from ..language import ir
 from ..language.ir import Shape
 from .modelica import digest
 from .program.items import Definition
-from .program.program import Parameter, Program
+from .program.program import ModelParameter, Program
 
 Kind = Literal[
     "time",
@@ -179,7 +179,7 @@ def _per_second(unit: str) -> str:
     return unit.replace("/s", "/s2") if unit.endswith("/s") else f"{unit}/s"
 
 
-def _elements(parameter: Parameter, count: Iterator[int]) -> Iterator[Variable]:
+def _elements(parameter: ModelParameter, count: Iterator[int]) -> Iterator[Variable]:
     for value, (name, elements) in zip(
         parameter.value.ravel(), _names(parameter.name, parameter.shape), strict=True
     ):

@@ -17,7 +17,7 @@ from ..core.errors import DescriptionError
 from ..core.progress import Progress, renamed, silent
 from ..report.animation import check_ending, write_animation
 from ..report.plots.number_text import NOTHING, decimal
-from ..report.tables import Table
+from ..report.tables import TextTable
 from .modes import Mode
 from .state_space import StateSpace
 from .tables import shape_text
@@ -94,7 +94,7 @@ class Modes(Sequence[Mode]):
             self.linear.notes,
         )
 
-    def table(self) -> Table:
+    def table(self) -> TextTable:
         """Table for a page: one mode per row, with the largest parts of its shape."""
         frequencies = ("undamped frequency in Hz", "damped frequency in Hz")
         headers = ("mode", *frequencies, "damping ratio", "time constant in s", "shape: amplitude and phase")
@@ -109,7 +109,7 @@ class Modes(Sequence[Mode]):
             )
             for k, mode in enumerate(self, start=1)
         ]
-        return Table(headers, ("number", "number", "number", "number", "number", "text"), tuple(rows))
+        return TextTable(headers, ("number", "number", "number", "number", "number", "text"), tuple(rows))
 
     def _indices(self, chosen: int | Sequence[int] | None) -> list[int]:
         if not len(self):

@@ -111,6 +111,6 @@ def _time(model: Prepared, time: float) -> State | float:
 
 def _equilibrium(model: Prepared) -> np.ndarray:
     try:
-        return analysis.equilibrium(analysis.Model(model.mechanism))
+        return analysis.equilibrium(analysis.ReferenceModel(model.mechanism))
     except SolveError as error:
         raise DescriptionError("equilibrium", str(error)) from None

@@ -32,17 +32,17 @@ from .by_law import LawElement, law_element
 from .parts import (
     GROUND,
     AppliedForce,
+    BaseSupport,
     Body,
-    Closure,
     Coordinate,
-    Coulomb,
+    CoulombFriction,
     Friction,
     JointFrame,
     KnifeEdge,
+    LoopClosure,
     Mechanism,
     Place,
     ProgrammedTask,
-    Support,
 )
 
 
@@ -79,7 +79,7 @@ class _Builder(Generic[S, V, M]):
         self.bodies: list[Body[S, V, M]] = []
         self.coordinates: list[Coordinate[S]] = []
         self.first_body: dict[str, int] = {"ground": GROUND}
-        self.elements: dict[str, list[rfem.Element[S]]] = {}
+        self.elements: dict[str, list[rfem.RigidElement[S]]] = {}
         self.beams: dict[str, Beam] = {}
 
     def mechanism(self) -> Mechanism[S, V, M]:
@@ -149,7 +149,7 @@ class _Builder(Generic[S, V, M]):
     def _actuated(self, joints: str | tuple[str, ...]) -> tuple[int, ...] | None:
         return None if isinstance(joints, str) else tuple(sorted({*map(self._joint_coordinate, joints)}))
 
-    def _base(self, base: Base) -> tuple[Support[S, V], ...]:
+    def _base(self, base: Base) -> tuple[BaseSupport[S, V], ...]:
         self._begin("base")
         self.first_body["base"] = len(self.bodies)
         # The base frame coincides with the world at q_base = 0; a free body's motions lead from one to the other.
@@ -162,7 +162,7 @@ class _Builder(Generic[S, V, M]):
             return ()
         self._begin("base supports")
         return tuple(
-            Support(
+            BaseSupport(
                 base.support_names[i - 1],
                 s.one_sided,
                 self.algebra.vector(f"support{i}_position", s.position, "m", f"support {i}, base frame"),
@@ -267,7 +267,7 @@ class _Builder(Generic[S, V, M]):
             )
         return tuple(range(first, len(self.coordinates)))
 
-    def _joint_friction(self, owner: str, joint: Joint) -> tuple[Coulomb[S] | None, Friction[S] | None]:
+    def _joint_friction(self, owner: str, joint: Joint) -> tuple[CoulombFriction[S] | None, Friction[S] | None]:
         """Friction of a revolute or prismatic joint by either kind of law."""
         if joint.friction is None:
             return None, None
@@ -356,7 +356,7 @@ class _Builder(Generic[S, V, M]):
             return Place(body, vector)
         return Place(body + r, self.algebra.vector_of([x - parts[r].start, y, z]))
 
-    def _stays(self, x: S, parts: Sequence[rfem.Element[S]], r: int, message: str) -> None:
+    def _stays(self, x: S, parts: Sequence[rfem.RigidElement[S]], r: int, message: str) -> None:
         """Require that a place on a beam stays on its element r for all parameters."""
         rounding = 1e-9 * (parts[-1].start + parts[-1].length)
         if r > 0:
@@ -386,7 +386,7 @@ class _Builder(Generic[S, V, M]):
         self._begin("point", name)
         return JointFrame(place, self._axes(Frame(rpy=rpy), name, f"point {name}"))
 
-    def _closure(self, closure: described.Closure) -> Closure[S, V, M]:
+    def _closure(self, closure: described.Closure) -> LoopClosure[S, V, M]:
         self._begin("closure", closure.name)
         name, length = closure.name, None
         if closure.length is not None:
@@ -395,10 +395,10 @@ class _Builder(Generic[S, V, M]):
         a, b = self._joint_frame(closure.a, f"{name}_a"), self._joint_frame(closure.b, f"{name}_b")
         if closure.stiffness is None:
             conditions = CLOSURE_TYPES[closure.type]
-            return Closure(name, a, b, conditions, None, None, length, _holds_orientation(conditions))
+            return LoopClosure(name, a, b, conditions, None, None, length, _holds_orientation(conditions))
         springs = self._springs(closure, closure.stiffness)
         resists = [c for c, s in zip(DEFORMATIONS["local"], closure.stiffness, strict=True) if value_of(s) != 0.0]
-        return Closure(name, a, b, *springs, length, _holds_orientation(resists))
+        return LoopClosure(name, a, b, *springs, length, _holds_orientation(resists))
 
     def _joint_frame(self, frame: described.ClosureFrame, name: str) -> JointFrame[V, M]:
         return JointFrame(*self._frame(frame.link, frame, name, f"frame {name}"))

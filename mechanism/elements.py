@@ -19,14 +19,14 @@ from ..description.types.joints import JOINT_TYPES
 from ..language import expressions
 from ..language.ir import Expr
 from .algebra import Algebra, M, V
-from .parts import Contact, Coulomb, Filter, HuntCrossley, Limits, Line, Place
+from .parts import CoulombFriction, EndStops, Filter, HuntCrossley, Place, PlaneContact, TwoPointForce
 
 Placed = Callable[..., Place[V]]  # link, position, name, text
 
 
 def line(
     given: described_line.Line, algebra: Algebra[S, V, M], place: Placed[V], parsed: Callable[..., Expr]
-) -> Line[S, V]:
+) -> TwoPointForce[S, V]:
     """A line; place: where a point of a link is; parsed: an expression that may use what is measured elsewhere."""
     name = given.name
     a, b = (
@@ -42,8 +42,10 @@ def line(
     force = None if given.force is None else expressions.renamed(parsed(given.force), own)
     law = (force, given.input, given.tension_only)
     if not isinstance(given.rest, Followed):
-        return Line(name, a, b, stiffness, damping, expressions.parse(given.rest), *law)
-    return Line(name, a, b, stiffness, damping, expressions.parse(0.0), *law, _filter(given.rest, algebra))
+        return TwoPointForce(name, a, b, stiffness, damping, expressions.parse(given.rest), *law)
+    return TwoPointForce(
+        name, a, b, stiffness, damping, expressions.parse(0.0), *law, _filter(given.rest, algebra)
+    )
 
 
 def _filter(given: Followed, algebra: Algebra[S, V, M]) -> Filter[S]:
@@ -57,7 +59,7 @@ def _filter(given: Followed, algebra: Algebra[S, V, M]) -> Filter[S]:
     return Filter(name, "m", cutoff, None, start)
 
 
-def contact(given: described_contact.Contact, algebra: Algebra[S, V, M], place: Placed[V]) -> Contact[S, V]:
+def contact(given: described_contact.Contact, algebra: Algebra[S, V, M], place: Placed[V]) -> PlaneContact[S, V]:
     """A contact; place: where a point of a link is."""
     name, friction = given.name, given.friction
     where = place(given.link, given.point, f"{name}_point", f"point of {name}")
@@ -67,7 +69,7 @@ def contact(given: described_contact.Contact, algebra: Algebra[S, V, M], place: 
     if friction is not None:
         mu = algebra.scalar(f"{name}_mu", friction.mu, "1", f"coefficient of friction of {name}", NON_NEGATIVE)
         v_s = algebra.scalar(f"{name}_v_s", friction.v_s, "m/s", f"regularising velocity of {name}", POSITIVE)
-    return Contact(
+    return PlaneContact(
         name,
         where,
         algebra.vector(f"{name}_origin", given.plane.point, "m", text),
@@ -80,11 +82,11 @@ def contact(given: described_contact.Contact, algebra: Algebra[S, V, M], place: 
     )
 
 
-def coulomb(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> Coulomb[S]:
+def coulomb(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> CoulombFriction[S]:
     """Friction of a joint."""
     length, effort = _units(joint)
     assert isinstance(joint.friction, DescribedCoulomb)
-    return Coulomb(
+    return CoulombFriction(
         algebra.scalar(f"{owner}_friction", joint.friction.effort, effort, f"friction of {owner}", POSITIVE),
         algebra.scalar(
             f"{owner}_v_s", joint.friction.v_s, f"{length}/s", f"regularising velocity of {owner}", POSITIVE
@@ -92,7 +94,7 @@ def coulomb(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> Coulomb[S]:
     )
 
 
-def limits(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> Limits[S]:
+def limits(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> EndStops[S]:
     """Stops of a joint."""
     (length, effort), given = _units(joint), joint.limits
     assert given is not None
@@ -101,7 +103,7 @@ def limits(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> Limits[S]:
         for key, stop in (("lower", given.lower), ("upper", given.upper))
     )
     name, text, units = f"{owner}_stop", f"the stops of {owner}", (effort, length)
-    return Limits(
+    return EndStops(
         lower,
         upper,
         _stiffness(algebra, name, text, given.stiffness, units, given.law),

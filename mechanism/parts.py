@@ -46,7 +46,7 @@ class Friction(Generic[S]):
 
 
 @dataclass(frozen=True)
-class Coulomb(Generic[S]):
+class CoulombFriction(Generic[S]):
     """Friction effort·tanh(q̇/v_s) on a coordinate; effort in N·m or N, v_s in rad/s or m/s."""
 
     effort: S
@@ -62,7 +62,7 @@ class HuntCrossley(Generic[S]):
 
 
 @dataclass(frozen=True)
-class Limits(Generic[S]):
+class EndStops(Generic[S]):
     """Stops of a coordinate, rad or m, None: no stop; N·m/rad or N/m, and per second."""
 
     lower: S | None
@@ -96,8 +96,8 @@ class Coordinate(Generic[S]):
     rest: S | None = None
     damping: S | None = None
     friction: Friction[S] | None = None
-    coulomb: Coulomb[S] | None = None
-    limits: Limits[S] | None = None
+    coulomb: CoulombFriction[S] | None = None
+    limits: EndStops[S] | None = None
     armature: S | None = None
     element: str = ""
 
@@ -185,7 +185,7 @@ class JointFrame(Generic[V, M]):
 
 
 @dataclass(frozen=True)
-class Closure(Generic[S, V, M]):
+class LoopClosure(Generic[S, V, M]):
     """The last joint of a loop between frames a and b.
 
     conditions           constraint rows, or with springs the deformations that have a stiffness or damping
@@ -222,7 +222,7 @@ class KnifeEdge(Generic[V]):
 
 
 @dataclass(frozen=True)
-class Support(Generic[S, V]):
+class BaseSupport(Generic[S, V]):
     """Base spring-damper; see the description. Shapes (3,): m, N/m, N·s/m."""
 
     name: str
@@ -277,7 +277,7 @@ class Filter(Generic[S]):
 
 
 @dataclass(frozen=True)
-class Line(Generic[S, V]):
+class TwoPointForce(Generic[S, V]):
     """A force along the line between two places, positive where it pulls them together.
 
     stiffness, damping   N/m, N·s/m; None: there is none
@@ -310,7 +310,7 @@ class Line(Generic[S, V]):
 
 
 @dataclass(frozen=True)
-class Contact(Generic[S, V]):
+class PlaneContact(Generic[S, V]):
     """A place on a plane that presses and never pulls.
 
     origin, normal  shape (3,): a point of the plane, world, m; unit vector to its free side, world, numbers
@@ -358,15 +358,15 @@ class Mechanism(Generic[S, V, M]):
     parameters: dict[str, S]
     bodies: tuple[Body[S, V, M], ...]
     coordinates: tuple[Coordinate[S], ...]
-    supports: tuple[Support[S, V], ...]
+    supports: tuple[BaseSupport[S, V], ...]
     points: dict[str, Place[V]]
     frames: dict[str, JointFrame[V, M]]
-    closures: tuple[Closure[S, V, M], ...]
+    closures: tuple[LoopClosure[S, V, M], ...]
     programmed: tuple[ProgrammedTask[S], ...]
     nonholonomic: tuple[KnifeEdge[V], ...]
     forces: tuple[AppliedForce[V], ...]
-    lines: tuple[Line[S, V], ...]
-    contacts: tuple[Contact[S, V], ...]
+    lines: tuple[TwoPointForce[S, V], ...]
+    contacts: tuple[PlaneContact[S, V], ...]
     elements: tuple[LawElement[S], ...]
     alpha: S
     beta: S
@@ -400,9 +400,9 @@ class Mechanism(Generic[S, V, M]):
         return tuple(f for f in found if f is not None)
 
     @property
-    def measured(self) -> tuple[Support[S, V] | Line[S, V] | Contact[S, V] | LawElement[S], ...]:
+    def measured(self) -> tuple[BaseSupport[S, V] | TwoPointForce[S, V] | PlaneContact[S, V] | LawElement[S], ...]:
         """Force elements that have signals."""
-        parts: tuple[Support[S, V] | Line[S, V] | Contact[S, V] | LawElement[S], ...]
+        parts: tuple[BaseSupport[S, V] | TwoPointForce[S, V] | PlaneContact[S, V] | LawElement[S], ...]
         parts = (*self.supports, *self.lines, *self.contacts, *self.elements)
         return tuple(part for part in parts if part.signals)
 

@@ -13,7 +13,7 @@ from ..core.arithmetic import S
 
 
 @dataclass(frozen=True)
-class Element(Generic[S]):
+class RigidElement(Generic[S]):
     """One rigid finite element; its frame is at its start, x along the beam.
 
     start    distance from the beam's start, m
@@ -55,13 +55,13 @@ def element_starts(length: S, count: int) -> list[S]:
     return [0.0 * length, *[(r - 0.5) * length / (count - 1) for r in range(1, count)]]
 
 
-def elements(beam: BeamData[S], count: int) -> list[Element[S]]:
+def elements(beam: BeamData[S], count: int) -> list[RigidElement[S]]:
     """The beam's rigid finite elements, from its start to its end."""
     places = zip(element_starts(beam.length, count), element_lengths(beam.length, count), strict=True)
     return [_element(beam, start, length) for start, length in places]
 
 
-def _element(beam: BeamData[S], start: S, length: S) -> Element[S]:
+def _element(beam: BeamData[S], start: S, length: S) -> RigidElement[S]:
     mass = beam.density * beam.area * length
     slender = mass * (length * length) / 12
     moments = (
@@ -69,7 +69,7 @@ def _element(beam: BeamData[S], start: S, length: S) -> Element[S]:
         beam.density * beam.Iy * length + slender,
         beam.density * beam.Iz * length + slender,
     )
-    return Element(start, length, mass, moments)
+    return RigidElement(start, length, mass, moments)
 
 
 def stiffnesses(beam: BeamData[S], count: int) -> tuple[S, S, S]:

@@ -80,7 +80,7 @@ def _place(model: Prepared, name: str) -> str:
     return member("motions", chain.motions, name)
 
 
-def idle_drives(model: Prepared, run: Trajectory, course: analysis.Course) -> Iterator[Remark]:
+def idle_drives(model: Prepared, run: Trajectory, course: analysis.EnergyHistory) -> Iterator[Remark]:
     """Motions and efforts that change with time while their joint stays where it is.
 
     Parameters
@@ -103,7 +103,7 @@ def idle_drives(model: Prepared, run: Trajectory, course: analysis.Course) -> It
             yield from _idle(model, run, joints[name], member("forces", forces, name))
 
 
-def _changes(model: Prepared, course: analysis.Course) -> Iterator[tuple[str, float, float]]:
+def _changes(model: Prepared, course: analysis.EnergyHistory) -> Iterator[tuple[str, float, float]]:
     """Name of each applied force, by how much it changes, and the change that counts, N or N·m."""
     mass = sum(float(body.mass) for body in model.mechanism.bodies)
     least = {"force": _CHANGE * mass * _EARTH, "moment": _CHANGE * mass * _EARTH * extent(model)}
@@ -112,7 +112,7 @@ def _changes(model: Prepared, course: analysis.Course) -> Iterator[tuple[str, fl
             yield mark.name, float(np.ptp(np.linalg.norm(acting, axis=1))), least[mark.kind]
 
 
-def _varies(model: Prepared, numbers: analysis.Model, position: str | float) -> bool:
+def _varies(model: Prepared, numbers: analysis.ReferenceModel, position: str | float) -> bool:
     """Whether an expression of time changes, in the run or later."""
     tree = expressions.parse(position)
     reading = numbers.reader.reading("motion", tree)

@@ -38,7 +38,7 @@ def forces_at_start(model: Prepared, initial: InitialState) -> Iterator[Remark]:
             yield _remark(element.where, abs(element.force), "at t = 0", most, 0.0)
 
 
-def forces_in_run(model: Prepared, found: analysis.Course) -> Iterator[Remark]:
+def forces_in_run(model: Prepared, found: analysis.EnergyHistory) -> Iterator[Remark]:
     """Elements whose force is far above the weight in the mean over a run; the peak of an impact may be.
 
     Parameters
@@ -68,7 +68,7 @@ def _remark(where: str, force: float, when: str, most: float, time: float | None
     )
 
 
-def _places(model: Prepared, found: tuple[analysis.Mark, ...]) -> Iterator[str]:
+def _places(model: Prepared, found: tuple[analysis.ForceArrow, ...]) -> Iterator[str]:
     """Keys of the elements that marks belong to."""
     supports = 0
     for mark in found:

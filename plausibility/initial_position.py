@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import analysis
 from ..analysis.prepared import Prepared
-from ..mechanism import Coordinate, Limits
+from ..mechanism import Coordinate, EndStops
 from .places import link
 from .remark import Remark
 
@@ -65,20 +65,20 @@ def _beyond_stop(coordinate: Coordinate, position: float, where: str) -> Iterato
         )
 
 
-def _travel(limits: Limits) -> float:
+def _travel(limits: EndStops) -> float:
     """Way between the stops, rad or m; 1 if there is one stop."""
     if limits.lower is None or limits.upper is None:
         return 1.0
     return float(limits.upper) - float(limits.lower)
 
 
-def _cause(coordinate: Coordinate, limits: Limits, position: float) -> str:
+def _cause(coordinate: Coordinate, limits: EndStops, position: float) -> str:
     if coordinate.unit == "rad" and abs(position) > np.pi and _is_within(limits, np.radians(position)):
         return "degrees instead of radians?"
     return "change joint.position or joint.limits"
 
 
-def _is_within(limits: Limits, position: float) -> bool:
+def _is_within(limits: EndStops, position: float) -> bool:
     lower = -np.inf if limits.lower is None else float(limits.lower)
     upper = np.inf if limits.upper is None else float(limits.upper)
     return bool(lower <= position <= upper)

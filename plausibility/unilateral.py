@@ -8,7 +8,7 @@ import numpy as np
 
 from ..analysis.prepared import Prepared
 from ..core.trajectory import Trajectory
-from ..mechanism import Contact, Support
+from ..mechanism import BaseSupport, PlaneContact
 from .initial_state import ElementForce, InitialState
 from .places import member, support_key
 from .remark import Remark
@@ -80,7 +80,7 @@ def _tipping(model: Prepared, run: Trajectory) -> Iterator[Remark]:
     forces = {key: run.signals[part.signals["force"].signal.name] for key, part in outriggers.items()}
     largest = max((float(values.max()) for values in forces.values()), default=0.0)
     for key, part in outriggers.items():
-        kind = "support" if isinstance(part, Support) else "contact"
+        kind = "support" if isinstance(part, BaseSupport) else "contact"
         first = _first(run, f"{kind} {part.name}", "lifts", "is clear")
         if first is None or forces[key].max() <= _LOADED * largest:
             continue
@@ -99,7 +99,7 @@ def _tipping(model: Prepared, run: Trajectory) -> Iterator[Remark]:
         )
 
 
-def _outriggers(model: Prepared) -> Iterator[tuple[str, Support | Contact]]:
+def _outriggers(model: Prepared) -> Iterator[tuple[str, BaseSupport | PlaneContact]]:
     """Unilateral supports of the base, and contacts of the base with planes below it, by their keys."""
     bodies = model.mechanism.bodies
     for index, support in enumerate(model.mechanism.supports):

@@ -12,7 +12,7 @@ from ..scene import Scene
 from .player import seconds_of, write_page
 from .plots.solids import drawing
 from .plots.style import render, styled
-from .tables import Table
+from .tables import TextTable
 
 ENDINGS = (".html", ".gif", ".mp4")
 
@@ -22,7 +22,7 @@ def write_animation(
     scene: Scene,
     case: str = "",
     progress: Progress = silent,
-    table: Table | None = None,
+    table: TextTable | None = None,
     notes: Sequence[str] = (),
 ) -> Path:
     """Write `.html`, which plays in any browser and needs no other file, or a film as `.gif` or `.mp4`.

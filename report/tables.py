@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from ..analysis import Mode
+from ..analysis import LinearisedMode
 from ..core.trajectory import Event, Trajectory
 from ..description.fields.elements import Element, Quantity
 from ..description.fields.numbers import AnyNumber, value_of
@@ -27,7 +27,7 @@ Kind = Literal["text", "code", "expression", "number", "verdict", "link", "open"
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """Headers, what kind of content each column has, and rows of text."""
 
     headers: tuple[str, ...]
@@ -35,7 +35,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
-def verdicts(report: RunReport) -> Table:
+def verdicts(report: RunReport) -> TextTable:
     """One row per run."""
     columns: list[tuple[str, Kind, Callable[[Comparison], str]]] = [
         ("run", "code", lambda c: c.name),
@@ -53,7 +53,7 @@ def verdicts(report: RunReport) -> Table:
     return tabulate(columns, report.comparisons)
 
 
-def events(run: Trajectory) -> Table:
+def events(run: Trajectory) -> TextTable:
     """Table of a run's events in the order of time."""
     columns: list[tuple[str, Kind, Callable[[Event], str]]] = [
         ("t, s", "number", lambda e: decimal(e.t, 6)),
@@ -63,7 +63,7 @@ def events(run: Trajectory) -> Table:
     return tabulate(columns, run.events)
 
 
-def lines(mechanism: Mechanism) -> Table:
+def lines(mechanism: Mechanism) -> TextTable:
     """One row per line."""
     columns: list[tuple[str, Kind, Callable[[Line], str]]] = [
         ("line", "code", lambda e: e.name),
@@ -75,7 +75,7 @@ def lines(mechanism: Mechanism) -> Table:
     return tabulate(columns, mechanism.chain.lines)
 
 
-def contacts(mechanism: Mechanism) -> Table:
+def contacts(mechanism: Mechanism) -> TextTable:
     """One row per contact."""
     columns: list[tuple[str, Kind, Callable[[Contact], str]]] = [
         ("contact", "code", lambda e: e.name),
@@ -90,7 +90,7 @@ def contacts(mechanism: Mechanism) -> Table:
     return tabulate(columns, mechanism.chain.contacts)
 
 
-def elements(mechanism: Mechanism) -> dict[str, Table]:
+def elements(mechanism: Mechanism) -> dict[str, TextTable]:
     """One table for each kind of element with a law, by its heading."""
     meanings = {(element.key, element.name): element.meanings for element in mechanism.elements}
     found: dict[str, list[tuple[Element, Mapping[str, Quantity]]]] = {}
@@ -99,7 +99,7 @@ def elements(mechanism: Mechanism) -> dict[str, Table]:
     return {key.replace("_", " ").capitalize(): _of_kind(members) for key, members in found.items()}
 
 
-def _of_kind(members: Sequence[tuple[Element, Mapping[str, Quantity]]]) -> Table:
+def _of_kind(members: Sequence[tuple[Element, Mapping[str, Quantity]]]) -> TextTable:
     """One row per element, one column per key."""
     kind = type(members[0][0])
     numbers = kind.marked(Quantity)
@@ -109,7 +109,7 @@ def _of_kind(members: Sequence[tuple[Element, Mapping[str, Quantity]]]) -> Table
         (element.name, *(_value(getattr(element, key), units.get(key)) for key in headers[1:]))
         for element, units in members
     ]
-    return Table(headers, kinds, tuple(rows))
+    return TextTable(headers, kinds, tuple(rows))
 
 
 def _value(value: Any, meaning: Quantity | None) -> str:
@@ -135,7 +135,7 @@ def _law(line: Line) -> str:
     return f"{stiffness}*(length - ({line.rest})) + {damping}*(rate - its rate)"
 
 
-def bodies(mechanism: Mechanism) -> Table:
+def bodies(mechanism: Mechanism) -> TextTable:
     """One row per rigid body or rigid finite element."""
     columns: list[tuple[str, Kind, Callable[[Body], str]]] = [
         ("body", "code", lambda b: b.name),
@@ -148,7 +148,7 @@ def bodies(mechanism: Mechanism) -> Table:
     return tabulate(columns, mechanism.bodies)
 
 
-def coordinates(mechanism: Mechanism, reference: Trajectory, dependent: Iterable[str]) -> Table:
+def coordinates(mechanism: Mechanism, reference: Trajectory, dependent: Iterable[str]) -> TextTable:
     """One row per generalised coordinate, in the order of q."""
     chosen = set(dependent)
     columns: list[tuple[str, Kind, Callable[[Coordinate], str]]] = [
@@ -165,7 +165,7 @@ def coordinates(mechanism: Mechanism, reference: Trajectory, dependent: Iterable
     return tabulate(columns, mechanism.coordinates)
 
 
-def task(mechanism: Mechanism) -> Table:
+def task(mechanism: Mechanism) -> TextTable:
     """One row per programmed constraint or motion."""
     columns: list[tuple[str, Kind, Callable[[Programmed | Motion], str]]] = [
         ("programmed constraint", "code", lambda p: p.name),
@@ -175,7 +175,7 @@ def task(mechanism: Mechanism) -> Table:
     return tabulate(columns, mechanism.chain.tasks)
 
 
-def closures(mechanism: Mechanism) -> Table:
+def closures(mechanism: Mechanism) -> TextTable:
     """One row per closure, constraint or replacement joint."""
     columns: list[tuple[str, Kind, Callable[[Closure], str]]] = [
         ("closure", "code", lambda c: c.name),
@@ -188,7 +188,7 @@ def closures(mechanism: Mechanism) -> Table:
     return tabulate(columns, mechanism.chain.closures)
 
 
-def knife_edges(mechanism: Mechanism) -> Table:
+def knife_edges(mechanism: Mechanism) -> TextTable:
     """One row per point that does not move along a normal."""
     columns: list[tuple[str, Kind, Callable[[Nonholonomic], str]]] = [
         ("knife edge", "code", lambda e: e.name),
@@ -199,7 +199,7 @@ def knife_edges(mechanism: Mechanism) -> Table:
     return tabulate(columns, mechanism.chain.nonholonomic)
 
 
-def mode_text(mode: Mode) -> str:
+def mode_text(mode: LinearisedMode) -> str:
     """Whose mode it is, how fast it oscillates and decays."""
     whose = "stabilisation of the constraints" if mode.violating else mode.coordinate
     if mode.rigid_body:
@@ -210,7 +210,7 @@ def mode_text(mode: Mode) -> str:
     return f"{whose}: {swings}, time constant {scientific(mode.time_constant)} s"
 
 
-def forces(mechanism: Mechanism) -> Table:
+def forces(mechanism: Mechanism) -> TextTable:
     """One row per applied force."""
     columns: list[tuple[str, Kind, Callable[[Force], str]]] = [
         ("force", "code", lambda f: f.name),
@@ -220,17 +220,17 @@ def forces(mechanism: Mechanism) -> Table:
     return tabulate(columns, mechanism.chain.forces)
 
 
-def supports(mechanism: Mechanism) -> Table:
+def supports(mechanism: Mechanism) -> TextTable:
     """One row per spring-damper between base and ground."""
     rows = [
         (str(k), _numbers(s.position), _numbers(s.stiffness), _numbers(s.damping))
         for k, s in enumerate(mechanism.supports, start=1)
     ]
     headers = ("support", "position, m", "stiffness, N/m", "damping, N·s/m")
-    return Table(headers, ("number",) * 4, tuple(rows))
+    return TextTable(headers, ("number",) * 4, tuple(rows))
 
 
-def signals(report: RunReport, relative: bool) -> Table:
+def signals(report: RunReport, relative: bool) -> TextTable:
     """One row per signal, one column of largest errors per run: relative, or absolute in the signal's unit."""
     runs = [c for c in report.comparisons if c.max_abs_error and c.name != report.reference.name]
     errors = [c.rel_error if relative else c.max_abs_error for c in runs]
@@ -245,18 +245,18 @@ def signals(report: RunReport, relative: bool) -> Table:
     ]
     headers = ("signal", "unit", *(run.name for run in runs))
     numbers: tuple[Kind, ...] = tuple("number" for _ in runs)
-    return Table(headers, ("code", "text", *numbers), tuple(rows))
+    return TextTable(headers, ("code", "text", *numbers), tuple(rows))
 
 
-def pairs(left: str, right: str, kinds: tuple[Kind, Kind], content: Mapping[str, str]) -> Table:
+def pairs(left: str, right: str, kinds: tuple[Kind, Kind], content: Mapping[str, str]) -> TextTable:
     """Two columns."""
-    return Table((left, right), kinds, tuple(content.items()))
+    return TextTable((left, right), kinds, tuple(content.items()))
 
 
-def tabulate(columns: Iterable[tuple[str, Kind, Callable[[T], str]]], items: Iterable[T]) -> Table:
+def tabulate(columns: Iterable[tuple[str, Kind, Callable[[T], str]]], items: Iterable[T]) -> TextTable:
     """One row per item; a column is its header, its kind, and the text that it shows of an item."""
     headers, kinds, cells = zip(*columns, strict=True)
-    return Table(headers, kinds, tuple(tuple(cell(item) for cell in cells) for item in items))
+    return TextTable(headers, kinds, tuple(tuple(cell(item) for cell in cells) for item in items))
 
 
 def _verdict(comparison: Comparison, report: RunReport) -> str:

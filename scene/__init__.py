@@ -1,6 +1,6 @@
 """Visible parts of a mechanism: shapes on its bodies, their connections, and their motion."""
 
-from .motion import Motion as Motion
+from .motion import RecordedMotion as RecordedMotion
 from .motion import check_coordinates as check_coordinates
 from .reach import reach_of as reach_of
 from .scene import Bar as Bar
@@ -8,7 +8,7 @@ from .scene import Scene as Scene
 from .scene import bars_of as bars_of
 from .scene import film as film
 from .scene import still as still
-from .shapes import Shape as Shape
+from .shapes import Solid as Solid
 from .skeleton import axes_in_world as axes_in_world
 from .skeleton import extent as extent
 from .skeleton import frames_of as frames_of

@@ -22,7 +22,7 @@ _BENT = 0.6  # rad: what a beam may bend from end to end when its deformation is
 
 
 @dataclass(frozen=True)
-class Motion:
+class RecordedMotion:
     """A run as frames of bodies.
 
     name    of the run
@@ -89,10 +89,10 @@ def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajec
     return replace(run, time=times, signals=signals), reached
 
 
-def motion(mechanism: Mechanism, run: Trajectory, times: Array, scales: Sequence[float]) -> Motion:
+def motion(mechanism: Mechanism, run: Trajectory, times: Array, scales: Sequence[float]) -> RecordedMotion:
     """Frames of a run at the times, s, with the beams' deformation at each scale."""
     taken, reached = sampled(mechanism, run, times)
     q = taken.columns(signal_names(mechanism.coordinates, "position"))
     elastic = np.array([c.role == "elastic" for c in mechanism.coordinates], dtype=bool)
     scaled = np.array([q * np.where(elastic, scale, 1.0) for scale in scales])
-    return Motion(run.name, reached, frames_of(mechanism, scaled))
+    return RecordedMotion(run.name, reached, frames_of(mechanism, scaled))

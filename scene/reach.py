@@ -7,7 +7,7 @@ import numpy as np
 from ..core.trajectory import Array
 from ..mechanism import Place
 from .scene import Scene
-from .shapes import Shape
+from .shapes import Solid
 from .skeleton import held_places, in_world
 
 
@@ -21,7 +21,7 @@ def reach_of(scene: Scene) -> Array:
     return np.concatenate([np.zeros((0, 3)), *(in_world(frames, place) for place in places)])
 
 
-def _corners(shape: Shape) -> Array:
+def _corners(shape: Solid) -> Array:
     """Return the corners of the box around a solid, in its body's frame, shape (8, 3), m."""
     ends = np.array([[-0.5] * 3, [0.5] * 3])
     if shape.mesh is not None:

@@ -9,11 +9,11 @@ from typing import Literal
 import numpy as np
 
 from .. import analysis
-from ..analysis import Mark
+from ..analysis import ForceArrow
 from ..core.trajectory import Array, Trajectory
 from ..mechanism import Mechanism, Place
-from .motion import Motion, motion, sampled, scales_of, times_of
-from .shapes import Shape, shapes
+from .motion import RecordedMotion, motion, sampled, scales_of, times_of
+from .shapes import Solid, shapes
 from .skeleton import extent, frames_of
 
 Start = tuple[Array, Array]
@@ -45,10 +45,10 @@ class Scene:
     time: Array
     extent: float
     scales: tuple[float, ...]
-    motions: tuple[Motion, ...]
-    shapes: tuple[Shape, ...]
+    motions: tuple[RecordedMotion, ...]
+    shapes: tuple[Solid, ...]
     bars: tuple[Bar, ...]
-    marks: tuple[Mark, ...]
+    marks: tuple[ForceArrow, ...]
     acting: Array
     cyclic: bool = False
 
@@ -82,7 +82,7 @@ def still(problem: analysis.InitialValueProblem) -> Scene:
     }
     pose = Trajectory("start", np.zeros(1), signals)
     found = analysis.course(problem, pose)
-    motions = (Motion("start", 1, frames_of(mechanism, np.asarray(start[0])[None, None])),)
+    motions = (RecordedMotion("start", 1, frames_of(mechanism, np.asarray(start[0])[None, None])),)
     return scene_of(mechanism, pose.time, (1.0,), motions, (found.marks, found.acting))
 
 
@@ -90,8 +90,8 @@ def scene_of(
     mechanism: Mechanism,
     time: Array,
     scales: tuple[float, ...],
-    motions: tuple[Motion, ...],
-    forces: tuple[tuple[Mark, ...], Array],
+    motions: tuple[RecordedMotion, ...],
+    forces: tuple[tuple[ForceArrow, ...], Array],
     *,
     cyclic: bool = False,
 ) -> Scene:

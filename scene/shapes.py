@@ -25,7 +25,7 @@ COLOURS = ("#4c86b8", "#d9902f", "#3f9c7c", "#b8668f", "#8b79b5", "#7f9a2e", "#c
 
 
 @dataclass(frozen=True)
-class Shape:
+class Solid:
     """A solid fixed to a body.
 
     body    its index
@@ -42,12 +42,12 @@ class Shape:
     mesh: Mesh | None = None
 
 
-def shapes(mechanism: Mechanism, q: Array) -> list[Shape]:
+def shapes(mechanism: Mechanism, q: Array) -> list[Solid]:
     """Return the shapes of all bodies; q, shape (n,), for the mechanism's size. Raises DescriptionError."""
     size, held = extent(mechanism, q), held_at(mechanism)
     given = {link.name: link for link in mechanism.chain.links}
     links = list(dict.fromkeys(body.link for body in mechanism.bodies if body.link != "base"))
-    found: list[Shape] = []
+    found: list[Solid] = []
     for b, body in enumerate(mechanism.bodies):
         part = mechanism.chain.base if body.link == "base" else given[body.link]
         colour = BASE if body.link == "base" else COLOURS[links.index(body.link) % len(COLOURS)]
@@ -63,7 +63,7 @@ def shapes(mechanism: Mechanism, q: Array) -> list[Shape]:
     return found
 
 
-def _as_described(b: int, shape: described.Shape, colour: str) -> Shape:
+def _as_described(b: int, shape: described.Shape, colour: str) -> Solid:
     frame = np.eye(4)
     frame[:3, :3], frame[:3, 3] = shape.frame.rotation, shape.frame.offset
     mesh = None if shape.file is None else read_mesh(Path(shape.file))
@@ -73,18 +73,18 @@ def _as_described(b: int, shape: described.Shape, colour: str) -> Shape:
         "sphere": (2 * (shape.radius or 0.0),) * 3,
         "mesh": (shape.scale,) * 3,
     }
-    return Shape(b, shape.type, np.array(sizes[shape.type], dtype=float), frame, shape.colour or colour, mesh)
+    return Solid(b, shape.type, np.array(sizes[shape.type], dtype=float), frame, shape.colour or colour, mesh)
 
 
-def _tube(b: int, body: Body, beam: Beam, size: float, colour: str) -> Iterator[Shape]:
+def _tube(b: int, body: Body, beam: Beam, size: float, colour: str) -> Iterator[Solid]:
     """An element of a beam as a thin-walled tube of its section's radius of gyration; a ball where it bends."""
     radius = max(float(np.sqrt((value_of(beam.Iy) + value_of(beam.Iz)) / value_of(beam.area))), _THINNEST * size)
     yield _rod(b, np.zeros(3), 2 * np.asarray(body.com, dtype=float), radius, colour)
     if body.element not in ("", "r0"):
-        yield Shape(b, "sphere", np.full(3, 2 * radius), np.eye(4), colour)
+        yield Solid(b, "sphere", np.full(3, 2 * radius), np.eye(4), colour)
 
 
-def _likely(b: int, body: Body, held: list[Array], feet: list[Array], size: float, colour: str) -> Iterator[Shape]:
+def _likely(b: int, body: Body, held: list[Array], feet: list[Array], size: float, colour: str) -> Iterator[Solid]:
     """A box of even density with the body's mass and inertia, and rods to what is held outside of it."""
     reach = max([float(np.linalg.norm(at)) for at in (*held, *feet)], default=0.0)
     box = _box(b, body, size, max(_BEYOND * reach, 0.15 * size), colour)
@@ -95,7 +95,7 @@ def _likely(b: int, body: Body, held: list[Array], feet: list[Array], size: floa
             yield _rod(b, np.zeros(3), at, _ROD * size, colour)
 
 
-def _box(b: int, body: Body, size: float, longest: float, colour: str) -> Shape | None:
+def _box(b: int, body: Body, size: float, longest: float, colour: str) -> Solid | None:
     """Edges a_i² = 6 (I_j + I_k − I_i)/m about the principal axes, smaller where too long; None without mass."""
     mass, inertia = float(body.mass), np.asarray(body.inertia, dtype=float)
     if not mass:
@@ -107,21 +107,21 @@ def _box(b: int, body: Body, size: float, longest: float, colour: str) -> Shape 
     edges *= min(1.0, longest / (edges.max() or 1.0))
     frame = np.eye(4)
     frame[:3, :3], frame[:3, 3] = axes * np.sign(np.linalg.det(axes)), np.asarray(body.com, dtype=float)
-    return Shape(b, "box", edges.clip(2 * _THINNEST * size), frame, colour)
+    return Solid(b, "box", edges.clip(2 * _THINNEST * size), frame, colour)
 
 
-def _within(box: Shape, at: Array) -> bool:
+def _within(box: Solid, at: Array) -> bool:
     own = box.frame[:3, :3].T @ (at - box.frame[:3, 3])
     return bool(np.all(np.abs(own) <= 0.5 * box.size + 1e-9))
 
 
-def _rod(b: int, start: Array, end: Array, radius: float, colour: str) -> Shape:
+def _rod(b: int, start: Array, end: Array, radius: float, colour: str) -> Solid:
     """A cylinder between two places of a body."""
     way = end - start
     length = float(np.linalg.norm(way))
     frame = np.eye(4)
     frame[:3, :3], frame[:3, 3] = _towards(way / length), (start + end) / 2
-    return Shape(b, "cylinder", np.array([2 * radius, 2 * radius, length]), frame, colour)
+    return Solid(b, "cylinder", np.array([2 * radius, 2 * radius, length]), frame, colour)
 
 
 def _towards(z: Array) -> Array:

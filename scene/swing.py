@@ -12,7 +12,7 @@ from .. import analysis
 from ..core.errors import SolveError
 from ..core.trajectory import Array
 from ..mechanism import Mechanism
-from .motion import Motion
+from .motion import RecordedMotion
 from .scene import Scene, scene_of
 from .skeleton import extent, frames_of, held_places, in_world
 
@@ -32,7 +32,7 @@ class Swing:
     shape: NDArray[np.complex128]
 
 
-def swinging(model: analysis.Model, pose: Array, swings: Sequence[Swing], t: float = 0.0) -> Scene:
+def swinging(model: analysis.ReferenceModel, pose: Array, swings: Sequence[Swing], t: float = 0.0) -> Scene:
     """Swings about a pose, shape (n,), rad or m, at the time t, s, and as their ghost the machine at rest.
 
     Where a machine has loops, they are closed by the smallest change that does, and stay open where none does.
@@ -42,7 +42,7 @@ def swinging(model: analysis.Model, pose: Array, swings: Sequence[Swing], t: flo
     films = (len(swings) + 1) * len(_SCALES) * max(len(mechanism.bodies), 1)
     cycles = np.linspace(0.0, 1.0, 1 + int(np.clip(_NUMBERS // films, _LEAST, _MOST)))
     motions = [_motion(model, pose, swing, cycles, t) for swing in swings]
-    rest = Motion("rest", len(cycles), frames_of(mechanism, np.tile(pose, (len(_SCALES), len(cycles), 1))))
+    rest = RecordedMotion("rest", len(cycles), frames_of(mechanism, np.tile(pose, (len(_SCALES), len(cycles), 1))))
     forces = (model.forces.marks, np.zeros((len(cycles), len(model.forces.marks), 3)))
     return scene_of(mechanism, cycles, _SCALES, (*motions, rest), forces, cyclic=True)
 
@@ -63,14 +63,14 @@ def _parts(shape: NDArray[np.complex128], cycles: Array) -> Array:
     return np.asarray((shape * np.exp(2j * np.pi * cycles)[:, None]).real)
 
 
-def _motion(model: analysis.Model, pose: Array, swing: Swing, cycles: Array, t: float) -> Motion:
+def _motion(model: analysis.ReferenceModel, pose: Array, swing: Swing, cycles: Array, t: float) -> RecordedMotion:
     q = pose + np.multiply.outer(_SCALES, _parts(swing.shape, cycles))
     if any(closure.rows for closure in model.mechanism.closures):
         q = np.array([[_closed(model, at, t) for at in film] for film in q])
-    return Motion(swing.name, len(cycles), frames_of(model.mechanism, q))
+    return RecordedMotion(swing.name, len(cycles), frames_of(model.mechanism, q))
 
 
-def _closed(model: analysis.Model, q: Array, t: float) -> Array:
+def _closed(model: analysis.ReferenceModel, q: Array, t: float) -> Array:
     try:
         return analysis.project(model, q, 0.0 * q, t)[0]
     except SolveError:

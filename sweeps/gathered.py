@@ -8,7 +8,7 @@ from typing import Any
 from ..core.errors import DescriptionError, Problem
 
 
-class Gathered:
+class GatheredComplaints:
     """Calls functions that check arguments, and keeps what they complain of."""
 
     def __init__(self, source: str) -> None:

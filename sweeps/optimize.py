@@ -18,10 +18,10 @@ from ..description import Chain
 from ..language.suggest import several
 from ..options.many import OptimizeOptions
 from .checks import wrong_numbers
-from .gathered import Gathered
+from .gathered import GatheredComplaints
 from .objectives import Objective, objectives
-from .pools import Died, Workers, results
-from .runs import Asked, ResultChunk, work
+from .pools import WorkerCrash, Workers, results
+from .runs import ResultChunk, RunRequest, work
 from .structures import Structure
 from .sweep import check_scheduler, check_signals, job_of, known_structures, workers_of
 from .variations import Distribution, Variation, variations
@@ -107,7 +107,7 @@ def optimize(chain: Chain, source: str, search: OptimizeOptions, out: Path) -> O
     Raises DescriptionError for what is wrong with the search, SolveError where every run fails.
     """
     progress = search.progress
-    given = Gathered("optimize")
+    given = GatheredComplaints("optimize")
     varied, held = given(variations, _settings(search.bounds)), given(limits, several(search.constraints))
     asked = given(objectives, [search.objective])
     bounds = given(_bounds, varied, search)
@@ -190,15 +190,15 @@ class _Judge:
             self.point, float(self.figures[0]), held, feasible, converged, self.runs, self.failures, self.reason
         )
 
-    def _asked(self, number: int, place: Array) -> Asked:
+    def _asked(self, number: int, place: Array) -> RunRequest:
         inside = np.clip(place, 0.0, 1.0)
         values = {
             key: float(least + (most - least) * x)
             for (key, (least, most)), x in zip(self.bounds.items(), inside, strict=True)
         }
-        return Asked(number, 0, values, wrong_numbers(self.structure, values))
+        return RunRequest(number, 0, values, wrong_numbers(self.structure, values))
 
-    def _parts(self, asked: Sequence[Asked]) -> Iterator[ResultChunk]:
+    def _parts(self, asked: Sequence[RunRequest]) -> Iterator[ResultChunk]:
         """Yield the results of the runs, distributed over the workers; lost ones are repeated."""
         chunks = [asked[k :: self.workers.size] for k in range(min(self.workers.size, len(asked)))]
         tasks = [(self.key, chunk) for chunk in chunks]
@@ -207,13 +207,13 @@ class _Judge:
         except self.workers.lost:
             singles = [(self.key, [one]) for one in asked]
             for task, came in results(self.workers, work, singles):
-                if isinstance(came, Died):
+                if isinstance(came, WorkerCrash):
                     nothing = np.full((1, 1), np.nan)
                     yield ResultChunk(np.array([task[1][0].number]), (came.reason,), nothing, nothing[:, :, None])
                 else:
                     yield came
 
-    def _judged(self, one: Asked, part: ResultChunk, row: int) -> float:
+    def _judged(self, one: RunRequest, part: ResultChunk, row: int) -> float:
         self.runs += 1
         if part.reasons[row]:
             self.failures, self.reason = self.failures + 1, part.reasons[row]

@@ -17,7 +17,7 @@ from .variations import MOST_RUNS, Distribution, Values, Variation
 
 
 @dataclass(frozen=True)
-class Points:
+class SweepPoints:
     """All runs, by their numbers from 0: the grid's first key varies slowest, samples vary fastest.
 
     Parameters:
@@ -47,7 +47,7 @@ class Points:
         return found | {d.key: float(d.values(row[j])) for j, d in enumerate(self.distributions)}
 
 
-def points(variations: Sequence[Variation], samples: int | None, sampler: str, seed: int) -> Points:
+def points(variations: Sequence[Variation], samples: int | None, sampler: str, seed: int) -> SweepPoints:
     """Grid and samples.
 
     Parameters:
@@ -62,7 +62,7 @@ def points(variations: Sequence[Variation], samples: int | None, sampler: str, s
     drawn = tuple(v for v in variations if isinstance(v, Distribution))
     _check(drawn, samples, sampler, seed, math.prod(len(axis.values) for axis in axes))
     quantiles = SAMPLERS[sampler](samples or 1, len(drawn), seed) if drawn else np.empty((1, 0))
-    found = Points(axes, drawn, quantiles)
+    found = SweepPoints(axes, drawn, quantiles)
     _few_enough(len(found))
     return found
 

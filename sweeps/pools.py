@@ -36,7 +36,7 @@ def call_workers(scheduler: str) -> None:
 
 
 @dataclass(frozen=True)
-class Died:
+class WorkerCrash:
     """There is no result, because the process that was at work died each time."""
 
     reason: str
@@ -112,7 +112,9 @@ def here(ready: Callable[[], object], done: Callable[[], object]) -> Workers:
     return Workers(1, opened)
 
 
-def results(workers: Workers, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[tuple[T, R | Died]]:
+def results(
+    workers: Workers, function: Callable[[T], R], tasks: Iterable[T]
+) -> Iterator[tuple[T, R | WorkerCrash]]:
     """Each task and its result, in the order in which they end; tasks are taken as workers get free.
 
     Where workers are lost, the tasks that were under way are done one by one, so that what kills its process harms
@@ -134,7 +136,7 @@ def results(workers: Workers, function: Callable[[T], R], tasks: Iterable[T]) ->
 
 def _at_once(
     workers: Workers, pool: Executor, function: Callable[[T], R], source: Iterator[T], running: dict[Future[R], T]
-) -> Iterator[tuple[T, R | Died]]:
+) -> Iterator[tuple[T, R | WorkerCrash]]:
     """Until all tasks are done; `running` tells those that are under way, also when this ends by an exception."""
     while True:
         while len(running) < _AHEAD * workers.size:
@@ -161,18 +163,18 @@ def _submitted(pool: Executor, function: Callable[[T], R], task: T, running: dic
         raise
 
 
-def _found(workers: Workers, future: Future[R]) -> R | Died:
+def _found(workers: Workers, future: Future[R]) -> R | WorkerCrash:
     try:
         return future.result()
     except workers.fatal:
-        return Died("the workers that were at it died")
+        return WorkerCrash("the workers that were at it died")
 
 
-def _alone(workers: Workers, function: Callable[[T], R], task: T) -> R | Died:
+def _alone(workers: Workers, function: Callable[[T], R], task: T) -> R | WorkerCrash:
     for _ in range(_ALONE):
         try:
             with workers.opened(1) as pool:
                 return _found(workers, pool.submit(function, task))
         except workers.lost:
             continue
-    return Died(f"the process that was at it died {_ALONE + 1} times")
+    return WorkerCrash(f"the process that was at it died {_ALONE + 1} times")

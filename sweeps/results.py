@@ -14,7 +14,7 @@ import numpy as np
 from ..core.errors import MissingToolError
 from ..core.trajectory import Array
 from .parts import Parts
-from .points import Points
+from .points import SweepPoints
 from .runs import FIGURES, ResultChunk
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def check_tools() -> None:
         )
 
 
-def write_table(folder: Path, points: Points, parts: Parts, objectives: Sequence[str]) -> None:
+def write_table(folder: Path, points: SweepPoints, parts: Parts, objectives: Sequence[str]) -> None:
     """Write `table.parquet`; every run must be there."""
     from pyarrow import Table, parquet
 
@@ -103,7 +103,7 @@ def write_table(folder: Path, points: Points, parts: Parts, objectives: Sequence
     path.replace(folder / TABLE)
 
 
-def _columns(points: Points, part: ResultChunk, objectives: Sequence[str]) -> dict[str, Any]:
+def _columns(points: SweepPoints, part: ResultChunk, objectives: Sequence[str]) -> dict[str, Any]:
     rows = [points.at(int(number)) for number in part.numbers]
     columns: dict[str, Any] = {"run": np.asarray(part.numbers, dtype=np.int64)}
     columns |= {key: _column([row[key] for row in rows], points, key) for key in points.keys}
@@ -111,7 +111,7 @@ def _columns(points: Points, part: ResultChunk, objectives: Sequence[str]) -> di
     return columns | {"failed": list(part.reasons)}
 
 
-def _column(values: list[Any], points: Points, key: str) -> Any:
+def _column(values: list[Any], points: SweepPoints, key: str) -> Any:
     """Numbers, or texts where the key has others anywhere."""
     known = [value for axis in points.axes if axis.key == key for value in axis.values] or values
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
@@ -120,7 +120,7 @@ def _column(values: list[Any], points: Points, key: str) -> Any:
 
 
 def write_signals(
-    folder: Path, points: Points, parts: Parts, time: Array, kept: Sequence[str], units: Mapping[str, str]
+    folder: Path, points: SweepPoints, parts: Parts, time: Array, kept: Sequence[str], units: Mapping[str, str]
 ) -> None:
     """Write `signals.zarr`, kept signals over run and time; every run must be there."""
     if not kept:
@@ -138,7 +138,7 @@ def write_signals(
 
 
 def _datasets(
-    points: Points, parts: Parts, time: Array, kept: Sequence[str], units: Mapping[str, str]
+    points: SweepPoints, parts: Parts, time: Array, kept: Sequence[str], units: Mapping[str, str]
 ) -> Iterator[Dataset]:
     from xarray import Dataset
 

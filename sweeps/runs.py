@@ -63,7 +63,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunRequest:
     """A run.
 
     Parameters:
@@ -96,7 +96,7 @@ class ResultChunk:
     signals: Array
 
 
-class Bench:
+class FmuPool:
     """Instances of a job's FMUs; use it in a `with` statement."""
 
     def __init__(self, job: Job) -> None:
@@ -105,14 +105,14 @@ class Bench:
         self._tidied = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._made: dict[int, Repeated] = {}
 
-    def __enter__(self) -> Bench:
+    def __enter__(self) -> FmuPool:
         return self
 
     def __exit__(self, *error: object) -> None:
         self._stack.close()
         self._tidied()
 
-    def part(self, asked: Sequence[Asked]) -> ResultChunk:
+    def part(self, asked: Sequence[RunRequest]) -> ResultChunk:
         """Do some runs; failures are among the results. Raises GpmelicaError if an FMU cannot be used at all."""
         points = max(len(setup.span.grid()) for setup in self.job.setups)
         figures = np.full((len(asked), len(self.job.objectives) + len(FIGURES)), np.nan)
@@ -167,19 +167,19 @@ def receive(job: Job) -> None:
     _JOBS[job.key] = job
 
 
-def work(task: tuple[str, Sequence[Asked]]) -> ResultChunk:
+def work(task: tuple[str, Sequence[RunRequest]]) -> ResultChunk:
     """Some runs of the job of this key."""
     key, asked = task
-    bench: Bench | None = getattr(_OWN, "bench", None)
+    bench: FmuPool | None = getattr(_OWN, "bench", None)
     if bench is None or bench.job.key != key:
         forget()
-        bench = _OWN.bench = Bench(_JOBS[key])
+        bench = _OWN.bench = FmuPool(_JOBS[key])
     return bench.part(asked)
 
 
 def forget() -> None:
     """Free the instances of this thread."""
-    bench: Bench | None = getattr(_OWN, "bench", None)
+    bench: FmuPool | None = getattr(_OWN, "bench", None)
     if bench is not None:
         bench.__exit__()
         _OWN.bench = None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.trajectory import Array
-from .points import Points, salib, unit_problem
+from .points import SweepPoints, salib, unit_problem
 
 _LEAST = 20  # samples per key, for indices of samples that were drawn for something else
 _MORE = {"saltelli": 2, "morris": 1}  # rows of a block of the design, besides one per key
@@ -34,7 +34,7 @@ class Sensitivities:
     used: int
 
 
-def sensitivities(points: Points, sampler: str, values: Array, seed: int = 0) -> Sensitivities | str:
+def sensitivities(points: SweepPoints, sampler: str, values: Array, seed: int = 0) -> Sensitivities | str:
     """Return the sensitivities of one objective, or the reason why there are none.
 
     values   of the objective by run, shape (runs,); NaN or infinite where there is none

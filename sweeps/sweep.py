@@ -22,13 +22,13 @@ from ..fmu.compilers.kept import kept_objects
 from ..language.suggest import alternatives, several
 from ..options.many import SweepOptions
 from .checks import wrong_numbers
-from .gathered import Gathered
+from .gathered import GatheredComplaints
 from .objectives import Objective, objectives
 from .parts import Parts, held, settle
-from .points import Points, points
-from .pools import Died, Workers, by_processes, has_dask, here, processes, results
+from .points import SweepPoints, points
+from .pools import WorkerCrash, Workers, by_processes, has_dask, here, processes, results
 from .results import Sweep, check_tools, write_signals, write_table
-from .runs import FIGURES, Asked, Job, ResultChunk, forget, receive, work
+from .runs import FIGURES, Job, ResultChunk, RunRequest, forget, receive, work
 from .structures import Structure, build, setup, structures
 from .variations import Variation, variations
 
@@ -44,7 +44,7 @@ def sweep(chain: Chain, source: str, order: SweepOptions, out: Path) -> Sweep:
     """
     check_tools()
     progress = order.progress
-    given = Gathered("sweep")
+    given = GatheredComplaints("sweep")
     varied = given(variations, order.settings)
     asked = given(objectives, several(order.objectives))
     where = given(points, varied, order.samples, order.sampler, order.seed)
@@ -132,7 +132,7 @@ def check_signals(
 
 
 def _plan(
-    chain: Chain, order: SweepOptions, where: Points, asked: Sequence[Objective], kept: Sequence[str]
+    chain: Chain, order: SweepOptions, where: SweepPoints, asked: Sequence[Objective], kept: Sequence[str]
 ) -> dict[str, Any]:
     """Return the data that identify this sweep."""
     samples = {"samples": order.samples, "sampler": order.sampler, "seed": order.seed} if order.samples else {}
@@ -199,13 +199,13 @@ class _Pace:
 
 
 def _run(
-    workers: Workers, job: Job, where: Points, found: Sequence[Structure], parts: Parts, progress: Progress
+    workers: Workers, job: Job, where: SweepPoints, found: Sequence[Structure], parts: Parts, progress: Progress
 ) -> None:
     """Do the missing runs; each part is on disk before the next one is requested."""
     missing, pace = parts.missing(), _Pace(workers.size)
     index = _structure_index(found)
 
-    def tasks() -> Iterator[tuple[str, list[Asked]]]:
+    def tasks() -> Iterator[tuple[str, list[RunRequest]]]:
         begin = 0
         while begin < len(missing):
             end = begin + pace.count(len(missing) - begin)
@@ -217,7 +217,7 @@ def _run(
 
     tell()
     for task, came in _each(workers, tasks()):
-        if isinstance(came, Died):
+        if isinstance(came, WorkerCrash):
             parts.add(_dead(task[1], came, job))
         else:
             parts.add(came)
@@ -226,12 +226,12 @@ def _run(
 
 
 def _each(
-    workers: Workers, tasks: Iterator[tuple[str, list[Asked]]]
-) -> Iterator[tuple[tuple[str, list[Asked]], ResultChunk | Died]]:
+    workers: Workers, tasks: Iterator[tuple[str, list[RunRequest]]]
+) -> Iterator[tuple[tuple[str, list[RunRequest]], ResultChunk | WorkerCrash]]:
     """Results of tasks; one that kills its workers is taken apart, so that the run that does it is alone."""
     for task, came in results(workers, work, tasks):
         key, asked = task
-        if isinstance(came, Died) and len(asked) > 1:
+        if isinstance(came, WorkerCrash) and len(asked) > 1:
             yield from results(workers, work, [(key, [one]) for one in asked])
         else:
             yield task, came
@@ -245,15 +245,15 @@ def _name(values: Mapping[str, Any]) -> str:
     return repr(sorted(values.items(), key=lambda item: item[0]))
 
 
-def _asked(number: int, where: Points, found: Sequence[Structure], index: Mapping[str, int]) -> Asked:
+def _asked(number: int, where: SweepPoints, found: Sequence[Structure], index: Mapping[str, int]) -> RunRequest:
     values = where.at(number)
     structural = found[0].values
     structure = index[_name({key: values[key] for key in structural})]
     rest = {key: float(value) for key, value in values.items() if key not in structural}
-    return Asked(number, structure, rest, wrong_numbers(found[structure], rest))
+    return RunRequest(number, structure, rest, wrong_numbers(found[structure], rest))
 
 
-def _dead(asked: Sequence[Asked], died: Died, job: Job) -> ResultChunk:
+def _dead(asked: Sequence[RunRequest], died: WorkerCrash, job: Job) -> ResultChunk:
     points = max(len(setup.span.grid()) for setup in job.setups)
     count = len(asked)
     figures = np.full((count, len(job.objectives) + len(FIGURES)), np.nan)
@@ -261,7 +261,7 @@ def _dead(asked: Sequence[Asked], died: Died, job: Job) -> ResultChunk:
     return ResultChunk(np.array([one.number for one in asked]), (died.reason,) * count, figures, signals)
 
 
-def _summary(out: Path, where: Points, parts: Parts, asked: Sequence[Objective], chain: Chain) -> Sweep:
+def _summary(out: Path, where: SweepPoints, parts: Parts, asked: Sequence[Objective], chain: Chain) -> Sweep:
     failures = beyond = 0
     column, limit = len(asked), chain.simulation.violation
     for part in parts.batches(1024):

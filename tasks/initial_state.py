@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 
 from .. import analysis
-from ..analysis import Mode
+from ..analysis import LinearisedMode
 from ..analysis.prepared import Prepared
 from ..core.errors import SolveError
 from ..plausibility import InitialState, input_starts
@@ -60,7 +60,7 @@ def initial_data(model: Prepared, initial: InitialState) -> dict[str, Any]:
     }
 
 
-def _modes(model: Prepared) -> tuple[list[Mode], list[str]]:
+def _modes(model: Prepared) -> tuple[list[LinearisedMode], list[str]]:
     """Oscillations about the initial state, the slowest first, and coordinates that move in rigid-body modes.
 
     Real eigenvalues belong to no oscillation; modes that violate constraints are those of the stabilisation.

@@ -22,7 +22,7 @@ from ..runs.attempts import SOLVER_MARGIN
 from ..runs.fmpy_runs.inputs import InputTable
 
 
-def step_notes(simulation: Simulation, modes: Sequence[analysis.Mode]) -> tuple[str, ...]:
+def step_notes(simulation: Simulation, modes: Sequence[analysis.LinearisedMode]) -> tuple[str, ...]:
     """Return a note if the fixed step of RK4 is too long for the stiffest mode, else nothing."""
     longest = min((mode.longest_rk4_step for mode in modes), default=np.inf)
     if simulation.method != "RK4" or simulation.step <= longest:

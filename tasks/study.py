@@ -22,7 +22,7 @@ from ..report.cases.report import CaseFailure, CaseRun, Outcome, cases_data, wri
 from ..report.cases.tables import largest_error, plausible, remark, verdict
 from ..report.plots.number_text import NOTHING
 from ..runs.compare.result import result, withdraw_verdict
-from ..sweeps.pools import Died, processes, results
+from ..sweeps.pools import WorkerCrash, processes, results
 from .run import run
 
 
@@ -121,7 +121,7 @@ def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
     progress("cases", 0.0)
     with kept_objects():
         for job, came in results(processes(most=len(jobs)), _run_case, jobs):
-            if isinstance(came, Died):
+            if isinstance(came, WorkerCrash):
                 done[job.name] = CaseFailure(job.name, f"{came.reason}; try {job.command}")
             else:
                 done[job.name] = came

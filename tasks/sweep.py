@@ -16,7 +16,7 @@ from ..options.many import SweepOptions
 from ..report.sweep.content import Content, Effects
 from ..report.sweep.page import write_page
 from ..sweeps.objectives import objectives
-from ..sweeps.points import Points, points
+from ..sweeps.points import SweepPoints, points
 from ..sweeps.results import Sweep
 from ..sweeps.sensitivities import sensitivities
 from ..sweeps.sweep import sweep
@@ -50,7 +50,7 @@ def _content(chain: Chain, order: SweepOptions, found: Sweep) -> Content:
     )
 
 
-def _effects(where: Points, order: SweepOptions, values: Array) -> Effects | str:
+def _effects(where: SweepPoints, order: SweepOptions, values: Array) -> Effects | str:
     try:
         found = sensitivities(where, order.sampler, values, order.seed)
     except MissingToolError:
@@ -60,7 +60,7 @@ def _effects(where: Points, order: SweepOptions, values: Array) -> Effects | str
     return Effects(found.method, found.keys, found.measures, found.spread, found.used)
 
 
-def _facts(where: Points, order: SweepOptions, seconds: float, found: Sweep) -> dict[str, str]:
+def _facts(where: SweepPoints, order: SweepOptions, seconds: float, found: Sweep) -> dict[str, str]:
     facts = {axis.key: f"{len(axis.values)} values, {axis.values[0]} to {axis.values[-1]}" for axis in where.axes}
     facts |= {d.key: str(d) for d in where.distributions}
     if where.distributions:

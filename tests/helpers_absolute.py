@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpmelica.mechanism import Body, Closure, JointFrame, Mechanism
+from gpmelica.mechanism import Body, JointFrame, LoopClosure, Mechanism
 
 Array = NDArray[np.float64]
 X, Y, Z = np.eye(3)
@@ -267,11 +267,11 @@ class AbsoluteModel:
         """Name, frames and type of the closures that are constraints."""
         return [(c.name, *self._ends(c), own.type) for c, own in self._closures() if c.stiffness is None]
 
-    def _closures(self) -> list[tuple[Closure, Any]]:
+    def _closures(self) -> list[tuple[LoopClosure, Any]]:
         """Each with its description."""
         return [*zip(self.mechanism.closures, self.mechanism.chain.closures, strict=True)]
 
-    def _ends(self, closure: Closure) -> tuple[Frame, Frame]:
+    def _ends(self, closure: LoopClosure) -> tuple[Frame, Frame]:
         return self._on(closure.a), self._on(closure.b)
 
     def _on(self, frame: JointFrame) -> Frame:
@@ -283,7 +283,7 @@ class AbsoluteModel:
         wrench[3:] += np.cross(side.root - b.r, wrench[:3])
         return np.asarray(wrench)
 
-    def _spring(self, closure: Closure, given: Any) -> Array:
+    def _spring(self, closure: LoopClosure, given: Any) -> Array:
         """A replacement joint acts."""
         a, b = self._ends(closure)
         rows = replacement_rows(a, b, GROUND_FRAME if given.axes == "world" else a)

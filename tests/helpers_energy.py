@@ -11,10 +11,10 @@ from helpers_problem import start_state
 from helpers_reference import mechanism_of
 from numpy.typing import NDArray
 
-from gpmelica.analysis import Model, formulation
+from gpmelica.analysis import ReferenceModel, formulation
 from gpmelica.reference.integration.events import Events
 from gpmelica.reference.integration.integrators import Integrator, Interpolant
-from gpmelica.reference.integration.motion import Motion
+from gpmelica.reference.integration.motion import FormulatedModel
 from gpmelica.reference.kinematics.segment import Segment
 
 Array = NDArray[np.float64]
@@ -33,8 +33,8 @@ class Balance:
     def __init__(self, data: dict[str, Any], stop: float, tolerance: float) -> None:
         mechanism = mechanism_of(data)
         start = start_state(mechanism)
-        self._model = Model(mechanism, start=start)
-        self._motion = Motion(self._model, formulation(self._model, self._model.state(0.0, *start)))
+        self._model = ReferenceModel(mechanism, start=start)
+        self._motion = FormulatedModel(self._model, formulation(self._model, self._model.state(0.0, *start)))
         self._events, self._begin = Events(self._motion), 0.0
         self._integrator = Integrator("DOP853", tolerance, stop)
         self.lost = self.error = 0.0

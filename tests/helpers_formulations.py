@@ -38,7 +38,7 @@ def example(name: str, case: str | None, formulation: str, **keys: Any) -> Mecha
 
 def consistent(mechanism: Mechanism, start: Start, t: float, q: Array, qd: Array) -> State:
     """The state near q and q̇, shape (n,), with Φ = 0 and Φ̇ = 0, Ψ = 0: Gauss–Newton steps of least length."""
-    model = analysis.Model(mechanism, start=start)
+    model = analysis.ReferenceModel(mechanism, start=start)
     for _ in range(6):
         rows = model.constraints(model.state(t, q, qd))
         q = q - np.linalg.pinv(rows.C, rcond=1e-9) @ rows.Phi

@@ -11,7 +11,7 @@ from helpers_reference import random_state, slope
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
 
-from gpmelica.analysis import Model
+from gpmelica.analysis import ReferenceModel
 from gpmelica.analysis.prepared import prepare
 from gpmelica.description.load import from_data
 from gpmelica.mechanism import Mechanism
@@ -24,7 +24,7 @@ def along(mechanism: Mechanism, rng: np.random.Generator, t: float) -> tuple[Cal
     """Constraint rows along q(t + x) = q + q̇ x + a x²/2 within one time segment, and a."""
     q, qd = random_state(mechanism, rng)
     q, a = np.array([c.position for c in mechanism.coordinates]) + 0.4 * q, rng.normal(size=mechanism.n)
-    model = Model(mechanism, start=(0.0 * q, 0.0 * q))
+    model = ReferenceModel(mechanism, start=(0.0 * q, 0.0 * q))
 
     def rows(x: float) -> Any:
         at, rate = q + x * qd + x * x / 2 * a, qd + x * a

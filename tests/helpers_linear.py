@@ -9,7 +9,7 @@ from helpers_backends import Array, Compiled
 from helpers_parts import X, Y, beam, body, link, machine
 from helpers_reference import BEAM
 
-from gpmelica.analysis import Model
+from gpmelica.analysis import ReferenceModel
 from gpmelica.analysis.prepared import Prepared
 from gpmelica.linear import OperatingPoint, StateSpace
 from gpmelica.runs.fmpy_runs.instance import Instance
@@ -71,7 +71,10 @@ class Nearby:
 
     def __init__(self, compiled: Compiled, t: float) -> None:
         self.model, self._t = compiled.model, t
-        self._reference, self._fmu = Model(self.model.mechanism, start=self.model.start), Instance(compiled.fmu)
+        self._reference, self._fmu = (
+            ReferenceModel(self.model.mechanism, start=self.model.start),
+            Instance(compiled.fmu),
+        )
         kept = [self.model.rows.index(name) for name in self.model.solvability.independent]
         orders = np.array(self._reference.constraints.orders, dtype=int)
         self._rows = [[k for k in kept if orders[k] <= level] for level in (0, 1)]

@@ -11,7 +11,7 @@ from helpers_random import closing_motion, random_chain, random_closure
 from helpers_reference import BASES, mechanism_of
 from numpy.typing import NDArray
 
-from gpmelica.analysis import Model, assemble, poses
+from gpmelica.analysis import ReferenceModel, assemble, poses
 from gpmelica.core.errors import GpmelicaError
 from gpmelica.description import Chain
 from gpmelica.description.types.closures import CLOSURE_TYPES
@@ -93,7 +93,7 @@ def _closed_state(mechanism: Mechanism, rng: np.random.Generator) -> tuple[Array
     q = np.array([c.position for c in mechanism.coordinates]) + 0.1 * rng.normal(size=mechanism.n)
     q[held_coordinates(mechanism)] = 0.0
     q = assemble(mechanism, q)
-    model = Model(mechanism)
+    model = ReferenceModel(mechanism)
     return q, model.constraints(model.state(0.0, q, 0 * q)).C
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from helpers_multibody import PARTS, Drawing, end, tree, vector
 
 from gpmelica.analysis.prepared import Prepared
-from gpmelica.mechanism import Support
+from gpmelica.mechanism import BaseSupport
 
 _FORCES = "Modelica.Mechanics.MultiBody.Forces"
 
@@ -41,7 +41,7 @@ def crane(model: Prepared, name: str) -> str:
     return drawing.text(name)
 
 
-def _add_support(drawing: Drawing, i: int, support: Support, base: str) -> None:
+def _add_support(drawing: Drawing, i: int, support: BaseSupport, base: str) -> None:
     """Spring and damper in the axes of the world, with no force where the base's coordinates are 0."""
     place, k, d = map(vector, (support.position, support.stiffness, support.damping))
     foot = f"{PARTS}.FixedTranslation foot{i}(r = {place}, animation = false)"

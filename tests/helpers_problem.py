@@ -13,9 +13,9 @@ from gpmelica.analysis import (
     Evaluation,
     InitialValueProblem,
     Input,
-    Mode,
-    Model,
+    LinearisedMode,
     Reactions,
+    ReferenceModel,
     RunSettings,
     Solvability,
 )
@@ -41,12 +41,12 @@ def problem(
 
 def start_state(mechanism: Mechanism) -> tuple[Array, Array]:
     """Initial state of a mechanism, see `analysis.start_state`."""
-    return analysis.start_state(Model(mechanism))
+    return analysis.start_state(ReferenceModel(mechanism))
 
 
 def equilibrium(mechanism: Mechanism) -> Array:
     """Static equilibrium of a mechanism, see `analysis.equilibrium`."""
-    return analysis.equilibrium(Model(mechanism))
+    return analysis.equilibrium(ReferenceModel(mechanism))
 
 
 def simulate(
@@ -99,7 +99,7 @@ def _near(mechanism: Mechanism, state: Start, start: Start | None = None, **furt
 
 def modes(
     mechanism: Mechanism, *, start: Start | None = None, dependent: Sequence[str] | None = None
-) -> tuple[Mode, ...]:
+) -> tuple[LinearisedMode, ...]:
     """Modes about an initial state, see `analysis.modes`."""
     return analysis.modes(problem(mechanism, start, dependent=dependent))
 
@@ -121,7 +121,7 @@ def unreachable(mechanism: Mechanism, q: ArrayLike) -> list[Problem]:
 
 def massless(mechanism: Mechanism, q: ArrayLike) -> list[Problem]:
     """Motions that nothing with mass resists, see `analysis.massless`."""
-    return analysis.massless(Model(mechanism), q)
+    return analysis.massless(ReferenceModel(mechanism), q)
 
 
 def start_notes(mechanism: Mechanism, start: Start) -> list[str]:

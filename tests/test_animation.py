@@ -33,7 +33,7 @@ from gpmelica.report.animation import write_animation, write_drawing
 from gpmelica.report.player.payload import payload
 from gpmelica.report.player.three import three
 from gpmelica.report.plots.solids import faces_of
-from gpmelica.scene import Shape
+from gpmelica.scene import Solid
 
 FOUR_BAR = Path(__file__).parents[1] / "examples" / "four_bar_3d.toml"
 RUN = prescribed_run(crane())
@@ -110,7 +110,7 @@ def test_three_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_solids_are_closed(kind: Any) -> None:
     """By the divergence theorem: volume and middle of the faces' polyhedron, all faces seen from outside."""
     size = np.array([0.4, 0.4, 0.4] if kind == "sphere" else [0.4, 0.4, 1.0])
-    faces = faces_of(Shape(0, kind, size, np.eye(4), "#000000"))
+    faces = faces_of(Solid(0, kind, size, np.eye(4), "#000000"))
     triangles = np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])
     volumes = np.einsum("ki,ki->k", triangles[:, 0], np.cross(triangles[:, 1], triangles[:, 2])) / 6
     exact = {"box": 0.16, "cylinder": np.pi * 0.04, "sphere": 4 / 3 * np.pi * 0.008}[kind]

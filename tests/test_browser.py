@@ -20,7 +20,7 @@ from helpers_report import crane, crane_pictures, crane_run, prescribed_run
 from PIL import Image
 
 from gpmelica import scene
-from gpmelica.analysis import Model
+from gpmelica.analysis import ReferenceModel
 from gpmelica.core.files import write_atomically
 from gpmelica.core.trajectory import Array
 from gpmelica.mechanism import Mechanism, build
@@ -119,7 +119,7 @@ def test_modes_are_in_the_picture(chromium: Any, tmp_path: Path) -> None:
     pose = run.columns(c.symbol for c in mechanism.coordinates)[np.argmin(np.abs(run.time - TIME))]
     shape = 0.05 * rng.normal(size=(mechanism.n, 2)) @ [1.0, 1.0j]
     swings = [scene.Swing("1: 0.5 Hz, undamped", shape.conj()), scene.Swing("2: 1.2 Hz, damping 0.01", shape)]
-    path = write_animation(tmp_path / "a.html", scene.swinging(Model(mechanism), pose, swings))
+    path = write_animation(tmp_path / "a.html", scene.swinging(ReferenceModel(mechanism), pose, swings))
     with page_at(chromium, f"{path.as_uri()}#t=0.25", 1000) as (page, complaints):
         page.locator(".run").select_option(label=swings[1].name)
         numbers, picture = without(page, "paths", "ghost")

@@ -15,11 +15,11 @@ from gpmelica.fmu.backends import native
 from gpmelica.generator import equations, modelica
 from gpmelica.mechanism import builder
 from gpmelica.reference.solve import solver
-from gpmelica.reference.solve.model import Model
+from gpmelica.reference.solve.model import ReferenceModel
 
 COUNTED: dict[str, tuple[Any, str]] = {
     "mechanism": (builder._Builder, "__init__"),
-    "reference model": (Model, "__init__"),
+    "reference model": (ReferenceModel, "__init__"),
     "choice of constraint equations": (solver, "choose_rows"),
     "derivation": (equations, "derive"),
     "Modelica source": (modelica, "render"),

@@ -133,7 +133,7 @@ def test_loops_in_every_formulation(formulation: str, kind: str) -> None:
 
 def _allowed(model: Prepared, q: Array, qd: Array) -> Array:
     """The velocities nearest to qd that the constraints allow."""
-    equations = analysis.Model(model.mechanism, start=model.start)
+    equations = analysis.ReferenceModel(model.mechanism, start=model.start)
     rows = equations.constraints(equations.state(0.0, q, qd))
     change: Array = np.linalg.pinv(rows.C) @ rows.Phi_dot
     return qd - change

@@ -135,7 +135,7 @@ def linkage(spatial: bool = False, **constraints: Any) -> dict[str, Any]:
 def test_efforts_by_virtual_power(formulation: str, spatial: bool) -> None:
     """The crank's drive does what is left of M q̈ + h − Q along the linkage's own motion; other joints are idle."""
     mechanism, start = started(linkage(spatial, formulation=formulation, actuated=["crank"]))
-    model = analysis.Model(mechanism, start=start)
+    model = analysis.ReferenceModel(mechanism, start=start)
     for t in (0.0, 0.3, 0.6):
         q, qd = start[0], np.zeros(mechanism.n)
         found = solving.evaluate(mechanism, t, q, qd, start=start)
@@ -163,7 +163,7 @@ def test_power_of_the_drive() -> None:
     """Over a run the chosen drive does all the work: d(energy)/dt = τ q̇."""
     mechanism, start = started(linkage(actuated=["crank"]))
     run = solving.simulate(mechanism, start=start)
-    model = analysis.Model(mechanism, start=start)
+    model = analysis.ReferenceModel(mechanism, start=start)
     symbols = [c.symbol for c in mechanism.coordinates]
     q, qd = (np.array([run.signals[f"{s}{end}"] for s in symbols]).T for end in ("", "_dot"))
     total = np.array([analysis.energy(model, t, a, b).total for t, a, b in zip(run.time, q, qd, strict=True)])

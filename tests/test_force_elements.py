@@ -15,7 +15,7 @@ from helpers_reference import mechanism_of, slope
 from helpers_stages import StagedModel
 from scipy.integrate import quad, solve_ivp
 
-from gpmelica.analysis import Model
+from gpmelica.analysis import ReferenceModel
 from gpmelica.analysis.prepared import prepare
 from gpmelica.core.trajectory import Array, Trajectory
 from gpmelica.description.load import from_data
@@ -172,7 +172,7 @@ def test_rows_of_lengths_have_their_derivatives(linearized: bool) -> None:
     mechanism = mechanism_of(data)
     n, rng = mechanism.n, np.random.default_rng(6)
     q, qd = _states(rng, n, 1)[0]
-    model = Model(mechanism, start=(np.zeros(n), np.zeros(n)))
+    model = ReferenceModel(mechanism, start=(np.zeros(n), np.zeros(n)))
     holonomic = model.constraints.orders == 0
 
     def rows(t: float, q: Array, qd: Array = qd) -> Any:
@@ -193,7 +193,7 @@ def test_springs_have_a_potential() -> None:
     base = hoist()["base"]
     base["supports"] = [support | {"one_sided": False} for support in base["supports"]]
     mechanism = mechanism_of(hoist(base=base, lines=[rope], contacts=[]))
-    model, rng = Model(mechanism), np.random.default_rng(3)
+    model, rng = ReferenceModel(mechanism), np.random.default_rng(3)
     for q, qd in _states(rng, mechanism.n, 4):
         forces = model.forces(model.state(0.4, q, qd))
 
@@ -208,7 +208,7 @@ def test_springs_have_a_potential() -> None:
 def test_powers_are_those_of_the_forces() -> None:
     """What the elements give, one by one, is what their generalised forces give in all; each is named once."""
     mechanism = mechanism_of(everything())
-    model, rng = Model(mechanism, inputs={"tug": 200.0}), np.random.default_rng(8)
+    model, rng = ReferenceModel(mechanism, inputs={"tug": 200.0}), np.random.default_rng(8)
     for _ in range(8):
         q, qd = rng.uniform(-0.3, 0.3, mechanism.n), rng.uniform(-1.0, 1.0, mechanism.n)
         state = model.state(0.4, q, qd)
@@ -256,7 +256,7 @@ def _sides_of_agreeing_derivations(description: dict[str, Any]) -> list[list[boo
         found = staged(t, q, qd, inputs)
         expected = evaluate(model.mechanism, t, q, qd, inputs=inputs)
         assert np.abs(found.qdd - expected.qdd).max() < 1e-9 * max(1.0, np.abs(expected.qdd).max())
-        numbers = Model(model.mechanism, inputs=inputs)
+        numbers = ReferenceModel(model.mechanism, inputs=inputs)
         signals = numbers.forces.signals(numbers.state(t, q, qd))
         signals |= requested.values(numbers, numbers.state(t, q, qd), expected.qdd)
         for name, value in signals.items():

@@ -64,7 +64,7 @@ def test_generated_velocities_follow_the_positions(name: str) -> None:
     model = prepare(changed(name, None, **keys))
     q, qd = (x + 1e-2 * rng.normal(size=model.mechanism.n) for x in model.start)
     rates = StagedModel(model)(0.1, q, qd).qd
-    numbers = analysis.Model(model.mechanism, start=model.start)
+    numbers = analysis.ReferenceModel(model.mechanism, start=model.start)
     rows = numbers.constraints(numbers.state(0.1, q, rates))
     kept = [model.rows.index(row) for row in model.solvability.independent]
     assert np.abs(rows.Phi[kept]).max() > 1e-3

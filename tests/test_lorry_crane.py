@@ -9,7 +9,7 @@ from helpers_problem import evaluate
 from helpers_settings import described, errors, setting
 from helpers_stages import StagedModel
 
-from gpmelica.analysis import Model
+from gpmelica.analysis import ReferenceModel
 from gpmelica.analysis.prepared import Prepared
 from gpmelica.runs.fmpy_runs import simulate as runs
 from gpmelica.runs.fmpy_runs.states import State
@@ -39,7 +39,7 @@ def test_both_derivations_agree(example: str, case: str | None) -> None:
     model, rng = example_model(example, case), np.random.default_rng(1)
     lorry = example == "lorry_crane"
     states = [_around(model, rng) for _ in range(8)] if lorry else random_states(model, rng, 3)
-    staged, numbers = StagedModel(model), Model(model.mechanism, start=model.start)
+    staged, numbers = StagedModel(model), ReferenceModel(model.mechanism, start=model.start)
     for s in states:
         found = staged(s.t, s.q, s.qd)
         expected = evaluate(model.mechanism, s.t, s.q, s.qd, start=model.start, dependent=model.dependent)
@@ -53,7 +53,7 @@ def test_the_start_is_at_rest() -> None:
     model = example_model("lorry_crane", None)
     found = evaluate(model.mechanism, 0.0, *model.start, start=model.start)
     assert np.abs(found.qdd).max() < 1e-6
-    numbers = Model(model.mechanism, start=model.start)
+    numbers = ReferenceModel(model.mechanism, start=model.start)
     signals = numbers.forces.signals(numbers.state(0.0, *model.start))
     weight = 9.81 * sum(float(body.mass) for body in model.mechanism.bodies)
     assert sum(signals[leg] for leg in LEGS) == pytest.approx(weight, rel=1e-9)
@@ -93,7 +93,7 @@ def test_parameters_that_are_set_are_numbers_of_the_description(crane: Compiled)
 def test_six_cylinders_carry_the_platform() -> None:
     """In equilibrium each bears a sixth of the weight, along its inclined axis; places have six digits."""
     model = example_model("stewart", "heavy")
-    numbers = Model(model.mechanism, start=model.start)
+    numbers = ReferenceModel(model.mechanism, start=model.start)
     signals = numbers.forces.signals(numbers.state(0.0, *model.start))
     height = model.start[0][2]
     for k in range(1, 7):

@@ -23,7 +23,7 @@ from gpmelica.generator.modelica import Source
 from gpmelica.generator.modelica import text as modelica_text
 from gpmelica.generator.modelica.linear_systems import for_compilers
 from gpmelica.generator.program.items import ImplicitSystem, LinearSolve
-from gpmelica.generator.program.program import Parameter, Program
+from gpmelica.generator.program.program import ModelParameter, Program
 from gpmelica.language import ir
 from gpmelica.language.ir import Expr
 from gpmelica.runs.rumoca import CompiledModel
@@ -445,7 +445,7 @@ def test_matrix_equation(rows: int, columns: int, systems: int) -> None:
 def test_rows_in_place() -> None:
     """A matrix that its system alone uses is no variable; one that something else uses stays."""
     for shared in (False, True):
-        program = Program("P", "", parameters=[Parameter("p", np.arange(1.0, 5.0), "1", "")])
+        program = Program("P", "", parameters=[ModelParameter("p", np.arange(1.0, 5.0), "1", "")])
         rows = [((i, slice(0, 4)), ir.symbol("p", (4,)) * float(i + 1)) for i in range(4)]
         A = program.assemble("A", (4, 4), rows, None, "")
         b = program.assemble("b", (4,), [((i,), ir.symbol("p", (4,))[i]) for i in range(4)], None, "")

@@ -19,7 +19,7 @@ from helpers_reference import mechanism_of
 from helpers_report import EXAMPLES, crane_report
 
 from gpmelica import scene
-from gpmelica.analysis import Mode, Model
+from gpmelica.analysis import LinearisedMode, ReferenceModel
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.core.strict_json import strict_json
@@ -126,17 +126,23 @@ def test_modes_of_a_large_model_are_cheap() -> None:
 @pytest.mark.parametrize(
     ("mode", "text"),
     [
-        (Mode(complex(-10.0, 62.8319), "boom.angle", False), "boom.angle: 10.1 Hz undamped, time constant 0.1 s"),
-        (Mode(complex(-1e4, 0.0), "boom.angle", False), "boom.angle: no oscillation, time constant 1.0e−04 s"),
-        (Mode(complex(0.0, 1e-7), "boom.angle", False, True), "boom.angle: rigid-body motion"),
-        (Mode(complex(0.0, 6.28319), "boom.angle", False), "boom.angle: 1 Hz undamped, no damping"),
         (
-            Mode(complex(-20.0, 0.0), "boom.angle", True),
+            LinearisedMode(complex(-10.0, 62.8319), "boom.angle", False),
+            "boom.angle: 10.1 Hz undamped, time constant 0.1 s",
+        ),
+        (
+            LinearisedMode(complex(-1e4, 0.0), "boom.angle", False),
+            "boom.angle: no oscillation, time constant 1.0e−04 s",
+        ),
+        (LinearisedMode(complex(0.0, 1e-7), "boom.angle", False, True), "boom.angle: rigid-body motion"),
+        (LinearisedMode(complex(0.0, 6.28319), "boom.angle", False), "boom.angle: 1 Hz undamped, no damping"),
+        (
+            LinearisedMode(complex(-20.0, 0.0), "boom.angle", True),
             "stabilisation of the constraints: no oscillation, time constant 0.05 s",
         ),
     ],
 )
-def test_modes_as_people_read_them(mode: Mode, text: str) -> None:
+def test_modes_as_people_read_them(mode: LinearisedMode, text: str) -> None:
     """Coordinate, frequency and time constant; the stabilisation is not blamed on a coordinate."""
     assert mode_text(mode).replace("5.0e−02", "0.05") == text
 
@@ -144,7 +150,7 @@ def test_modes_as_people_read_them(mode: Mode, text: str) -> None:
 def test_result_names_the_stiffest_mode() -> None:
     """Strict JSON even of an undamped mode; without coordinates there is none."""
     report = crane_report()
-    vars(report)["modes"] = (Mode(complex(0.0, 100.0), "jib.angle", False),)
+    vars(report)["modes"] = (LinearisedMode(complex(0.0, 100.0), "jib.angle", False),)
     found = json.loads(strict_json(result(report)))["stiffest_mode"]
     assert found["coordinate"] == "jib.angle"
     assert found["time_constant_s"] is None
@@ -197,7 +203,7 @@ SHAPE = np.array([0.1 - 0.05j, 0.2j, 0.02, 0.0])  # upper, lower, slide, free
 def test_a_complex_shape_is_a_motion_with_phases() -> None:
     """q + Re(shape exp(iφ)), scaled: the lower rod's tip as of sines and cosines; a cycle ends where it began."""
     mechanism, pose = mechanism_of(hanging()), np.array([1.0, 0.2, 0.0, 0.0])
-    found = scene.swinging(Model(mechanism), pose, [scene.Swing("1", SHAPE)])
+    found = scene.swinging(ReferenceModel(mechanism), pose, [scene.Swing("1", SHAPE)])
     swing, rest = found.motions
     assert found.cyclic and (found.time[0], found.time[-1]) == (0.0, 1.0)
     for scale, frames in zip(found.scales, swing.frames, strict=True):
@@ -217,10 +223,12 @@ def test_loops_stay_closed() -> None:
     """The four bar's pin, at every part of a large swing; a small one is the shape itself."""
     model = example_model("four_bar_3d", None)
     mechanism, pose = model.mechanism, model.start[0]
-    numbers = Model(mechanism)
+    numbers = ReferenceModel(mechanism)
     by_rows = np.linalg.svd(numbers.constraints(numbers.state(0.0, *model.start)).C)[2][-1]
     for amplitude, tolerance in ((0.3, None), (1e-4, 1e-6)):
-        found = scene.swinging(Model(mechanism), pose, [scene.Swing("1", amplitude * by_rows.astype(complex))])
+        found = scene.swinging(
+            ReferenceModel(mechanism), pose, [scene.Swing("1", amplitude * by_rows.astype(complex))]
+        )
         (pin,), frames = mechanism.closures, found.motions[0].frames
         a, b = (scene.in_world(frames, frame.place) for frame in (pin.a, pin.b))
         assert np.abs(a - b).max() < 1e-9
@@ -242,7 +250,7 @@ def test_swings_are_seen(compile_data: CompileData, tmp_path: Path) -> None:
         shape = np.array(list(mode.shape.values()))
         factor = scene.seen_well(mechanism, modes.linear.q, shape)
         frames = (
-            scene.swinging(Model(mechanism), modes.linear.q, [scene.Swing("", factor * shape)])
+            scene.swinging(ReferenceModel(mechanism), modes.linear.q, [scene.Swing("", factor * shape)])
             .motions[0]
             .frames[0]
         )

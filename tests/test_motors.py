@@ -18,7 +18,7 @@ from helpers_problem import evaluate, simulate
 from helpers_reference import mechanism_of
 from helpers_stages import StagedModel
 
-from gpmelica.analysis import Model
+from gpmelica.analysis import ReferenceModel
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.api.model import Model as DescribedModel
 from gpmelica.core.errors import DescriptionError
@@ -127,7 +127,7 @@ _LIMITS = {"drive_force": LIMIT, "wrist_force": 0.05}
 
 
 def _reference(model: Prepared, t: float, q: Any, qd: Any, inputs: dict[str, float]) -> dict[str, float]:
-    numbers = Model(model.mechanism, inputs=inputs)
+    numbers = ReferenceModel(model.mechanism, inputs=inputs)
     state, found = numbers.state(t, q, qd), evaluate(model.mechanism, t, q, qd, inputs=inputs)
     names = [f"{c.symbol}_ddot" for c in model.mechanism.coordinates]
     accelerations = dict(zip(names, found.qdd.tolist(), strict=True))
@@ -136,7 +136,7 @@ def _reference(model: Prepared, t: float, q: Any, qd: Any, inputs: dict[str, flo
 
 def test_many_states_at_once() -> None:
     """Efforts and energies of a block of states are those of each."""
-    model = Model(mechanism_of(_robot()), inputs={"wrist_current": 0.2})
+    model = ReferenceModel(mechanism_of(_robot()), inputs={"wrist_current": 0.2})
     rng = np.random.default_rng(8)
     t, (q, qd) = rng.uniform(0.0, 1.5, 20), rng.normal(size=(2, 20, 2))
     together = model.forces(model.state(t, q, qd, model.state(0.0, q[0], qd[0]).segment)).total

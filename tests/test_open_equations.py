@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from helpers_examples import EXAMPLES
 
-from gpmelica.analysis import Model
+from gpmelica.analysis import ReferenceModel
 from gpmelica.core.trajectory import Array
 from gpmelica.description import load
 from gpmelica.fmu.code.casadi_eval import Evaluator
@@ -48,7 +48,7 @@ def test_open_equations_agree_with_the_reference(name: str) -> None:
     for _ in range(3):
         q = np.array([c.position for c in mechanism.coordinates]) + rng.uniform(-0.2, 0.2, mechanism.n)
         qd = rng.uniform(-1.0, 1.0, mechanism.n)
-        numbers, reference = Numbers(found, q, qd), Model(mechanism, start=(q, qd))
+        numbers, reference = Numbers(found, q, qd), ReferenceModel(mechanism, start=(q, qd))
         state = reference.state(0.0, q, qd)
         M, h = reference.mass(state.posture)
         _assert_close(numbers(found.inertia.M), M)

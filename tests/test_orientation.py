@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.integrate import simpson
 from scipy.spatial.transform import Rotation
 
-from gpmelica.analysis import Model
+from gpmelica.analysis import ReferenceModel
 from gpmelica.analysis.prepared import prepare
 from gpmelica.analysis.start.absolute import pairs
 from gpmelica.core.errors import SolveError
@@ -52,7 +52,7 @@ def test_direction_cosines_are_the_axes_in_the_world() -> None:
     data = arm("flexible")
     mechanism, rng = mechanism_of(data), np.random.default_rng(1)
     q, qd = random_state(mechanism, rng)
-    model = Model(mechanism)
+    model = ReferenceModel(mechanism)
     state, own = model.state(0.0, q, qd), model.quantities.axes("T")
     link = poses(mechanism, q)[-1, :3, :3]
     roll, pitch, yaw = data["points"]["T"]["rpy"]
@@ -127,7 +127,7 @@ def _start(data: dict[str, Any]) -> tuple[Array, Array]:
     """Position, m, and axes of the tool at the description's start."""
     mechanism = mechanism_of(data)
     q = np.array([c.position for c in mechanism.coordinates])
-    model = Model(mechanism)
+    model = ReferenceModel(mechanism)
     state = model.state(0.0, q, 0.0 * q)
     return state.x[model.quantities.point("T")], state.x[model.quantities.axes("T")]
 
@@ -163,7 +163,7 @@ def test_rows_in_absolute_coordinates() -> None:
     tasks = [*COSINES, *followed("flexible", LEGS["blended"], TURNS)["programmed"]]
     mechanism = mechanism_of(arm("flexible", programmed=tasks))
     q, qd = random_state(mechanism, np.random.default_rng(7))
-    model = Model(mechanism)
+    model = ReferenceModel(mechanism)
     state = model.state(0.2, q, qd)
     posture, extent = state.posture, units_of_change(mechanism, state.posture)[0]
     S = posture.S.reshape(-1, 4, 4)
@@ -184,7 +184,7 @@ def test_error_is_the_angle(angle: float) -> None:
     data["points"]["T"]["rpy"] = turned.as_euler("ZYX")[::-1].tolist()
     mechanism = unchecked(data)
     q = np.array([c.position for c in mechanism.coordinates])
-    model = Model(mechanism)
+    model = ReferenceModel(mechanism)
     state = model.state(0.0, q, 0.0 * q)
     rows = model.constraints(state)
     assert model.constraints.names == ("way_x", "way_y", "way_z", "way_rx", "way_ry", "way_rz")
@@ -200,7 +200,7 @@ def test_the_opposite_axes_have_no_way_back() -> None:
     mechanism = unchecked(data)
     q = np.array([c.position for c in mechanism.coordinates])
     with pytest.raises(SolveError, match="axes of T are turned by 180° from those that path way wants at t = 0 s"):
-        Model(mechanism).constraints(Model(mechanism).state(0.0, q, 0.0 * q))
+        ReferenceModel(mechanism).constraints(ReferenceModel(mechanism).state(0.0, q, 0.0 * q))
 
 
 @pytest.mark.parametrize("legs", LEGS)

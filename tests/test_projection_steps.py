@@ -154,7 +154,7 @@ def _run(model: Prepared, fmu: Path, start: Start, on: int) -> Trajectory:
 
 def _expected(model: Prepared, start: Start) -> Trajectory:
     """The reference's run from the nearest point on the constraints."""
-    projected = project(analysis.Model(model.mechanism, start=model.start), *start)
+    projected = project(analysis.ReferenceModel(model.mechanism, start=model.start), *start)
     if model.chain.constraints.formulation == "gpme_reduced":
         projected = (projected[0], start[1])  # the independent velocities are as given
     settings = {"stop": STOP, "output_step": OUTPUT_STEP, "tolerance": 1e-9}

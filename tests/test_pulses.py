@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 import gpmelica as gp
-from gpmelica.analysis import Model
+from gpmelica.analysis import ReferenceModel
 from gpmelica.analysis.prepared import prepare
 from gpmelica.description.load import from_data
 from gpmelica.language import differentiate, expressions
@@ -235,7 +235,7 @@ def test_a_gust_that_vanishes_is_searched_at_many_times_at_once(monkeypatch: pyt
     monkeypatch.setattr(timely, "Instant", lambda *of: evaluations.append(of) or instant(*of))
     effort = "100*exp(-((t - 63.217)/0.01)^2)"
     data = machine(link("mass", "prismatic", X), forces=[{"name": "gust", "joint": "mass", "effort": effort}])
-    Model(prepare(from_data(data)).mechanism).pace(100.0)
+    ReferenceModel(prepare(from_data(data)).mechanism).pace(100.0)
     assert 0 < len(evaluations) < 100
 
 

@@ -114,7 +114,7 @@ def test_degree_of_redundancy_is_that_of_joint_coordinates(maker: Any, seed: int
     """
     mechanism, start = started(maker(seed))
     found, here = solving.reactions(mechanism, start), solving.solvability(mechanism, start)
-    model = analysis.Model(mechanism, start=start)
+    model = analysis.ReferenceModel(mechanism, start=start)
     state = model.state(0.0, *start)
     assert found.redundancy == len(model.constraints.names) - here.rank
     every = pairs(model, state)

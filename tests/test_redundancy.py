@@ -21,7 +21,7 @@ from scipy.linalg import null_space
 from test_reactions import door
 
 from gpmelica import analysis
-from gpmelica.analysis import Model
+from gpmelica.analysis import ReferenceModel
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
@@ -114,7 +114,7 @@ def test_generated_joint_loads_of_least_norm(seed: int | None) -> None:
     else:
         chain = from_data(polygon(seed, redundant="minimum_norm") | loaded)
     model = prepare(chain)
-    q, numbers = model.start[0], analysis.Model(model.mechanism, start=model.start)
+    q, numbers = model.start[0], analysis.ReferenceModel(model.mechanism, start=model.start)
     allowed = null_space(numbers.constraints(numbers.state(0.0, q, 0.0 * q)).C, rcond=1e-9)
     qd = allowed @ np.arange(1.0, allowed.shape[1] + 1.0)
     outputs = StagedModel(model)(0.0, q, qd).outputs
@@ -382,7 +382,7 @@ def test_magnitudes_bound_values_and_gradients(seed: int) -> None:
 def test_sizes_do_not_depend_on_what_cancels() -> None:
     """Rows of rounding errors alone are made of something: of the door's rows none has a size near to theirs."""
     mechanism, start = started(door("revolute", "revolute"))
-    model = Model(mechanism, start=start)
+    model = ReferenceModel(mechanism, start=start)
     state = model.state(0.0, *start)
     rows, sizes = model.constraints(state), model.constraints.sizes(state)
     assert np.abs(rows.C).max() < 1e-14

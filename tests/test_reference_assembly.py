@@ -16,7 +16,7 @@ from helpers_reference import BASES, BEAM, mechanism_of, random_state, unchecked
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from gpmelica.analysis import Model, assemble, energy
+from gpmelica.analysis import ReferenceModel, assemble, energy
 from gpmelica.analysis.start.statics import described_state, free_coordinates
 from gpmelica.analysis.start.velocities import allowed_velocities
 from gpmelica.core.errors import SolveError
@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 def _loops(mechanism: Mechanism, q: Array) -> tuple[Array, Array]:
     """Φ and C of the closures."""
-    model = Model(mechanism)
+    model = ReferenceModel(mechanism)
     rows = model.constraints.loops.rows(model.state(0.0, q, 0 * q).posture)
     return rows.Phi, rows.C
 
@@ -73,7 +73,7 @@ def test_change_is_the_smallest() -> None:
     """For small gaps the change is normal, in m, to all motions of the closed loop, to second order."""
     mechanism, rng = mechanism_of(spatial_linkage("universal") | {"statics": {}}), np.random.default_rng(0)
     q = assemble(mechanism, np.full(mechanism.n, 0.3))
-    unit = units_of_change(mechanism, Model(mechanism).state(0.0, q, 0 * q).posture)[1]
+    unit = units_of_change(mechanism, ReferenceModel(mechanism).state(0.0, q, 0 * q).posture)[1]
     direction, along = rng.normal(size=mechanism.n), []
     for size in (1e-2, 1e-3):
         given = q + size * direction
@@ -163,7 +163,7 @@ def test_velocities_keep_loops_closed() -> None:
     free, q, given, rng = random_loop(1, "spherical", base=None, beams=False)
     given = given + rng.normal(size=free.n)
     found, C = allowed_velocities(free, q, given), _loops(free, q)[1]
-    unit = units_of_change(free, Model(free).state(0.0, q, 0 * q).posture)[1]
+    unit = units_of_change(free, ReferenceModel(free).state(0.0, q, 0 * q).posture)[1]
     multipliers = np.linalg.lstsq((C * unit).T, (found - given) / unit)[0]
     assert np.abs(C @ found).max() < 1e-12
     assert (C * unit).T @ multipliers == pytest.approx((found - given) / unit, abs=1e-12)
@@ -210,7 +210,7 @@ def test_unlocked_four_bar_hangs_at_its_lowest() -> None:
     """With nothing locked, the linkage settles where its potential energy over the crank angle is smallest."""
     mechanism = mechanism_of(four_bar(statics={"locked": []}))
     locked = mechanism_of(four_bar(statics={"locked": ["crank"]}))
-    model, q = Model(mechanism), equilibrium(mechanism)
+    model, q = ReferenceModel(mechanism), equilibrium(mechanism)
 
     def potential(angle: float) -> float:
         at = assemble(locked, np.array([angle, *q[1:]]))
@@ -241,7 +241,7 @@ def _on_supports(**changes: Any) -> dict[str, Any]:
 
 
 def _support_force(mechanism: Mechanism, q: Array) -> Array:
-    base = Model(mechanism).state(0.0, q, 0 * q).posture.world[:3, 1]
+    base = ReferenceModel(mechanism).state(0.0, q, 0 * q).posture.world[:3, 1]
     return np.asarray(sum(s.stiffness * (s.position - base @ [*s.position, 1.0]) for s in mechanism.supports))
 
 
@@ -326,7 +326,7 @@ def test_levels(kind: str, seed: int) -> None:
 def test_values(kind: str) -> None:
     """Φ says where frame b is in frame a: components of its origin, cosines between axes, and the distance."""
     mechanism, rng = _closed(1, kind)
-    posture = Model(mechanism).state(0.0, *random_state(mechanism, rng)).posture
+    posture = ReferenceModel(mechanism).state(0.0, *random_state(mechanism, rng)).posture
     (closure,) = mechanism.closures
     relative = np.linalg.inv(frame_pose(posture, closure.a)) @ frame_pose(posture, closure.b)
     R, r = relative[:3, :3], relative[:3, 3]
@@ -353,7 +353,7 @@ def test_rows_and_their_names() -> None:
         {"name": "pin", "type": "universal"} | ends,
     ]
     data["programmed"] = [{"name": "rise", "expression": "E.z - 1"}]
-    names = Model(mechanism_of(data)).constraints.names
+    names = ReferenceModel(mechanism_of(data)).constraints.names
     base = tuple(f"base_{key}" for key in ("x", "y", "z", "psi", "theta", "phi"))
     assert names == ("rise", "far_distance", "pin_x", "pin_y", "pin_z", "pin_zz", *base)
 
@@ -368,7 +368,7 @@ def test_closed_loop_stays_closed(kind: str, seed: int) -> None:
     run = simulate(mechanism, start=(q, qd), stop=0.2, output_step=0.05, method="DOP853", tolerance=1e-11)
     assert run.signals["violation_position"].max() < 1e-9
     assert run.signals["violation_velocity"].max() < 1e-8
-    model = Model(mechanism)
+    model = ReferenceModel(mechanism)
     ends = [
         np.array([[run.signals[c.symbol + part][k] for c in mechanism.coordinates] for part in ("", "_dot")])
         for k in (0, -1)

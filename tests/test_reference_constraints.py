@@ -17,7 +17,7 @@ from helpers_random import random_chain
 from helpers_reference import CRANE, crane, manipulator, mechanism_of, random_state, slope
 from numpy.typing import NDArray
 
-from gpmelica.analysis import Evaluation, Model, choose_dependent, formulation
+from gpmelica.analysis import Evaluation, ReferenceModel, choose_dependent, formulation
 from gpmelica.analysis.start.statics import described_state
 from gpmelica.core.errors import SolveError
 from gpmelica.mechanism import Mechanism
@@ -66,7 +66,7 @@ def test_velocity_constraint_levels(seed: int) -> None:
     assert not now.Phi[:count].any()
     Psi_dot = slope(lambda x: rows(x).Phi_dot[:count])
     assert (now.C @ acceleration - now.gamma)[:count] == pytest.approx(Psi_dot, rel=1e-8)
-    model, (q, qd) = Model(mechanism), random_state(mechanism, rng)
+    model, (q, qd) = ReferenceModel(mechanism), random_state(mechanism, rng)
     change = rng.normal(size=mechanism.n)
     before, after = (model.constraints(model.state(0.3, q, v)) for v in (qd, qd + change))
     assert after.Phi_dot[:count] - before.Phi_dot[:count] == pytest.approx((before.C @ change)[:count], rel=1e-10)
@@ -76,14 +76,14 @@ def test_rows_and_their_names() -> None:
     """Programmed rows come in file order, a path with one per component, then the six of the fixed base."""
     mechanism, _ = _constrained(2)
     base = tuple(f"base_{key}" for key in ("x", "y", "z", "psi", "theta", "phi"))
-    assert Model(mechanism).constraints.names == ("e0", "rectangle_z", "rectangle_x", "e1", "e2", *base)
+    assert ReferenceModel(mechanism).constraints.names == ("e0", "rectangle_z", "rectangle_x", "e1", "e2", *base)
 
 
 def test_path_passes_its_waypoints() -> None:
     """At k·leg_time Φ is the way from waypoint k, in the path's axes; after the last it stays (P0 (28), (29))."""
     entry = {"name": "p", "path": PATH["path"] | {"components": ["x", "y", "z"]}}
     mechanism, rng = _constrained(0, programmed=[entry])
-    model, (q, qd) = Model(mechanism), random_state(mechanism, rng)
+    model, (q, qd) = ReferenceModel(mechanism), random_state(mechanism, rng)
     frame = mechanism.programmed[0].path.frame
     for t, waypoint in ((0.0, 0), (0.5, 1), (1.0, 2), (7.0, 2)):
         state = model.state(t, q, qd)
@@ -118,7 +118,7 @@ def test_partition_does_not_matter() -> None:
     mechanism, rng = crane(), np.random.default_rng(0)
     q, qd = start_state(mechanism)
     q, qd = q + 0.05 * rng.normal(size=mechanism.n), 0.3 * rng.normal(size=mechanism.n)
-    model = Model(mechanism, start=(q, qd))
+    model = ReferenceModel(mechanism, start=(q, qd))
     state, tried = model.state(0.4, q, qd), 0
     reference = model.evaluate(state, formulation(model, state))
     for pair in combinations(range(mechanism.n), 2):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.integrate import simpson
 
 from gpmelica import analysis
-from gpmelica.analysis import Energy, Model, energy
+from gpmelica.analysis import Energy, ReferenceModel, energy
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.core.trajectory import Trajectory
@@ -35,7 +35,7 @@ def _columns(mechanism: Mechanism, trajectory: Trajectory, suffix: str) -> Array
 
 def _energies(mechanism: Mechanism, trajectory: Trajectory) -> list[Energy]:
     q, qd = _columns(mechanism, trajectory, ""), _columns(mechanism, trajectory, "_dot")
-    model = Model(mechanism, start=(q[0], qd[0]))
+    model = ReferenceModel(mechanism, start=(q[0], qd[0]))
     return [energy(model, t, *state) for t, *state in zip(trajectory.time, q, qd, strict=True)]
 
 
@@ -43,7 +43,7 @@ def _energies(mechanism: Mechanism, trajectory: Trajectory) -> list[Energy]:
 def test_mass_matrix_is_the_kinetic_energy(seed: int) -> None:
     """M is symmetric positive definite, and ½ q̇ᵀMq̇ is Σ ½ m v² + ½ ωᵀ I ω of the bodies."""
     mechanism, rng = random_mechanism(seed)
-    model, (q, qd) = Model(mechanism), random_state(mechanism, rng)
+    model, (q, qd) = ReferenceModel(mechanism), random_state(mechanism, rng)
     posture = model.state(0.0, q, qd).posture
     M, _ = model.mass(posture)
     assert np.abs(M - M.T).max() < 1e-12 * np.abs(M).max()
@@ -62,7 +62,7 @@ def test_mass_matrix_is_the_kinetic_energy(seed: int) -> None:
 def test_inertial_forces_are_lagranges(seed: int) -> None:
     """h = Ṁ q̇ − ∂(½ q̇ᵀMq̇)/∂q, the velocity part of d/dt ∂E_k/∂q̇ − ∂E_k/∂q."""
     mechanism, rng = random_mechanism(seed)
-    model, (q, qd) = Model(mechanism), random_state(mechanism, rng)
+    model, (q, qd) = ReferenceModel(mechanism), random_state(mechanism, rng)
 
     def M(at: Array) -> Array:
         return model.mass(model.state(0.0, at, qd).posture)[0]
@@ -77,7 +77,7 @@ def test_inertial_forces_are_lagranges(seed: int) -> None:
 def test_conservative_forces_are_the_potentials_gradient(seed: int) -> None:
     """Gravity and springs together are −∂E_p/∂q, supports included."""
     mechanism, rng = random_mechanism(seed)
-    model, (q, qd) = Model(mechanism), random_state(mechanism, rng)
+    model, (q, qd) = ReferenceModel(mechanism), random_state(mechanism, rng)
     if mechanism.supports and mechanism.chain.base.linearized:
         q[:6] *= 0.1
     gradient = [slope(lambda x, e=e: energy(model, 0.0, q + x * e, qd).potential) for e in np.eye(mechanism.n)]
@@ -89,7 +89,7 @@ def test_conservative_forces_are_the_potentials_gradient(seed: int) -> None:
 def test_power_of_the_dampers(seed: int) -> None:
     """Dampers take power at every state, quadratic in the velocities."""
     mechanism, rng = random_mechanism(seed)
-    model, (q, qd) = Model(mechanism), random_state(mechanism, rng)
+    model, (q, qd) = ReferenceModel(mechanism), random_state(mechanism, rng)
     once, twice = (energy(model, 0.0, q, factor * qd).dissipated for factor in (1, 2))
     assert once >= 0
     assert twice == pytest.approx(4 * once, rel=1e-12)
@@ -180,7 +180,7 @@ def test_printed_terms_double_viscous_damping() -> None:
     damping, inertia = 3.0, 2.0
     mass = link("m", "prismatic", X, velocity=1.0, damping=damping) | body(inertia)
     mechanism = mechanism_of(machine(mass, simulation={"stop": 1.0, "tolerance": 1e-10}))
-    model = analysis.Model(mechanism, start=(np.zeros(1), np.ones(1)))
+    model = analysis.ReferenceModel(mechanism, start=(np.zeros(1), np.ones(1)))
 
     def force(rate: float) -> float:
         return float(model.forces(model.state(0.0, np.zeros(1), np.array([rate]))).total[0])

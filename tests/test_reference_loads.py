@@ -14,11 +14,11 @@ from helpers_random import random_chain, random_closure
 from helpers_reference import BASES, manipulator, mechanism_of, random_state, slope
 from numpy.typing import NDArray
 
-from gpmelica.analysis import Evaluation, Model, poses
+from gpmelica.analysis import Evaluation, ReferenceModel, poses
 from gpmelica.core.errors import SolveError
 from gpmelica.description import load
 from gpmelica.mechanism import Mechanism, Place, build
-from gpmelica.reference.forces.element import Given
+from gpmelica.reference.forces.element import ElementContext
 from gpmelica.reference.forces.joint_springs import JointSprings
 
 Array = NDArray[np.float64]
@@ -63,7 +63,7 @@ def _check(mechanism: Mechanism, q: Array, qd: Array) -> Evaluation:
     # What holds a fixed base is a reaction of the absolute model, not an effort.
     held = [c.role == "base" and mechanism.base_fixed for c in mechanism.coordinates]
     result = model.solve(np.where(held, 0.0, found.drive))
-    posture = Model(mechanism).state(0.0, q, qd).posture
+    posture = ReferenceModel(mechanism).state(0.0, q, qd).posture
     T_ddot = np.tensordot(found.qdd, posture.T_q, (0, 0)) + posture.T_bias
     error = np.abs(T_ddot[:3, 1:, 3].T - result.acceleration[:, :3]).max()
     assert error < 1e-9 * np.abs(result.acceleration).max()
@@ -198,7 +198,7 @@ def test_forces_of_pictures_do_the_work_of_the_elements(seed: int) -> None:
             link["joint"] = {"type": "revolute", "axis": [0.6, 0.0, 0.8]}
     data["base"]["linearized"] = False
     mechanism = mechanism_of(data)
-    model = Model(mechanism)
+    model = ReferenceModel(mechanism)
     q, qd = random_state(mechanism, rng)
     state = model.state(0.0, q, qd)
     forces, acting, done = model.forces(state), model.forces.acting(state), np.zeros(mechanism.n)
@@ -208,7 +208,7 @@ def test_forces_of_pictures_do_the_work_of_the_elements(seed: int) -> None:
         else:
             done += force @ _moving(mechanism, mark.a, q)
     assert [mark.kind for mark in model.forces.marks].count("support") == len(mechanism.supports) > 0
-    springs = JointSprings(Given(mechanism, model.reader, 0)).reaction(state)
+    springs = JointSprings(ElementContext(mechanism, model.reader, 0)).reaction(state)
     expected = forces.elastic + forces.dissipative + forces.applied - springs.elastic - springs.dissipative
     assert done == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
@@ -249,7 +249,7 @@ def test_forces_of_pictures_are_those_of_replacement_joints() -> None:
     mechanism = build(load(EXAMPLES / "rsrrp.toml", "revolute_replacement"))
     start = start_state(mechanism)
     q, qd = start[0] + 1e-3, start[1] + 0.1
-    model = Model(mechanism, start=start)
+    model = ReferenceModel(mechanism, start=start)
     acting = dict(
         zip([mark.name for mark in model.forces.marks], model.forces.acting(model.state(0.0, q, qd)), strict=True)
     )

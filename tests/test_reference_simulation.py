@@ -27,7 +27,7 @@ from gpmelica.fmu.backends.omc import OpenModelica
 from gpmelica.fmu.backends.openmodelica import Omc
 from gpmelica.mechanism import Mechanism, build
 from gpmelica.options.model import RunOptions
-from gpmelica.reference.integration.motion import Motion
+from gpmelica.reference.integration.motion import FormulatedModel
 from gpmelica.reference.kinematics.segment import Segment
 from gpmelica.reference.solve.solver import formulation
 from gpmelica.tasks.run import run
@@ -189,8 +189,8 @@ STATES = 5
 
 
 def _assert_same(mechanism: Mechanism, q: Array, qd: Array, rng: np.random.Generator) -> None:
-    model = analysis.Model(mechanism, start=(q, qd))
-    motion = Motion(model, formulation(model, model.state(0.0, q, qd)))
+    model = analysis.ReferenceModel(mechanism, start=(q, qd))
+    motion = FormulatedModel(model, formulation(model, model.state(0.0, q, qd)))
     rate, t = motion.rate(Segment(0.0)), np.linspace(0.0, 0.01, STATES)
     y = motion.states(q, qd) + 1e-3 * rng.normal(size=(STATES, motion.size))
     each = np.array([rate(float(at), one) for at, one in zip(t, y, strict=True)])

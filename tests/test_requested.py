@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from gpmelica import analysis
-from gpmelica.analysis import Model
+from gpmelica.analysis import ReferenceModel
 from gpmelica.analysis.prepared import prepare
 from gpmelica.api.results import Run
 from gpmelica.core.errors import SolveError
@@ -66,7 +66,7 @@ def arm(damping: float = 0.0, **changes: Any) -> dict[str, Any]:
     return machine(boom, jib, tool, parameters={"tilt": 0.3, "stretch": 0.1}, **tables) | changes
 
 
-def _at(model: Model, t: float, q: Array, qd: Array) -> tuple[dict[str, float], Array]:
+def _at(model: ReferenceModel, t: float, q: Array, qd: Array) -> tuple[dict[str, float], Array]:
     """The requested signals and q̈."""
     state = model.state(t, q, qd)
     qdd = model.evaluate(state, formulation(model, state)).qdd
@@ -86,7 +86,7 @@ def _states(count: int) -> list[tuple[Array, Array]]:
 def test_quaternions_and_angular_velocities(link: str) -> None:
     """Norm 1, the frame's rotation, and 2·q̇ = ω⊗q along a motion."""
     mechanism = mechanism_of(arm())
-    model, b = Model(mechanism), [body.name for body in mechanism.bodies].index(link)
+    model, b = ReferenceModel(mechanism), [body.name for body in mechanism.bodies].index(link)
     names = [f"{link}_quaternion_{x}" for x in "wxyz"]
     for q, qd in _states(5):
         values, qdd = _at(model, 0.0, q, qd)
@@ -105,7 +105,7 @@ def test_quaternions_and_angular_velocities(link: str) -> None:
 
 def test_quaternions_do_not_jump() -> None:
     """Through two turns of a joint; after one turn the opposite one means the same rotation."""
-    model = Model(mechanism_of(arm()))
+    model = ReferenceModel(mechanism_of(arm()))
     angles, still = np.linspace(0.0, 4.0 * np.pi, 81), np.zeros(4)
     names = [f"boom_quaternion_{x}" for x in "wxyz"]
     states = [model.state(0.0, np.array([angle, 0.0, 0.0, 0.0]), still) for angle in angles]
@@ -117,7 +117,7 @@ def test_quaternions_do_not_jump() -> None:
 
 def test_accelerations_are_rates_of_velocities() -> None:
     """Along the motion that the forces make, of a point and in an expression."""
-    model = Model(mechanism_of(arm()))
+    model = ReferenceModel(mechanism_of(arm()))
     for q, qd in _states(4):
         values, qdd = _at(model, 0.1, q, qd)
 
@@ -140,7 +140,7 @@ def test_energy_is_conserved_and_is_what_it_says() -> None:
     kinetic, total = run.signals["kinetic_energy"], run.signals["total_energy"]
     assert np.ptp(total) < 1e-8 * np.ptp(kinetic)
     assert run.signals["potential_energy"] == pytest.approx(total - kinetic, abs=1e-12)
-    model, (q, qd) = Model(mechanism), _states(1)[0]
+    model, (q, qd) = ReferenceModel(mechanism), _states(1)[0]
     values, _ = _at(model, 0.0, q, qd)
     frames = analysis.poses(mechanism, q)[:2]
     height = [
@@ -156,7 +156,7 @@ def test_energy_is_conserved_and_is_what_it_says() -> None:
 def test_both_derivations_agree() -> None:
     """Of everything, at states on both sides of rope and stop, with the start's height in an expression."""
     model = prepare(from_data(arm(damping=1.0)))
-    staged, numbers = StagedModel(model), Model(model.mechanism, start=model.start)
+    staged, numbers = StagedModel(model), ReferenceModel(model.mechanism, start=model.start)
     for (q, qd), t in zip(_states(8), np.linspace(0.0, 0.4, 8).tolist(), strict=True):
         found, (expected, qdd) = staged(t, q, qd), _at(numbers, t, q, qd)
         assert found.qdd == pytest.approx(qdd, rel=1e-9, abs=1e-9)

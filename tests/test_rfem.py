@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh
 
-from gpmelica.analysis import Model, poses
+from gpmelica.analysis import ReferenceModel, poses
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
 from gpmelica.mechanism import Mechanism, build
 from gpmelica.mechanism.rfem import (
     BeamData,
-    Element,
+    RigidElement,
     element_at,
     element_lengths,
     element_starts,
@@ -32,7 +32,7 @@ COUNTS = (1, 2, 3, 4, 7, 16)
 PROFILE = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 
 
-def _about_start(parts: list[Element]) -> np.ndarray[Any, Any]:
+def _about_start(parts: list[RigidElement]) -> np.ndarray[Any, Any]:
     """Moments of inertia of all elements about the axes at the beam's start, shape (3,), kg·m²."""
     lever = [np.array([0.0, 1.0, 1.0]) * (part.start + part.length / 2) ** 2 for part in parts]
     return sum(np.array(part.moments) + part.mass * square for part, square in zip(parts, lever, strict=True))
@@ -146,7 +146,7 @@ def test_flexible_switches_the_elements_off() -> None:
 
 def test_beam_is_damped_by_kelvin_and_voigt() -> None:
     """Material of stress E (strain + τ strain rate) yields moments −K (q + τ q̇)."""
-    model = Model(_arm(4, damping_time=0.03))
+    model = ReferenceModel(_arm(4, damping_time=0.03))
     elastic = [k for k, c in enumerate(model.mechanism.coordinates) if c.role == "elastic"]
     bent = np.zeros(model.mechanism.n)
     bent[elastic] = np.linspace(0.01, 0.05, len(elastic))
@@ -163,7 +163,7 @@ def test_beam_is_damped_by_kelvin_and_voigt() -> None:
 def test_supports_carry_the_weight() -> None:
     """In the crane's equilibrium the supports' springs together push up with its weight, and nothing sideways."""
     mechanism = crane()
-    model, q = Model(mechanism), equilibrium(mechanism)
+    model, q = ReferenceModel(mechanism), equilibrium(mechanism)
     posture = model.state(0.0, q, 0 * q).posture
     force = sum(
         support.stiffness * (support.position - posture.world[:3, 1] @ [*support.position, 1.0])
@@ -210,7 +210,7 @@ def test_large_deflections_settle() -> None:
     """A soft cantilever bent far beyond small angles by a follower force: its free end takes F times the lever."""
     force = {"name": "f", "link": "beam", "point": [2.0, 0.0, 0.0], "force": [0.0, 0.0, 150.0], "frame": "link"}
     mechanism = mechanism_of(cantilever(8, forces=[force]))
-    model, q = Model(mechanism), equilibrium(mechanism)
+    model, q = ReferenceModel(mechanism), equilibrium(mechanism)
     state = model.state(0.0, q, 0 * q)
     assert abs(np.sum(q)) > 1.0
     first = mechanism.bodies[1]
@@ -226,7 +226,7 @@ def test_applied_forces_take_part() -> None:
     force = {"name": "f", "link": "beam", "point": [2.0, 0, 0], "force": ["0", "0", "2 + t + E.z - start(E.z)"]}
     mechanism = mechanism_of(cantilever(8, forces=[force]))
     q = equilibrium(mechanism)
-    tip = Model(mechanism).state(0.0, q, 0 * q).x[2]
+    tip = ReferenceModel(mechanism).state(0.0, q, 0 * q).x[2]
     assert tip == pytest.approx(2.0 * 2.0**3 / (3 * 2.1e11 * 1e-9), rel=0.02)
 
 
@@ -238,7 +238,7 @@ def test_cantilever_deflection_converges() -> None:
     for count in (2, 4, 8, 16):
         mechanism = mechanism_of(cantilever(count, forces=[force]))
         q = equilibrium(mechanism)
-        errors.append(abs(Model(mechanism).state(0.0, q, 0 * q).x[2] / exact - 1))
+        errors.append(abs(ReferenceModel(mechanism).state(0.0, q, 0 * q).x[2] / exact - 1))
     sections = np.array([1, 3, 7, 15])
     orders = np.diff(np.log(errors)) / np.diff(np.log(1 / sections))
     assert orders == pytest.approx([2.0, 2.0, 2.0], abs=0.02)
@@ -251,10 +251,10 @@ def test_cantilever_frequency_converges() -> None:
     exact = 1.8751040687**2 * np.sqrt(2.1e11 * 1e-9 / (7800.0 * 1e-4 * 2.0**4))
     errors = []
     for count in (4, 8, 16, 32):
-        model = Model(mechanism_of(cantilever(count)))
+        model = ReferenceModel(mechanism_of(cantilever(count)))
         zero = np.zeros(model.mechanism.n)
 
-        def elastic(q: np.ndarray, model: Model = model, zero: np.ndarray = zero) -> np.ndarray:
+        def elastic(q: np.ndarray, model: ReferenceModel = model, zero: np.ndarray = zero) -> np.ndarray:
             return model.forces(model.state(0.0, q, zero)).elastic
 
         K = -np.array([slope(lambda x, e=e: elastic(x * e)) for e in np.eye(len(zero))])

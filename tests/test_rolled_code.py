@@ -30,7 +30,7 @@ from gpmelica.fmu.code.rolled import Code, code
 from gpmelica.fmu.code.staged import Label, Labels
 from gpmelica.fmu.code.stages import stage
 from gpmelica.fmu.code.tape import Tape
-from gpmelica.generator.program.program import Parameter
+from gpmelica.generator.program.program import ModelParameter
 
 LABELS = Labels([Label.of("slow", [("slow", 160)])], [Label("results")])  # ends like the name of the array w
 
@@ -313,4 +313,4 @@ def test_flags_are_of_files_that_there_are() -> None:
 def test_parameters_are_numbers_or_vectors() -> None:
     """A matrix has no order of its elements that all backends share."""
     with pytest.raises(ValueError, match=r"inertia has the shape \(3, 3\)"):
-        Parameter("inertia", np.eye(3), "kg.m2", "")
+        ModelParameter("inertia", np.eye(3), "kg.m2", "")

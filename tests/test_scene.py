@@ -21,7 +21,7 @@ from gpmelica import scene
 from gpmelica.core.errors import DescriptionError
 from gpmelica.description.load import load
 from gpmelica.mechanism import Mechanism, Place
-from gpmelica.scene import Scene, Shape
+from gpmelica.scene import Scene, Solid
 
 Array = NDArray[np.float64]
 RUN = prescribed_run(crane())
@@ -33,12 +33,12 @@ def at(frames: Array, body: int, local: Array) -> Array:
     return scene.in_world(frames, Place(body, local))
 
 
-def shape_of(found: Scene, link: str, kind: str) -> list[Shape]:
+def shape_of(found: Scene, link: str, kind: str) -> list[Solid]:
     """Shapes of a link's bodies, in order."""
     return [s for s in found.shapes if found.mechanism.bodies[s.body].link == link and s.kind == kind]
 
 
-def ends(shape: Shape) -> tuple[Array, Array]:
+def ends(shape: Solid) -> tuple[Array, Array]:
     """Of a cylinder, in its body's frame."""
     half = 0.5 * shape.size[2] * shape.frame[:3, 2]
     return shape.frame[:3, 3] - half, shape.frame[:3, 3] + half
@@ -185,7 +185,7 @@ def shaped(**shape: Any) -> Mechanism:
     return mechanism_of(data)
 
 
-def only_shape(**shape: Any) -> Shape:
+def only_shape(**shape: Any) -> Solid:
     """Of that link."""
     found = scene.still(problem(shaped(**shape), (np.zeros(2), np.zeros(2))))
     (own,) = [s for s in found.shapes if s.body == 0]

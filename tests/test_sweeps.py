@@ -31,7 +31,7 @@ from gpmelica.fmu.compilers import compiler, kept
 from gpmelica.runs.fmpy_runs.repeated import Repeated, Span
 from gpmelica.runs.fmpy_runs.simulate import simulate
 from gpmelica.sweeps.parts import held
-from gpmelica.sweeps.pools import Died, Workers, processes, results
+from gpmelica.sweeps.pools import WorkerCrash, Workers, processes, results
 
 SPAN = Span(0.6, 0.01, 1e-8)
 SWING = machine(
@@ -273,7 +273,7 @@ def test_a_worker_that_dies_costs_nothing(tmp_path: Path, ahead: bool) -> None:
     found = [(task[1], came) for task, came in results(processes(ahead=ahead), dies_once, tasks)]
     assert sorted(number for number, _ in found) == list(range(8))
     died = dict(found).pop(5)
-    assert isinstance(died, Died) and "died 3 times" in died.reason
+    assert isinstance(died, WorkerCrash) and "died 3 times" in died.reason
     assert all(came == 2 * number for number, came in found if number != 5)
 
 

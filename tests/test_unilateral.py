@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from scipy.special import gamma
 
 import gpmelica as gp
-from gpmelica.analysis import Model
+from gpmelica.analysis import ReferenceModel
 from gpmelica.analysis.prepared import prepare
 from gpmelica.core.errors import DescriptionError
 from gpmelica.core.trajectory import Trajectory
@@ -136,7 +136,7 @@ def test_both_derivations_agree(law: Table | None) -> None:
     """Accelerations and energies at random states on all sides of every condition."""
     wanted = {"energy": True, "loads": "all"}
     model, rng = prepare(from_data(_yard(law) | {"outputs": wanted})), np.random.default_rng(11)
-    staged, numbers = StagedModel(model), Model(model.mechanism)
+    staged, numbers = StagedModel(model), ReferenceModel(model.mechanism)
     for _ in range(20):
         q, qd = rng.uniform(-0.3, 0.3, 8), rng.uniform(-1.0, 1.0, 8)
         found, expected = staged(0.3, q, qd, {}), evaluate(model.mechanism, 0.3, q, qd)

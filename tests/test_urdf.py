@@ -359,7 +359,7 @@ def _again(model: Model, folder: Path) -> tuple[Path, Model]:
 
 def _matrices(model: Model, q: Any, qd: Any) -> tuple[Any, Any]:
     """M, and h with gravity, by the reference, without forces."""
-    numbers = analysis.Model(build(model.description))
+    numbers = analysis.ReferenceModel(build(model.description))
     state = numbers.state(0.0, q, qd)
     M, h = numbers.mass(state.posture)
     return M, h - numbers.forces(state).gravity

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core.trajectory import Array, Trajectory
 from ...mechanism import signal_names
-from ...reference.forces.element import Mark
-from ...reference.kinematics.quantities import State
-from ...reference.solve.model import Model
+from ...reference.forces.element import ForceArrow
+from ...reference.kinematics.quantities import KinematicState
+from ...reference.solve.model import ReferenceModel
 from ...reference.solve.solver import InitialValueProblem, formulation
 
 
@@ -39,7 +39,7 @@ class Energy:
         return self.kinetic + self.potential
 
 
-def energy(model: Model, t: float, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None) -> Energy:
+def energy(model: ReferenceModel, t: float, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None) -> Energy:
     """Energy and power at t, s, q and qd, shape (n,), rad or m (per s), and z, shape (f + 2k,), see `evaluate`.
 
     The power of the constraints, which is not part of it, is `Evaluation.effort` @ qd.
@@ -61,7 +61,7 @@ def energy(model: Model, t: float, q: ArrayLike, qd: ArrayLike, z: ArrayLike | N
 
 
 @dataclass(frozen=True)
-class Course:
+class EnergyHistory:
     """Energies and forces along a run, N instants of it.
 
     time        shape (N,), s
@@ -76,12 +76,12 @@ class Course:
     time: Array
     kinetic: Array
     potential: Array
-    marks: tuple[Mark, ...]
+    marks: tuple[ForceArrow, ...]
     acting: Array
     power: Mapping[str, Array]
 
 
-def course(problem: InitialValueProblem, run: Trajectory, most: int = 1000) -> Course:
+def course(problem: InitialValueProblem, run: Trajectory, most: int = 1000) -> EnergyHistory:
     """Energies and forces of a run with all coordinates and rates among its signals.
 
     problem  equations that the run fulfils
@@ -91,7 +91,7 @@ def course(problem: InitialValueProblem, run: Trajectory, most: int = 1000) -> C
     taken = np.unique(np.linspace(0, len(run.time) - 1, min(most, len(run.time))).astype(int))
     states = _states(model, run, taken)
     powers = [model.forces.powers(state) for state in states]
-    return Course(
+    return EnergyHistory(
         time=run.time[taken],
         kinetic=np.array([0.5 * s.qd @ model.mass(s.posture)[0] @ s.qd for s in states]),
         potential=np.array([model.forces.potential(state) for state in states]),
@@ -119,7 +119,7 @@ def friction_powers(problem: InitialValueProblem, run: Trajectory) -> dict[str, 
     return {f"friction of {coordinates[k].owner}": np.array(given)[:, k] for k in rubbing}
 
 
-def _states(model: Model, run: Trajectory, taken: NDArray[np.int_]) -> list[State]:
+def _states(model: ReferenceModel, run: Trajectory, taken: NDArray[np.int_]) -> list[KinematicState]:
     q, qd = (run.columns(signal_names(model.mechanism.coordinates, x))[taken] for x in ("position", "velocity"))
     lags = model.filters.lags(run)[taken]
     return [

@@ -21,7 +21,7 @@ from ...mechanism import GROUND, Coordinate, signal_names
 from ...reference.forces.generalised_forces import GeneralisedForces
 from ...reference.forces.joint_loads import COMPONENTS
 from ...reference.kinematics.extent import units_of_change
-from ...reference.kinematics.quantities import Reading, State
+from ...reference.kinematics.quantities import CompiledExpression, KinematicState
 from ...reference.solve.model import Evaluation
 from ...reference.solve.solver import InitialValueProblem
 
@@ -104,7 +104,7 @@ class _Samples:
         all_of, rubbing = mechanism.coordinates, self._model.friction.coordinates
         self._q, self._qd = (run.columns(signal_names(all_of, level)) for level in ("position", "velocity"))
         self._z = run.columns(signal_names([all_of[k] for k in rubbing], "bristle"))
-        self._states: list[State] = []
+        self._states: list[KinematicState] = []
         self._lags = self._model.filters.lags(run)
         picked = np.unique(np.linspace(0, len(run.time) - 1, _SAMPLES).round().astype(int))
         forces, inertia, places = zip(*map(self._sample, picked.tolist()), strict=True)
@@ -192,7 +192,7 @@ class _Samples:
             unit = self._mechanism.chain.outputs.expressions[name].unit
             yield Magnitude(name, unit or f"unit of {name}", name, self._change(name, reading, sizes))
 
-    def _change(self, signal: str, reading: Reading, sizes: Mapping[str, float]) -> float:
+    def _change(self, signal: str, reading: CompiledExpression, sizes: Mapping[str, float]) -> float:
         """Return the change of an expression over the run, or what its names' magnitudes cause if that is more."""
         at = [reading.sizes(state) for state in self._states]
         slopes = np.max([gradient for _, gradient in at], axis=0)

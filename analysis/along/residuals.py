@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...core.trajectory import Array, Trajectory
 from ...mechanism import signal_names
-from ...reference.solve.gpme import Partition, dependent_indices
+from ...reference.solve.gpme import CoordinatePartition, dependent_indices
 from ...reference.solve.solver import InitialValueProblem
 
 
@@ -58,7 +58,7 @@ def singular_times(problem: InitialValueProblem, run: Trajectory, dependent: Seq
     problem  equations that the run fulfils
     """
     mechanism, model, rows = problem.mechanism, problem.model, list(problem.rows.independent)
-    partition = Partition(mechanism, dependent_indices(mechanism, dependent, len(rows)), ())
+    partition = CoordinatePartition(mechanism, dependent_indices(mechanism, dependent, len(rows)), ())
     q, qd = (run.columns(signal_names(mechanism.coordinates, level)) for level in ("position", "velocity"))
     lags = model.filters.lags(run)
     states = (model.state(t, q[k], qd[k], lag=lags[k]) for k, t in enumerate(run.time.tolist()))

@@ -11,19 +11,19 @@ from ...core.errors import SolveError
 from ...core.trajectory import Array
 from ...description.types.origin import joint_load, of_point, row_force, violation
 from ...mechanism import Mechanism
-from ...reference.forces.joint_loads import COMPONENTS, JointLoads, axial_and_normal
-from ...reference.integration.motion import Motion
-from ...reference.kinematics.quantities import State
+from ...reference.forces.joint_loads import COMPONENTS, CompiledJointLoads, axial_and_normal
+from ...reference.integration.motion import FormulatedModel
+from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve import requested
-from ...reference.solve.gpme import Partition
-from ...reference.solve.model import Evaluation, Model
+from ...reference.solve.gpme import CoordinatePartition
+from ...reference.solve.model import Evaluation, ReferenceModel
 
 
 @dataclass(frozen=True)
 class Moment:
     """A state on the output grid with its friction states, shape (f,)."""
 
-    state: State
+    state: KinematicState
     z: Array
 
 
@@ -34,7 +34,7 @@ class _Sample(Moment):
 
 
 def signals(
-    motion: Motion, moments: Sequence[Moment], loads: JointLoads, multipliers: bool
+    motion: FormulatedModel, moments: Sequence[Moment], loads: CompiledJointLoads, multipliers: bool
 ) -> tuple[dict[str, Array], dict[str, float]]:
     """All signals, shape (N,) each, and figures of the whole run; see `simulation.simulate`.
 
@@ -56,7 +56,7 @@ def signals(
     return found_signals, extra
 
 
-def _coordinates(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
+def _coordinates(model: ReferenceModel, samples: Sequence[_Sample]) -> dict[str, Array]:
     coordinates = model.mechanism.coordinates
     parts = {
         "position": np.array([sample.state.q for sample in samples]),
@@ -73,7 +73,7 @@ def _coordinates(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
     return found | {coordinates[k].signal("bristle").name: z[:, i] for i, k in friction}
 
 
-def _points(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
+def _points(model: ReferenceModel, samples: Sequence[_Sample]) -> dict[str, Array]:
     x = np.array([sample.state.x for sample in samples])
     x_dot = np.array([sample.state.x_dot for sample in samples])
     found = {}
@@ -85,17 +85,17 @@ def _points(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
     return found
 
 
-def _force_elements(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
+def _force_elements(model: ReferenceModel, samples: Sequence[_Sample]) -> dict[str, Array]:
     found = [model.forces.signals(sample.state) for sample in samples]
     return {name: np.array([values[name] for values in found]) for name in found[0]}
 
 
-def _requested(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
+def _requested(model: ReferenceModel, samples: Sequence[_Sample]) -> dict[str, Array]:
     found = [requested.values(model, sample.state, sample.evaluation.qdd) for sample in samples]
     return {name: np.array([values[name] for values in found]) for name in found[0]}
 
 
-def _loads(model: Model, samples: Sequence[_Sample], joints: JointLoads) -> dict[str, Array]:
+def _loads(model: ReferenceModel, samples: Sequence[_Sample], joints: CompiledJointLoads) -> dict[str, Array]:
     if not joints.links:
         return {}
     loads = np.array([model.loads_at(joints, sample.state, sample.evaluation) for sample in samples])
@@ -119,7 +119,7 @@ def _constraints(mechanism: Mechanism, samples: Sequence[_Sample]) -> dict[str, 
     }
 
 
-def _forces(model: Model, samples: Sequence[_Sample], every_row: bool) -> dict[str, Array]:
+def _forces(model: ReferenceModel, samples: Sequence[_Sample], every_row: bool) -> dict[str, Array]:
     """λ of knife edges, or of all rows: as the joint loads have it."""
     names, first = model.constraints.names, model.constraints.contact_rows.start
     values = np.array([sample.evaluation.multipliers for sample in samples])
@@ -128,7 +128,7 @@ def _forces(model: Model, samples: Sequence[_Sample], every_row: bool) -> dict[s
     return {row_force(names[k]).name: values[:, k] for k in (range(len(names)) if every_row else edges)}
 
 
-def _regularity(partition: Partition | None, samples: Sequence[_Sample]) -> dict[str, float]:
+def _regularity(partition: CoordinatePartition | None, samples: Sequence[_Sample]) -> dict[str, float]:
     """The smallest |det C_d| and its time.
 
     Raises SolveError if det C_d of a fixed partition changes sign, for it was zero in between.

@@ -18,13 +18,13 @@ from ...reference.forces.joint_loads import all_links
 from ...reference.integration.events import Events
 from ...reference.integration.integrators import Integrator, Interpolant, Stalled
 from ...reference.integration.leap import LENGTH, PLACE, leap
-from ...reference.integration.motion import Motion
+from ...reference.integration.motion import FormulatedModel
 from ...reference.integration.zero_lengths import ZeroLengths
 from ...reference.kinematics.segment import Segment
 from ...reference.solve.model import SAME_TIME
 from ...reference.solve.solver import InitialValueProblem
 from .signals import Moment, signals
-from .watch import Watch, branch_lost
+from .watch import SingularityMonitor, branch_lost
 
 _SHORTEST = 0.3  # of the length of a leap, where the singular position is nearer than it was thought
 _ERRORS = 100.0  # of the tolerance: what a run makes of it
@@ -92,7 +92,7 @@ def simulate(
         settings.step or described.step,
         model.decay_time,
     )
-    motion = Motion(model, problem.form)
+    motion = FormulatedModel(model, problem.form)
     joints = model.joint_loads(_wanted_loads(problem.mechanism, settings.loads))
     times = output_grid(settings.stop or described.stop, settings.output_step or described.output_step)
     run = _Run(motion, times, integrator.tolerance, progress)
@@ -130,9 +130,11 @@ class _Passed(Exception):
 class _Run:
     """One integration with its results on the output grid."""
 
-    def __init__(self, motion: Motion, times: Array, tolerance: float, progress: Progress) -> None:
+    def __init__(self, motion: FormulatedModel, times: Array, tolerance: float, progress: Progress) -> None:
         self.motion, self.times = motion, times
-        self.watch = Watch(motion, float(np.diff(times).max(initial=0.0)), float(times[-1]), tolerance)
+        self.watch = SingularityMonitor(
+            motion, float(np.diff(times).max(initial=0.0)), float(times[-1]), tolerance
+        )
         self.events = Events(motion, float(times[-1]) / _LOOKS)
         self.lengths = ZeroLengths(motion)
         self.steps = 0
@@ -150,7 +152,7 @@ class _Run:
         self._progress, self._reported = progress, 0.0
 
     def march(self, integrator: Integrator, y: Array) -> None:
-        """Integrate all segments from y, shape (size,); see `Motion`."""
+        """Integrate all segments from y, shape (size,); see `FormulatedModel`."""
         segment = None
         for begin, end in zip(self._bounds[:-1].tolist(), self._bounds[1:].tolist(), strict=True):
             t = begin

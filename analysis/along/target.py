@@ -14,7 +14,7 @@ from ...language import expressions
 from ...mechanism import Mechanism, ProgrammedTask, signal_names
 from ...reference.constraints.constraints import programmed
 from ...reference.constraints.rows import Rows, stack
-from ...reference.kinematics.quantities import State
+from ...reference.kinematics.quantities import KinematicState
 from ...reference.kinematics.segment import Segment
 from ...reference.solve.solver import InitialValueProblem
 
@@ -92,5 +92,5 @@ class _Projection:
     def _at(self, t: float, position: Array) -> Rows:
         x = self._template.x.copy()
         x[self._own] = position
-        state: State = replace(self._template, t=t, segment=Segment(t), x=x)
+        state: KinematicState = replace(self._template, t=t, segment=Segment(t), x=x)
         return stack([group.rows(state) for group in self._groups])

@@ -17,8 +17,8 @@ from scipy.optimize import minimize_scalar
 from ...core.errors import SolveError
 from ...core.trajectory import Array, Singular
 from ...reference.integration.integrators import Interpolant
-from ...reference.integration.motion import Motion
-from ...reference.kinematics.quantities import State
+from ...reference.integration.motion import FormulatedModel
+from ...reference.kinematics.quantities import KinematicState
 from ...reference.kinematics.segment import Segment
 from ...reference.solve.manifold import Manifold
 from ..start.left_out import LeftOut
@@ -55,7 +55,7 @@ class _Passed:
     interpolant: Interpolant | None
 
 
-class Watch:
+class SingularityMonitor:
     """One run's: `step` for each step, in order.
 
     longest   s, between two looks at the rows that are left out
@@ -64,7 +64,7 @@ class Watch:
     singular  positions at which the rows came near to depending on each other
     """
 
-    def __init__(self, motion: Motion, longest: float, stop: float, tolerance: float) -> None:
+    def __init__(self, motion: FormulatedModel, longest: float, stop: float, tolerance: float) -> None:
         self._motion, self._left = motion, LeftOut(motion.model, motion.form.choice)
         self._longest, self._stop = min(longest, stop / _POINTS), stop
         # an error of positions makes of a singular configuration one that is as far from it as its root
@@ -218,7 +218,7 @@ class Watch:
             return None
         return Singular(t + later, self._dependent(self._moved(state, later)))
 
-    def _soonest(self, state: State, qdd: Array, longest: float) -> tuple[float, float]:
+    def _soonest(self, state: KinematicState, qdd: Array, longest: float) -> tuple[float, float]:
         """When rows are nearest to singular after a state, s, and their smallest singular value there."""
         found = minimize_scalar(
             lambda later: self._smallest(self._moved(state, later, qdd)),
@@ -228,7 +228,7 @@ class Watch:
         )
         return float(found.x), float(found.fun)
 
-    def _moved(self, state: State, later: float, qdd: Array | float = 0.0) -> State:
+    def _moved(self, state: KinematicState, later: float, qdd: Array | float = 0.0) -> KinematicState:
         """The state after a short time, s, at the same accelerations."""
         position = state.q + later * (state.qd + 0.5 * later * qdd)
         return self._motion.model.state(state.t + later, position, state.qd, state.segment, state.lag)
@@ -263,7 +263,7 @@ class Watch:
             return self._comparable(C)
         return self._rows(self._motion.moment(t, y, segment)[0])
 
-    def _rows(self, state: State) -> Array:
+    def _rows(self, state: KinematicState) -> Array:
         """Return the kept constraints, scaled to be comparable."""
         constraints = self._motion.model.constraints
         if not len(self._sizes):
@@ -276,10 +276,10 @@ class Watch:
         """Rows of C that are kept in units of what they were made of at first, by coordinates that are lengths."""
         return np.asarray(C[self._left.active] * self._motion.form.choice.unit / self._sizes)
 
-    def _smallest(self, state: State) -> float:
+    def _smallest(self, state: KinematicState) -> float:
         return _smallest(self._rows(state))
 
-    def _dependent(self, state: State) -> tuple[str, ...]:
+    def _dependent(self, state: KinematicState) -> tuple[str, ...]:
         """Names of the rows whose combinations are nearest to zero."""
         left, values, _ = np.linalg.svd(self._rows(state))
         nearest = left[:, values <= max(_VERY_CLOSE * self._largest, float(values[-1]))]
@@ -287,7 +287,7 @@ class Watch:
         shares = zip(self._left.active, np.linalg.norm(nearest, axis=1).tolist(), strict=True)
         return tuple(names[k] for k, share in shares if share > _INVOLVED)
 
-    def _becoming_singular(self, state: State) -> str:
+    def _becoming_singular(self, state: KinematicState) -> str:
         """Return a sentence on the constraints that become singular, and on the gap that remains."""
         names = ", ".join(self._dependent(state))
         missed = next(filter(None, (self._missed(state, t) for t in (self._stop, state.t))), "")
@@ -302,7 +302,7 @@ class Watch:
             " they demand, or the dimensions"
         )
 
-    def _missed(self, state: State, t: float) -> str:
+    def _missed(self, state: KinematicState, t: float) -> str:
         """Return by how much the nearest position misses the constraints at t, s; empty if it fulfils them."""
         model = self._motion.model
         nearest = Manifold(model, state, self._left.active).nearest(

@@ -15,8 +15,8 @@ from scipy.linalg import eig
 
 from ...core.trajectory import Array
 from ...reference.integration.events import Events
-from ...reference.integration.motion import Motion
-from ...reference.solve.model import Model
+from ...reference.integration.motion import FormulatedModel
+from ...reference.solve.model import ReferenceModel
 from ...reference.solve.solver import InitialValueProblem
 
 _DIFFERENCE = 1e-6  # rad or m, and per second
@@ -28,7 +28,7 @@ _RK4_RADIUS = 2.6156  # a half disc in the left half plane with this radius lies
 
 
 @dataclass(frozen=True)
-class Mode:
+class LinearisedMode:
     """A real eigenvalue, or a pair of complex ones, of the linearised equations.
 
     eigenvalue   1/s, imaginary part ≥ 0
@@ -65,14 +65,14 @@ class Mode:
         return _RK4_RADIUS / size if size else math.inf
 
 
-def modes(problem: InitialValueProblem) -> tuple[Mode, ...]:
+def modes(problem: InitialValueProblem) -> tuple[LinearisedMode, ...]:
     """All modes at t = 0 s, the stiffest one, largest in |λ|, first; friction states are zero.
 
     problem  equations, linearised at their initial state
     Raises SolveError where C_d is singular.
     """
     model, state = problem.model, problem.initial_state
-    motion = Motion(model, problem.form)
+    motion = FormulatedModel(model, problem.form)
     A = _linearised(motion, motion.states(state.q, state.qd))
     values, left, vectors = (np.asarray(part, dtype=complex) for part in eig(A, left=True))
     weights = np.sqrt(np.diag(model.mass(state.posture)[0]))
@@ -99,7 +99,7 @@ def _rigid(A: Array, values: NDArray[np.complex128], alike: Array) -> NDArray[np
     return np.asarray(slow | (sizes * alike <= error))
 
 
-def _linearised(motion: Motion, x: Array) -> Array:
+def _linearised(motion: FormulatedModel, x: Array) -> Array:
     """A, shape (size, size), at x, shape (size,)."""
     rate = motion.rate(Events(motion).segment(0.0, x, 0.0))
     shifts = _DIFFERENCE * np.eye(len(x))
@@ -108,19 +108,19 @@ def _linearised(motion: Motion, x: Array) -> Array:
 
 
 def _mode(
-    model: Model,
+    model: ReferenceModel,
     value: complex,
     vector: NDArray[np.complex128],
     weights: Array,
     across: Array,
     rigid_body: bool,
-) -> Mode:
+) -> LinearisedMode:
     n = model.mechanism.n
     # δq̇ = λ δq, but in a mode of λ ≈ 0 only δq is more than rounding
     motion = weights * max(vector[:n], value * vector[:n], key=np.linalg.norm)
     size = np.linalg.norm(motion)
     parts = [0.0 if abs(part) <= _ROUNDING * abs(value) else part for part in (value.real, value.imag)]
-    return Mode(
+    return LinearisedMode(
         eigenvalue=complex(*parts),
         coordinate=model.mechanism.coordinates[int(np.argmax(np.abs(motion)))].name,
         violating=bool(np.linalg.norm(across @ motion) > _VIOLATING * size),

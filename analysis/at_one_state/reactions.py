@@ -16,9 +16,9 @@ from scipy.linalg import qr
 from ...core.errors import SolveError
 from ...core.trajectory import Array
 from ...reference.constraints.redundancy import Rank, rank_of
-from ...reference.kinematics.quantities import State
+from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.manifold import Manifold, elsewhere
-from ...reference.solve.model import Model
+from ...reference.solve.model import ReferenceModel
 from ...reference.solve.solver import InitialValueProblem
 from ..start.absolute import Pair, pairs
 from ..start.planar import in_plane
@@ -104,7 +104,7 @@ def reactions(problem: InitialValueProblem) -> Reactions:
 class _Analysis:
     """Rank and verdicts in one state."""
 
-    def __init__(self, model: Model, state: State) -> None:
+    def __init__(self, model: ReferenceModel, state: KinematicState) -> None:
         spatial = pairs(model, state)
         plane = in_plane(model, state, spatial)
         self.planar = plane is not None

@@ -18,8 +18,8 @@ from ...mechanism import GROUND
 from ...reference.constraints.closures import Conditions, frame_pose
 from ...reference.forces.joint_loads import COMPONENTS
 from ...reference.kinematics.extent import units_of_change
-from ...reference.kinematics.quantities import State
-from ...reference.solve.model import Model
+from ...reference.kinematics.quantities import KinematicState
+from ...reference.solve.model import ReferenceModel
 
 _ROUNDING = 1e-12  # of a row's length
 _RANK = 1e-9  # singular values of motions relative to the largest: smaller ones are rounding
@@ -50,7 +50,7 @@ class Pair:
         return replace(self, rows=self.rows * factors, wrenches=self.wrenches * factors)
 
 
-def pairs(model: Model, state: State) -> list[Pair]:
+def pairs(model: ReferenceModel, state: KinematicState) -> list[Pair]:
     """All pairs of a mechanism: joints by their links' names, closures, programmed and nonholonomic rows.
 
     Replacement joints and a base's flexible supports have none, nor have drives other than the programmed rows.
@@ -65,7 +65,7 @@ def pairs(model: Model, state: State) -> list[Pair]:
 class _Absolute:
     """One state of a model in absolute coordinates."""
 
-    def __init__(self, model: Model, state: State) -> None:
+    def __init__(self, model: ReferenceModel, state: KinematicState) -> None:
         self._model, self._mechanism, self._state = model, model.mechanism, state
         self._extent = units_of_change(model.mechanism, state.posture)[0]
         self._frames = state.posture.T.transpose(1, 0, 2)

@@ -13,7 +13,7 @@ import numpy as np
 from ...core.errors import SolveError
 from ...core.trajectory import Array
 from ...description.types.start_search import ASSEMBLY, CLOSED, RANK, STALLED
-from ...mechanism import GROUND, Closure, JointFrame, Mechanism
+from ...mechanism import GROUND, JointFrame, LoopClosure, Mechanism
 from ...reference.constraints.closures import Conditions, frame_pose
 from ...reference.constraints.redundancy import without_rounding
 from ...reference.kinematics.extent import units_of_change
@@ -88,7 +88,7 @@ def unlocking(mechanism: Mechanism) -> str:
 class _Gap:
     """Gap of a closure: m and rad, or m/s and rad/s."""
 
-    closure: Closure
+    closure: LoopClosure
     length: float
     angle: float
 
@@ -159,7 +159,7 @@ class _Loops:
         return "ground" if frame.place.body == GROUND else self._mechanism.bodies[frame.place.body].link
 
 
-def _gap(posture: Posture, closure: Closure, values: Array) -> _Gap:
+def _gap(posture: Posture, closure: LoopClosure, values: Array) -> _Gap:
     """Gap of a closure with these values of its conditions."""
     a, b = frame_pose(posture, closure.a), frame_pose(posture, closure.b)
     angles = np.array([value for value, c in zip(values, closure.conditions, strict=True) if c.unit == "rad"])
@@ -168,7 +168,7 @@ def _gap(posture: Posture, closure: Closure, values: Array) -> _Gap:
     return _Gap(closure, _length(a, b, closure, values), angle)
 
 
-def _length(a: Array, b: Array, closure: Closure, values: Array) -> float:
+def _length(a: Array, b: Array, closure: LoopClosure, values: Array) -> float:
     if closure.length is not None:
         return abs(float(np.linalg.norm(b[:3, 3] - a[:3, 3])) - float(closure.length))
     lengths = [value for value, c in zip(values, closure.conditions, strict=True) if c.unit == "m"]

@@ -18,7 +18,7 @@ from ...core.trajectory import Array
 from ...mechanism import GROUND, Body, Mechanism
 from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics
-from ...reference.solve.model import Model, pseudo_inertia
+from ...reference.solve.model import ReferenceModel, pseudo_inertia
 
 _LOST = 1e6  # ten of sixteen digits are kept: 1e-9 of q̈
 _MASSLESS = 1e-12  # of what the masses that a joint carries could resist its motion
@@ -29,7 +29,7 @@ _OFFSET, _VARIATION = 0.3, 0.1  # rad or m: changes of coordinates, all differen
 _INVOLVED = 0.1  # of a motion's largest coordinate: smaller ones do not take part in it
 
 
-def massless(model: Model, q0: ArrayLike) -> list[Problem]:
+def massless(model: ReferenceModel, q0: ArrayLike) -> list[Problem]:
     """Motions at q0, shape (n,), that nothing with mass resists; Euler angles at ±π/2 are no matter here."""
     q, mechanism = np.asarray(q0, dtype=float), model.mechanism
     found = [moving for moving in _unresisted(model, q) if not _aligned(mechanism, q, moving)]
@@ -42,7 +42,7 @@ def elsewhere(q: Array) -> Array:
     return np.asarray(q + _OFFSET + _VARIATION * np.sin(np.arange(len(q)) + 1.0))
 
 
-def _unresisted(model: Model, q: Array) -> list[list[int]]:
+def _unresisted(model: ReferenceModel, q: Array) -> list[list[int]]:
     """Coordinates that move nothing with mass: alone, and together."""
     mechanism = model.mechanism
     posture = model.state(0.0, q, np.zeros_like(q)).posture

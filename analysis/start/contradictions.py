@@ -19,9 +19,9 @@ from ...mechanism import Mechanism
 from ...reference.constraints.choice import RowChoice
 from ...reference.constraints.redundancy import comparable, rank_of
 from ...reference.kinematics.extent import units_of_change
-from ...reference.kinematics.quantities import State
+from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.manifold import Manifold
-from ...reference.solve.model import Model
+from ...reference.solve.model import ReferenceModel
 from .left_out import LeftOut, Opening
 
 _STEPS = 40  # parts of the run, at whose ends the rows are looked at
@@ -46,7 +46,7 @@ class SingularStart:
 class ManifoldWalk:
     """The states that the rows which are kept lead to, and what is left out there."""
 
-    def __init__(self, model: Model, start: State, choice: RowChoice) -> None:
+    def __init__(self, model: ReferenceModel, start: KinematicState, choice: RowChoice) -> None:
         nearest = Manifold(model, start).nearest(start)
         self._start = nearest.state if nearest.fulfilled else start
         self._model, self._choice = model, choice
@@ -61,7 +61,7 @@ class ManifoldWalk:
         """
         found = self._fulfilled(self._start)
         for t in self._times():
-            if not isinstance(found, State):
+            if not isinstance(found, KinematicState):
                 break
             found = self._on(found, t, _HALVINGS)
         return found if isinstance(found, Opening) else None
@@ -90,15 +90,15 @@ class ManifoldWalk:
         within = bounds[:-1] + 0.5 * np.diff(bounds)
         return sorted({*np.linspace(0.0, stop, _STEPS + 1)[1:].tolist(), *within.tolist()})
 
-    def _on(self, state: State, t: float, halvings: int) -> State | Opening | None:
+    def _on(self, state: KinematicState, t: float, halvings: int) -> KinematicState | Opening | None:
         """The state at t, s, near to where the velocities lead."""
         found = self._fulfilled(self._model.state(t, state.q + (t - state.t) * state.qd, state.qd, lag=state.lag))
         if found is not None or not halvings:
             return found
         between = self._on(state, 0.5 * (state.t + t), halvings - 1)
-        return self._on(between, t, halvings - 1) if isinstance(between, State) else between
+        return self._on(between, t, halvings - 1) if isinstance(between, KinematicState) else between
 
-    def _fulfilled(self, near: State) -> State | Opening | None:
+    def _fulfilled(self, near: KinematicState) -> KinematicState | Opening | None:
         """The state near by where the rows that are kept hold, what is open there, or None: there is none."""
         nearest = self._manifold.nearest(near)
         if not nearest.fulfilled:
@@ -113,7 +113,7 @@ class ManifoldWalk:
         opened = (self.left.opened_at(level, state, qdd) for level in range(3))
         return next((found for found in opened if found), state)
 
-    def _beside(self, start: State) -> Iterator[State]:
+    def _beside(self, start: KinematicState) -> Iterator[KinematicState]:
         """States beside the start where the rows that are kept hold, in directions that they allow."""
         C = self._model.constraints(start).C[self._manifold.rows] * self._manifold.unit
         allowed = null_space(C, rcond=_RANK) if len(C) else np.eye(len(start.q))
@@ -130,11 +130,11 @@ class ManifoldWalk:
                 yield nearest.state
 
 
-def _rank(model: Model, state: State) -> int:
+def _rank(model: ReferenceModel, state: KinematicState) -> int:
     return rank_of(_comparable(model, state)).rank
 
 
-def _comparable(model: Model, state: State) -> Array:
+def _comparable(model: ReferenceModel, state: KinematicState) -> Array:
     unit = units_of_change(model.mechanism, state.posture)[1]
     return comparable(model.constraints(state).C, model.constraints.sizes(state).C, unit)
 

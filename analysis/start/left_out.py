@@ -13,8 +13,8 @@ import numpy as np
 
 from ...core.trajectory import Array
 from ...reference.constraints.choice import RowChoice
-from ...reference.kinematics.quantities import State
-from ...reference.solve.model import Model
+from ...reference.kinematics.quantities import KinematicState
+from ...reference.solve.model import ReferenceModel
 
 _CURVED = 10.0  # times the square of what rows that are kept are violated by: rows are implied to first order only
 _NOISE = 1e-15  # of any row
@@ -53,7 +53,7 @@ class LeftOut:
     active  indices of those that imply them
     """
 
-    def __init__(self, model: Model, choice: RowChoice) -> None:
+    def __init__(self, model: ReferenceModel, choice: RowChoice) -> None:
         constraints = model.constraints
         self.active = list(choice.independent)
         self.rows = [k for k in range(len(constraints.names)) if k not in choice.independent]
@@ -63,7 +63,7 @@ class LeftOut:
         self._orders = constraints.orders[self.rows]
         self._open = float(model.mechanism.chain.simulation.violation)
 
-    def residuals(self, state: State, qdd: Array | None = None) -> tuple[Array, Array]:
+    def residuals(self, state: KinematicState, qdd: Array | None = None) -> tuple[Array, Array]:
         """Return each redundant constraint's violation beyond the kept ones', and the allowed one, (k,) each.
 
         Of the latter a part, where that is enough.
@@ -77,15 +77,15 @@ class LeftOut:
                 values[own] = at[own]
         return found, allowed
 
-    def opened(self, state: State, qdd: Array | None = None) -> Opening | None:
+    def opened(self, state: KinematicState, qdd: Array | None = None) -> Opening | None:
         """The rows that are open, the worst one first."""
         return self._opening(*self.residuals(state, qdd), state.t)
 
-    def opened_at(self, level: int, state: State, qdd: Array) -> Opening | None:
+    def opened_at(self, level: int, state: KinematicState, qdd: Array) -> Opening | None:
         """The rows that are open in their values, rates (1) or accelerations (2), whatever their order."""
         return self._opening(*self.at_level(level, state, qdd), state.t, level)
 
-    def at_level(self, level: int, state: State, qdd: Array | None) -> tuple[Array, Array]:
+    def at_level(self, level: int, state: KinematicState, qdd: Array | None) -> tuple[Array, Array]:
         """`residuals` of values, rates or accelerations of all rows."""
         rows, motion = self._constraints(state), state.qd if level == 1 or qdd is None else qdd
         values = (rows.Phi, rows.Phi_dot, rows.C @ motion - rows.gamma)[level]

@@ -15,15 +15,15 @@ import numpy as np
 
 from ...core.trajectory import Array
 from ...reference.constraints.redundancy import rank_of, scaled
-from ...reference.kinematics.quantities import State
-from ...reference.solve.model import Model
+from ...reference.kinematics.quantities import KinematicState
+from ...reference.solve.model import ReferenceModel
 from .absolute import Pair
 
 _MIXED = 1e-9  # of an in-plane row, out of the plane
 _TINY = 1e-300  # length of a row: keeps the size of a pair without rows positive
 
 
-def in_plane(model: Model, state: State, found: Sequence[Pair]) -> list[Pair] | None:
+def in_plane(model: ReferenceModel, state: KinematicState, found: Sequence[Pair]) -> list[Pair] | None:
     """The pairs with their in-plane rows, factors of shape (k, 3·bodies); None if the mechanism is not planar.
 
     Pairs without in-plane rows are left out.
@@ -40,7 +40,7 @@ def in_plane(model: Model, state: State, found: Sequence[Pair]) -> list[Pair] | 
     return None
 
 
-def _normals(model: Model, state: State) -> Iterator[Array]:
+def _normals(model: ReferenceModel, state: KinematicState) -> Iterator[Array]:
     """Normals that come into question: world axes, and axes that bodies turn about."""
     yield from np.eye(3)[::-1]
     for k, S in enumerate(state.posture.S.reshape(-1, 4, 4)):

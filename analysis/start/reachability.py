@@ -12,8 +12,8 @@ from ...core.trajectory import Array
 from ...description.tables.task import Path
 from ...reference.constraints.choice import RowChoice
 from ...reference.constraints.paths import Orientation, Target
-from ...reference.kinematics.quantities import State
-from ...reference.solve.model import Model
+from ...reference.kinematics.quantities import KinematicState
+from ...reference.solve.model import ReferenceModel
 from ...reference.solve.solver import InitialValueProblem
 from .contradictions import ManifoldWalk, SingularStart
 from .left_out import Opening
@@ -46,7 +46,7 @@ def unreachable(problem: InitialValueProblem) -> list[Problem]:
     return missed + list(_rows(problem))
 
 
-def _waypoints(model: Model, path: Path, where: str, q: Array) -> Iterator[Problem]:
+def _waypoints(model: ReferenceModel, path: Path, where: str, q: Array) -> Iterator[Problem]:
     search = _Search(model, path)
     with_what = ", base and beams as at the start" * any(c.role != "joint" for c in model.mechanism.coordinates)
     target, orientation = Target(path), Orientation(path) if path.orientations is not None else None
@@ -74,7 +74,7 @@ class _Pose:
 class _Search:
     """Brings a point near to a waypoint by moving the joints."""
 
-    def __init__(self, model: Model, path: Path) -> None:
+    def __init__(self, model: ReferenceModel, path: Path) -> None:
         self._model = model
         self._joints = [k for k, c in enumerate(model.mechanism.coordinates) if c.role == "joint"]
         self._own = ["xyz".index(component) for component in path.components]
@@ -155,7 +155,7 @@ def _rows(problem: InitialValueProblem) -> Iterator[Problem]:
         yield from _left_out(model, start, choice)
 
 
-def _left_out(model: Model, start: State, choice: RowChoice) -> Iterator[Problem]:
+def _left_out(model: ReferenceModel, start: KinematicState, choice: RowChoice) -> Iterator[Problem]:
     """Problems of rows that are left out and are not implied by the others."""
     followed = ManifoldWalk(model, start, choice)
     opened = followed.contradiction()
@@ -166,7 +166,7 @@ def _left_out(model: Model, start: State, choice: RowChoice) -> Iterator[Problem
         yield Problem("simulation.start", _singular(model, choice, singular))
 
 
-def _table(model: Model, names: Sequence[str]) -> str:
+def _table(model: ReferenceModel, names: Sequence[str]) -> str:
     chain = model.mechanism.chain
     programmed = {row for entry in chain.programmed for row in entry.rows}
     motions = {entry.name for entry in chain.motions}
@@ -175,7 +175,7 @@ def _table(model: Model, names: Sequence[str]) -> str:
     return "motions" if motions & set(names) else "closures"
 
 
-def _contradiction(model: Model, choice: RowChoice, opened: Opening) -> str:
+def _contradiction(model: ReferenceModel, choice: RowChoice, opened: Opening) -> str:
     """In words: rows without a motion that changes them, or rows against rows."""
     at = f"at t = {opened.t:.4g} s, by {opened.residual:.3g}"
     groups = [[model.constraints.names[k] for k in group] for group in choice.groups]
@@ -191,7 +191,7 @@ def _contradiction(model: Model, choice: RowChoice, opened: Opening) -> str:
     )
 
 
-def _singular(model: Model, choice: RowChoice, found: SingularStart) -> str:
+def _singular(model: ReferenceModel, choice: RowChoice, found: SingularStart) -> str:
     names = model.constraints.names
     redundant = ", ".join(names[k] for group in choice.groups for k in group)
     opened = (

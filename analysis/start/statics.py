@@ -9,7 +9,7 @@ from scipy.linalg import qr
 
 from ...core.errors import SolveError
 from ...core.trajectory import Array
-from ...description.types.following import Following
+from ...description.types.following import StartDependence
 from ...description.types.start_search import (
     ASSEMBLY,
     BALANCED,
@@ -32,7 +32,7 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics
 from ...reference.kinematics.places import check_lengths
 from ...reference.kinematics.segment import Segment
-from ...reference.solve.model import Model, Start
+from ...reference.solve.model import ReferenceModel, Start
 from ...reference.solve.projection import project_start
 from ...reference.solve.solver import InitialValueProblem
 from .assembly import assemble, moving
@@ -85,7 +85,7 @@ def described_state(mechanism: Mechanism) -> Start:
     return q, qd
 
 
-def start_state(model: Model) -> Start:
+def start_state(model: ReferenceModel) -> Start:
     """(q0, qd0), each of shape (n,), as `simulation.start` says: positions in equilibrium or as described.
 
     The model has no start yet.
@@ -103,29 +103,29 @@ def start_state(model: Model) -> Start:
     return project_start(mechanism, q, qd) if mechanism.chain.constraints.projection else (q, qd)
 
 
-def _assembled(model: Model, q: Array, qd: Array) -> Start:
+def _assembled(model: ReferenceModel, q: Array, qd: Array) -> Start:
     q = assemble(model.mechanism, q)
     check_lengths(model.mechanism, q)
     return q, qd
 
 
-def _balanced(model: Model, q: Array, qd: Array) -> Start:
+def _balanced(model: ReferenceModel, q: Array, qd: Array) -> Start:
     return _equilibrium_near(model, q), qd
 
 
-def _kept(model: Model, q: Array, qd: Array) -> Start:
+def _kept(model: ReferenceModel, q: Array, qd: Array) -> Start:
     check_turned(model.mechanism, q)
     return q, allowed_velocities(model.mechanism, q, qd)
 
 
-_SEARCHES: dict[SearchStage, Callable[[Model, Array, Array], Start]] = {
+_SEARCHES: dict[SearchStage, Callable[[ReferenceModel, Array, Array], Start]] = {
     ASSEMBLY: _assembled,
     EQUILIBRIUM: _balanced,
     VELOCITIES: _kept,
 }
 
 
-def equilibrium(model: Model) -> Array:
+def equilibrium(model: ReferenceModel) -> Array:
     """q0, shape (n,), where the free coordinates are in balance at t = 0 and rest: Q + Cᵀ λ = 0, C of the loops.
 
     The model has no start yet. Programmed constraints and knife edges do not act, FMU inputs are zero. Newton's
@@ -137,7 +137,7 @@ def equilibrium(model: Model) -> Array:
     return _equilibrium_near(model, _assembled(model, *described_state(model.mechanism))[0])
 
 
-def _equilibrium_near(model: Model, q: Array) -> Array:
+def _equilibrium_near(model: ReferenceModel, q: Array) -> Array:
     """Equilibrium that steps from q, shape (n,), lead to."""
     balance = _Balance(model, q)
     if not balance.free:
@@ -156,7 +156,7 @@ def _equilibrium_near(model: Model, q: Array) -> Array:
     return q
 
 
-def resistance(model: Model, q: Array) -> float:
+def resistance(model: ReferenceModel, q: Array) -> float:
     """Least stiffness, by the largest, of all motions that loops allow, in the free coordinates' equilibrium q.
 
     The model has no start yet. Above 0 it is stable, but for rounding; without such motions it is 1.
@@ -169,7 +169,7 @@ def resistance(model: Model, q: Array) -> float:
 class _Balance:
     """Forces on the free coordinates at rest, and the closures that tie these together."""
 
-    def __init__(self, model: Model, q: Array) -> None:
+    def __init__(self, model: ReferenceModel, q: Array) -> None:
         self.mechanism, self._model = model.mechanism, model
         self.free = list(free_coordinates(self.mechanism, q))
         self._rest = np.zeros(self.mechanism.n)
@@ -290,7 +290,7 @@ def _downhill(stiffness: Array, left: Array, acting: float) -> Iterator[Array]:
         spring = max(DOWNHILL.stiffer * spring, softest)
 
 
-def following(problem: InitialValueProblem, searching: Model) -> Following:
+def following(problem: InitialValueProblem, searching: ReferenceModel) -> StartDependence:
     """Find how the start of a mechanism follows other numbers.
 
     problem    equations with the initial state for the mechanism's own numbers
@@ -311,7 +311,7 @@ def following(problem: InitialValueProblem, searching: Model) -> Following:
     by_rates = sorted({*loops, *np.flatnonzero(constraints.orders == 1).tolist()})
     closing = np.flatnonzero(moving(mechanism)).tolist()
     q, qd = (tuple(part.tolist()) for part in described)
-    return Following(
+    return StartDependence(
         described=(q, qd),
         moving=tuple(closing),
         assembly=_independent(C, loops, closing),

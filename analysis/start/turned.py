@@ -14,12 +14,12 @@ from scipy.spatial.transform import Rotation
 from ...core.errors import SolveError
 from ...core.trajectory import Array
 from ...description.types.closures import MOST_TURNED
-from ...mechanism import Closure, Mechanism
+from ...mechanism import LoopClosure, Mechanism
 from ...reference.constraints.closures import axis_vector, frame_pose
 from ...reference.kinematics.kinematics import Kinematics, Posture, Vectors
 
 
-def turn(posture: Posture, closure: Closure) -> float:
+def turn(posture: Posture, closure: LoopClosure) -> float:
     """Return the angle of the rotation between the frames of a closure, rad, 0 to π."""
     a, b = frame_pose(posture, closure.a), frame_pose(posture, closure.b)
     # the Frobenius norm of R − 1 is √8·sin(angle/2)
@@ -56,7 +56,7 @@ class Turns:
     smooth and zero only where the frames agree.
     """
 
-    def __init__(self, mechanism: Mechanism, closures: Sequence[Closure]) -> None:
+    def __init__(self, mechanism: Mechanism, closures: Sequence[LoopClosure]) -> None:
         slots, frames = len(mechanism.bodies) + 1, [frame for c in closures for frame in (c.a, c.b)]
         axes = [axis_vector(frame, i, slots) for frame in frames for i in range(3)]
         self._axes = Vectors(np.array(axes).transpose(1, 2, 0))

@@ -13,7 +13,7 @@ from ...description.types.start_search import KEPT
 from ...mechanism import Mechanism
 from ...reference.constraints.redundancy import without_rounding
 from ...reference.kinematics.extent import units_of_change
-from ...reference.solve.model import Model
+from ...reference.solve.model import ReferenceModel
 from .assembly import moving, smallest_change, unlocking
 
 
@@ -27,7 +27,7 @@ def allowed_velocities(mechanism: Mechanism, q: Array, qd: Array) -> Array:
     by_rates = any(entry.order == 1 for entry in mechanism.programmed)
     if not (mechanism.closures or mechanism.nonholonomic or by_rates):
         return qd
-    model = Model(mechanism, start=(q, qd))
+    model = ReferenceModel(mechanism, start=(q, qd))
     constraints = model.constraints
     wanted = constraints.orders == 1
     wanted[constraints.closure_rows] = True

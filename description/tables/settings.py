@@ -84,7 +84,7 @@ class Simulation(Part):
         return self
 
 
-class Quantity(Part):
+class RequestedOutput(Part):
     """An expression that becomes an output."""
 
     expression: str
@@ -96,14 +96,14 @@ class Quantity(Part):
 
 
 def _expression_or_table(value: Any) -> Any:
-    if isinstance(value, dict | Quantity):
+    if isinstance(value, dict | RequestedOutput):
         return value
     if not isinstance(value, str):
         raise ValueError(f"expected an expression, or a table with one, got {value!r}")
     return {"expression": value}
 
 
-ExpressionOrTable = Annotated[Quantity, OrTable(_expression_or_table, {"type": "string"})]
+ExpressionOrTable = Annotated[RequestedOutput, OrTable(_expression_or_table, {"type": "string"})]
 
 
 class Outputs(Part):

@@ -10,7 +10,7 @@ Numbers = tuple[float, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Following:
+class StartDependence:
     """Indices of coordinates and of constraint rows; rows are independent of each other in these coordinates.
 
     described     q and q̇ of the description, n numbers each, rad or m (per s)

@@ -11,7 +11,7 @@ from ...description import Chain
 from ...description.types import units
 from ...generator.program.program import Program
 from ...generator.variables import Variable
-from ..code.model_structure import Structure
+from ..code.model_structure import ModelStructure
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def render(
     program: Program,
     chain: Chain,
     variables: Sequence[Variable],
-    structure: Structure,
+    structure: ModelStructure,
     *,
     fmi: str,
     token: str,
@@ -61,7 +61,7 @@ def render(
     )
 
 
-def _lists(structure: Structure, first: int) -> dict[tuple[int, ...], str]:
+def _lists(structure: ModelStructure, first: int) -> dict[tuple[int, ...], str]:
     """Texts of the lists of dependencies, which many unknowns share; first: what the first variable counts as."""
     unknowns = (*structure.outputs, *structure.derivatives, *structure.initial)
     lists = {unknown.dependencies for unknown in unknowns}

@@ -21,7 +21,7 @@ from ...generator.variables import COUNTERS, INTEGER_SETTINGS, REAL_SETTINGS, Va
 from ...language.pace import Pace
 from ...language.piecewise import PIECE, Piecewise
 from ...language.timely import TimedPace
-from .model_structure import Structure
+from .model_structure import ModelStructure
 from .stage_derivatives import StageDerivative
 from .staged import (
     GROUPS,
@@ -33,7 +33,7 @@ from .staged import (
     Phase,
     Stage,
     Staged,
-    System,
+    StagedSystem,
     TreeSystem,
 )
 from .start import at_defaults, initial, parameter_of
@@ -75,7 +75,7 @@ class CodeContents:
     derivatives: Mapping[str, StageDerivative]
     work: Mapping[str, int]
     variables: Sequence[Variable]
-    structure: Structure
+    structure: ModelStructure
     adjoint: bool
     output_step: float
     timed: TimedPace
@@ -178,7 +178,7 @@ def _complete(blocks: Mapping[str, int]) -> dict[str, int]:
         "N_COUNTERS": len(COUNTERS),
         "PIECE": PIECE,
         "sizeof(Blocks) / sizeof(int)": len(blocks),
-        "sizeof(LinearSystem) / sizeof(int)": len(fields(System)),
+        "sizeof(LinearSystem) / sizeof(int)": len(fields(StagedSystem)),
         "sizeof(ConstrainedSystem) / sizeof(int)": len(fields(ConstrainedSystem)),
     }
 
@@ -222,7 +222,7 @@ def _initialiser(value: Any) -> str:
     return f"{{ {', '.join(f'.{name} = {_initialiser(member)}' for name, member in value.items())} }}"
 
 
-_FIELDS = {System: "system", ConstrainedSystem: "constrained", TreeSystem: "tree"}
+_FIELDS = {StagedSystem: "system", ConstrainedSystem: "constrained", TreeSystem: "tree"}
 # of a tree; how an entry is written
 _LISTS: dict[str, Callable[[Any], str]] = {"parents": str, "ends": str, "motions": lambda x: f"TREE_{x.upper()}"}
 
@@ -357,7 +357,7 @@ def _bounds(bounds: Bounds) -> dict[str, Any]:
     return {"low": repr(bounds.low), "high": repr(bounds.high), "exclusive": int(bounds.exclusive)}
 
 
-def _dependencies(structure: Structure, count: int) -> tuple[dict[str, str], dict[str, str]]:
+def _dependencies(structure: ModelStructure, count: int) -> tuple[dict[str, str], dict[str, str]]:
     """Lists, each once, because most unknowns share theirs; tables of pointers to them by value reference."""
     sides = {
         "dependencies": (*structure.outputs, *structure.derivatives),

@@ -20,7 +20,7 @@ class Unknown:
 
 
 @dataclass(frozen=True)
-class Structure:
+class ModelStructure:
     """Unknowns during the run, and those of the initialisation; in the order of the table."""
 
     outputs: tuple[Unknown, ...]
@@ -28,7 +28,7 @@ class Structure:
     initial: tuple[Unknown, ...]
 
 
-def structure(table: Sequence[Variable], found: Dependencies, fmi: str) -> Structure:
+def structure(table: Sequence[Variable], found: Dependencies, fmi: str) -> ModelStructure:
     """Model structure for an FMI version: 3.0 has arrays, and parameters as knowns during the run."""
     return _Builder(table, found, fmi).structure()
 
@@ -45,13 +45,13 @@ class _Builder:
                 if variable.elements == 0:  # stands behind the first one of its array
                     self.reference[i] = self.reference[i - 1]
 
-    def structure(self) -> Structure:
+    def structure(self) -> ModelStructure:
         outputs = [i for i, v in enumerate(self.table) if v.causality == "output"]
         states = [i for i, v in enumerate(self.table) if v.kind == "state"]
         derivatives = [i for i, v in enumerate(self.table) if v.kind == "derivative"]
         calculated = [i for i, v in enumerate(self.table) if v.kind == "calculated" and self.reference[i] == i]
         initial = sorted(outputs + states + derivatives + calculated)
-        return Structure(
+        return ModelStructure(
             tuple(self._unknown(i, self._row(i) & self.running) for i in outputs),
             tuple(self._unknown(i, self._row(i) & self.running) for i in derivatives),
             tuple(self._unknown(i, self.found.at_start(self._row(i))) for i in initial),

@@ -24,13 +24,13 @@ from .tape import COMPUTED, NOTHING, Integers, Tape
 _PARAMETERS = {"arg": "const double **arg", "res": "double **res", "w": "double *restrict w"}
 
 
-class Local(NamedTuple):
+class LocalOperand(NamedTuple):
     """Operand that an earlier line of the same round computes."""
 
     line: int
 
 
-class Numbers(NamedTuple):
+class StridedOperand(NamedTuple):
     """Operand in memory: number of an argument and its elements by rounds, or COMPUTED and operations."""
 
     block: int
@@ -41,10 +41,10 @@ class Carried(NamedTuple):
     """Operand that a line of the last round computed, or in the first round an operation before the loop."""
 
     line: int
-    first: Numbers
+    first: StridedOperand
 
 
-Operand: TypeAlias = Local | Carried | Numbers
+Operand: TypeAlias = LocalOperand | Carried | StridedOperand
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,10 @@ def _operands(tape: Tape, piece: Piece) -> list[list[Operand]]:
 
 def _operand(block: int, elements: list[int], local: bool, carried: bool, line: int) -> Operand:
     if local:
-        return Local(line)
-    return Carried(line, Numbers(block, (elements[0],))) if carried else Numbers(block, tuple(elements))
+        return LocalOperand(line)
+    return (
+        Carried(line, StridedOperand(block, (elements[0],))) if carried else StridedOperand(block, tuple(elements))
+    )
 
 
 class _Names:
@@ -140,15 +142,15 @@ class _Memory:
     def __post_init__(self) -> None:
         self._results = {operation: dict(places) for operation, places in self.tape.results.items()}
 
-    def result(self, values: Numbers) -> Numbers | None:
+    def result(self, values: StridedOperand) -> StridedOperand | None:
         """Places of values in one result, if there is one that has them all."""
         found = [self._results.get(operation, {}) for operation in values.elements]
         block = next(iter(found[0]), None)
         if block is None or any(block not in places for places in found):
             return None
-        return Numbers(block, tuple(places[block] for places in found))
+        return StridedOperand(block, tuple(places[block] for places in found))
 
-    def places(self, values: Numbers) -> tuple[str, int, Sequence[int]]:
+    def places(self, values: StridedOperand) -> tuple[str, int, Sequence[int]]:
         """Array, number of the block in it, and indices of values; `w` has no blocks."""
         if values.block != COMPUTED:
             return "arg", values.block, values.elements
@@ -186,12 +188,12 @@ def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> I
     return last
 
 
-def _read(operands: Iterable[Operand]) -> Iterable[Numbers]:
+def _read(operands: Iterable[Operand]) -> Iterable[StridedOperand]:
     """Yield the operands that are read from memory."""
     for operand in operands:
         if isinstance(operand, Carried):
             yield operand.first
-        elif isinstance(operand, Numbers):
+        elif isinstance(operand, StridedOperand):
             yield operand
 
 
@@ -213,7 +215,7 @@ class _Text:
         self._tape, self._piece, self._operands, self._memory = tape, piece, operands, memory
         self._columns: dict[tuple[int, ...], int] = {}  # of the table, by indices
         self._uses = Counter(operand for line in operands for operand in line)
-        self._named: dict[Numbers, str] = {}  # what has been read in this round and is used again
+        self._named: dict[StridedOperand, str] = {}  # what has been read in this round and is used again
         self._carried: dict[Carried, str] = {}
         self.arrays: set[str] = set()  # parameters that the body uses, and enumerators of their blocks
         self._blocks: dict[str, int] = {}
@@ -244,7 +246,7 @@ class _Text:
 
     def _operand(self, operand: Operand) -> tuple[str, str]:
         """C of an operand, and names of what it reads where it stands."""
-        if isinstance(operand, Local):
+        if isinstance(operand, LocalOperand):
             return f"a{operand.line}", ""
         if isinstance(operand, Carried):
             return self._carried.setdefault(operand, f"c{len(self._carried)}"), ""

@@ -15,7 +15,7 @@ from itertools import accumulate, islice, pairwise
 import casadi as ca
 
 from .casadi_eval import SX
-from .staged import AnySystem, Block, Label, Stage, Staged, System, TreeSystem
+from .staged import AnySystem, Block, Label, Stage, Staged, StagedSystem, TreeSystem
 from .tape import with_own_registers
 
 
@@ -86,7 +86,7 @@ def differentiate(stage: Stage) -> StageDerivative:
 def _solve(system: AnySystem, results: list[SX]) -> tuple[int, list[SX], list[SX], tuple[Block, ...]]:
     """Number of matrices among the results, residuals in place of right-hand sides, unknowns, their blocks."""
     X = ca.SX.sym("solution", system.n, system.columns)
-    if isinstance(system, System):
+    if isinstance(system, StagedSystem):
         A, B = ca.reshape(results[0], system.n, system.n), ca.reshape(results[1], *X.shape)
         return 1, [ca.vec(B - ca.mtimes(A, X))], [X], (system.right,)
     if isinstance(system, TreeSystem):

@@ -53,7 +53,7 @@ class Labels(NamedTuple):
 
 
 @dataclass(frozen=True)
-class System:
+class StagedSystem:
     """A dense n×n system with several right-hand sides, column-major blocks of the workspace, and its pivots.
 
     symmetric  and positive definite; there are no pivots then
@@ -128,7 +128,7 @@ class ConstrainedSystem:
     work: Block
 
 
-AnySystem: TypeAlias = System | TreeSystem | ConstrainedSystem
+AnySystem: TypeAlias = StagedSystem | TreeSystem | ConstrainedSystem
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Stage:
     @property
     def solution(self) -> Block:
         """Block of the solution of the stage's linear system."""
-        assert isinstance(self.system, System)
+        assert isinstance(self.system, StagedSystem)
         return self.system.right
 
 
@@ -203,7 +203,11 @@ class Staged:
     def running(self) -> list[Stage]:
         """Stages that derivatives and outputs come from, in order; not those whose solution nothing reads."""
         running = (stage for stage in self.stages if stage.group in RUNNING)
-        return [stage for stage in running if not (isinstance(stage.system, System) and stage.system.columns == 0)]
+        return [
+            stage
+            for stage in running
+            if not (isinstance(stage.system, StagedSystem) and stage.system.columns == 0)
+        ]
 
     def read(self, blocks: Sequence[Block]) -> list[Label]:
         """Labels of blocks that a stage reads."""

@@ -32,7 +32,7 @@ from .staged import (
     Label,
     Stage,
     Staged,
-    System,
+    StagedSystem,
     TreeSystem,
 )
 from .start import StartStages
@@ -348,7 +348,7 @@ class _Cutter:
             pivots = self.result.allocate(0 if solve.symmetric else n)
             solved = columns if solve.name in self.read else 0
             partition = (solve.ratios is not None, solve.ratios or 0)
-            return System(n, solved, places[0], solution, solve.symmetric, pivots, *partition)
+            return StagedSystem(n, solved, places[0], solution, solve.symmetric, pivots, *partition)
         m = solve.wanted.shape[0]
         matrix, jacobian, right, wanted = places[:4]
         solution = self._add_unknown(solve.name, n, columns, self.result.allocate(n * columns))

@@ -25,7 +25,7 @@ from ...description.types.start_search import ASSEMBLY, EQUILIBRIUM, VELOCITIES,
 from ...generator.program.program import Program, Start
 from ...language.ir import Expr
 from .casadi_eval import SX, Evaluator, needed
-from .staged import Block, Label, Phase, Stage, Staged, System
+from .staged import Block, Label, Phase, Stage, Staged, StagedSystem
 from .tape import with_own_registers
 
 # of the diagonal of a rotation matrix in the squares of its quaternion's elements
@@ -115,7 +115,7 @@ class StartStages:
         outputs = tuple(staged.allocate(value.numel()) for value in values)
         right_block, left_block = outputs[-2:]
         tangent = staged.allocate(n * n) if matrix is None else None
-        system = System(n, 1, tangent or outputs[0], right_block, False, staged.allocate(n), False, 0)
+        system = StagedSystem(n, 1, tangent or outputs[0], right_block, False, staged.allocate(n), False, 0)
         found, begin = (self._blocks.get(f"{name}_{part}") for part in ("found", "begin"))
         free = len(self._start.free)
         stiffness, tried = (staged.allocate(free * free), staged.allocate(n)) if tangent else (None, None)
@@ -133,7 +133,7 @@ class StartStages:
         values: list[SX],
         outputs: tuple[Block, ...],
         labels: Sequence[Label],
-        system: System | None,
+        system: StagedSystem | None,
         *,
         vanishes: bool = False,
     ) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...description import Chain
-from ...description.types.following import Following
+from ...description.types.following import StartDependence
 from ...mechanism import MEETING, build
 from ...mechanism.symbolic import SymbolicMechanism
 from ..program.program import Program
@@ -20,7 +20,7 @@ from .bodies import dynamics, filters, kinematics
 from .bodies.lowering import Lowering
 from .bodies.points import Points
 from .constraints import constraints, turns
-from .constraints.constraints import Constraints
+from .constraints.constraints import ConstraintEquations
 from .forces import forces, friction
 from .solution import accelerations, joint_loads, left_out, projection, reduced_state, system
 from .solution.open_equations import OpenEquations
@@ -40,7 +40,7 @@ class InitialValues:
         q and q̇ at t = 0, shape (n,) each, rad or m and per second.
     extent : float
         Extent of the mechanism, m, by which absolute tolerances of lengths go.
-    following : Following or None
+    following : StartDependence or None
         How the start follows changed parameters; None if it does not.
     filters : sequence of float
         Value that each filter begins with, rad or m.
@@ -50,7 +50,7 @@ class InitialValues:
 
     start: tuple[Array, Array]
     extent: float
-    following: Following | None = None
+    following: StartDependence | None = None
     filters: tuple[float, ...] = ()
     quantities: Mapping[str, float] = field(default_factory=dict)
 
@@ -136,7 +136,7 @@ def _add_outputs(equations: OpenEquations, solution: Solution) -> None:
 
 
 def _add_constraints(
-    equations: OpenEquations, rows: Constraints, active: ActiveSystem, solution: Solution
+    equations: OpenEquations, rows: ConstraintEquations, active: ActiveSystem, solution: Solution
 ) -> None:
     """Residuals, their outputs, monitored redundant constraints, and projections."""
     program, mechanism, settings = equations.program, equations.mechanism, equations.mechanism.chain

@@ -13,12 +13,12 @@ from ...language import ir
 from ...language.ir import Expr, Index
 from ...mechanism.symbolic import SymbolicCoordinate, SymbolicMechanism
 from ..program.items import Traits
-from ..program.program import START_VALUES, STATE, Output, Parameter, Program, State
-from ..program.tree import Inertial
+from ..program.program import START_VALUES, STATE, ModelParameter, Output, Program, StateVariable
+from ..program.tree import InertiaForces
 from . import requested
 from .bodies.dynamics import Dynamics
 from .bodies.points import Points
-from .constraints.constraints import Constraints
+from .constraints.constraints import ConstraintEquations
 from .solution.solution import Solution
 
 Array = NDArray[np.float64]
@@ -81,9 +81,9 @@ def _state(
     is_rate, name = signal.quantity == "velocity", f"{signal.name}_start"
     unit = f"{coordinate.unit}/s" if is_rate else coordinate.unit
     text = f"{coordinate.name}{', rate' if is_rate else ''}"
-    program.parameters.append(Parameter(name, np.array(start), unit, f"{text} at the start", START_VALUES))
+    program.parameters.append(ModelParameter(name, np.array(start), unit, f"{text} at the start", START_VALUES))
     text = text if is_rate else f"{text}, {coordinate.sense}"
-    program.integrate(State(signal, unit, text, ir.symbol(name), derivative, nominal))
+    program.integrate(StateVariable(signal, unit, text, ir.symbol(name), derivative, nominal))
 
 
 def motion(program: Program, mechanism: SymbolicMechanism, points: Points, qdd: Expr) -> None:
@@ -110,7 +110,7 @@ def constraints(
     program: Program,
     mechanism: SymbolicMechanism,
     inertia: Dynamics,
-    rows: Constraints,
+    rows: ConstraintEquations,
     solution: Solution,
 ) -> None:
     """Efforts of drives, forces of knife edges, violations."""
@@ -138,7 +138,7 @@ def _efforts(
     program: Program,
     mechanism: SymbolicMechanism,
     inertia: Dynamics,
-    rows: Constraints,
+    rows: ConstraintEquations,
     solution: Solution,
 ) -> dict[int, Expr]:
     """Coordinate → what its drive, or a fixed base's fixture, exerts."""
@@ -165,5 +165,5 @@ def _taken(program: Program, mechanism: SymbolicMechanism, inertia: Dynamics, qd
         return ()
     rows: list[tuple[Index, Expr]] = [((i,), inertia.M[k, :] @ qdd) for i, k in enumerate(driven)]
     text = "forces that the accelerations of these coordinates take; N or N.m"
-    inertial = Inertial(inertia.tree, driven, qdd)
+    inertial = InertiaForces(inertia.tree, driven, qdd)
     return tuple(program.assemble("inertial", (len(driven),), rows, None, text, Traits(inertial=inertial)))

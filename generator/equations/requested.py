@@ -15,7 +15,7 @@ from ...mechanism.symbolic import SymbolicMechanism
 from ..program.program import Output, Program
 from ..program.symbols import Expressions
 from .bodies.dynamics import Dynamics
-from .bodies.kinematics import Kinematics
+from .bodies.kinematics import SymbolicKinematics
 from .bodies.lowering import Lowering
 from .bodies.points import Points
 
@@ -80,7 +80,7 @@ def _kinetic(mechanism: SymbolicMechanism, inertia: Dynamics) -> Expr:
     return 0.5 * (rates @ (inertia.M @ rates))
 
 
-def _potential(kinematics: Kinematics, inertia: Dynamics, stored: Sequence[Callable[[], Expr]]) -> Expr:
+def _potential(kinematics: SymbolicKinematics, inertia: Dynamics, stored: Sequence[Callable[[], Expr]]) -> Expr:
     """−g·Σ m r by the sums over all that hangs on the ground, and what springs store."""
     mechanism = kinematics.mechanism
     total: Expr = ir.constant(0.0)
@@ -100,7 +100,7 @@ class _Turns:
     So they are smooth in the coordinates; after a full turn of a joint the opposite one means the same rotation.
     """
 
-    def __init__(self, program: Program, kinematics: Kinematics) -> None:
+    def __init__(self, program: Program, kinematics: SymbolicKinematics) -> None:
         self._program, self._mechanism = program, kinematics.mechanism
         self._known: dict[int, Expr] = {GROUND: ir.constant([1.0, 0.0, 0.0, 0.0])}
         self._frames = {link.name: link.frame for link in self._mechanism.chain.links}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...description.types.following import Following
+from ...description.types.following import StartDependence
 from ...language import ir
 from ...mechanism import Place
 from ...mechanism.symbolic import SymbolicMechanism, SymbolicPlace
@@ -16,7 +16,7 @@ from .solution.open_equations import OpenEquations
 Array = NDArray[np.float64]
 
 
-def derive(equations: OpenEquations, start: tuple[Array, Array], following: Following) -> None:
+def derive(equations: OpenEquations, start: tuple[Array, Array], following: StartDependence) -> None:
     """State the conditions of the start: at rest the inertia forces h are the weight, taken negative."""
     mechanism, kinematics, rows = equations.mechanism, equations.bodies, equations.constraints
     names = tuple(row.name for row in rows.rows) if rows else ()

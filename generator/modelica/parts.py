@@ -12,10 +12,10 @@ from ...description.types.origin import Origin
 from ...language import ir
 from ...language.ir import Expr
 from ..program.items import ConstrainedSolve, Definition, ImplicitSystem, Item, LinearSolve, TreeSolve
-from ..program.program import START_VALUES, Assertion, Event, Output, Program, State
+from ..program.program import START_VALUES, Assertion, Output, Program, StateVariable, TimeEvent
 from . import text as mo
 from .arrays import loops
-from .arrays.gather import Arrangement, Variable, with_units
+from .arrays.gather import Arrangement, ArrayDeclaration, with_units
 from .writer import Declaration, Equation, Group, Member
 
 _MARGIN = " " * 4  # of everything inside a model of the package
@@ -79,7 +79,7 @@ def derived_parameters(arrangement: Arrangement) -> list[Group]:
     )
 
 
-def _declared(prefix: str, variable: Variable) -> Declaration:
+def _declared(prefix: str, variable: ArrayDeclaration) -> Declaration:
     binding = "" if variable.value is None else mo.text(variable.value)
     kind = "Integer" if variable.positions else None
     if variable.positions:
@@ -142,23 +142,23 @@ def switching_equations(program: Program) -> list[Group]:
     return _grouped((str(_SWITCHING), Equation(_SWITCHING, _switching(e))) for e in _coming(program))
 
 
-def _coming(program: Program) -> list[Event]:
+def _coming(program: Program) -> list[TimeEvent]:
     """Events of conditions on time, and further events that may come after t = 0."""
     return [e for e in program.events if e.rate is not None or e.time.op != "constant" or e.time.data > 0.0]
 
 
-def _switching(event: Event) -> str:
+def _switching(event: TimeEvent) -> str:
     # unsimplified: a reader finds the time itself
     early = Expr("*", (), (Expr("-", (), (ir.constant(1.0), _EARLY)), _never_or(event)))
     return f"when sample({mo.text(early)}, {mo.text(_NEVER)}) then {event.name} = 1.0; end when"
 
 
-def _time(event: Event) -> Expr:
+def _time(event: TimeEvent) -> Expr:
     """Event time, s, rounded to 15 digits so that times that differ by rounding are equal."""
     return ir.constant(float(f"{event.time.data + 0.0:.15g}")) if event.time.op == "constant" else event.time
 
 
-def _never_or(event: Event) -> Expr:
+def _never_or(event: TimeEvent) -> Expr:
     """Event time, s, or 1e16 s if the condition does not depend on time for the given parameters."""
     if event.rate is None or event.rate.op == "constant":
         return _time(event)
@@ -231,9 +231,9 @@ def state_equations(program: Program) -> list[Equation]:
     return found
 
 
-def _of_vectors(states: Iterable[State]) -> list[list[State]]:
+def _of_vectors(states: Iterable[StateVariable]) -> list[list[StateVariable]]:
     """Groups of states whose derivatives are neighbouring elements of one vector."""
-    found: list[list[State]] = []
+    found: list[list[StateVariable]] = []
     for state in states:
         if found and _follows(found[-1][-1].derivative, state.derivative):
             found[-1].append(state)

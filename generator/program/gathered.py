@@ -9,7 +9,7 @@ from ...language.ir import Expr
 
 
 @dataclass(frozen=True)
-class Gathered:
+class GatheredArray:
     """Quantity of all members of a set, for Modelica sources that declare it as one array.
 
     over         name of the set: a key of `Gatherings.sets`
@@ -25,7 +25,7 @@ class Gathered:
 
 
 @dataclass(frozen=True)
-class Table:
+class ConstantTable:
     """Constant table: the member of the set `of` that belongs to each member of the set `over`.
 
     members  label in `over` → label in `of`; a missing label has no partner
@@ -48,17 +48,17 @@ class Gatherings:
     """
 
     sets: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    arrays: dict[str, Gathered] = field(default_factory=dict)
-    tables: list[Table] = field(default_factory=list)
+    arrays: dict[str, GatheredArray] = field(default_factory=dict)
+    tables: list[ConstantTable] = field(default_factory=list)
 
     def add(self, name: str, member: tuple[str, str], value: Expr, unit: str | None, description: str) -> Expr:
         """Note what the quantity `name` is for a member (its set and its label); returns the value."""
         over, label = member
-        array = self.arrays.setdefault(name, Gathered(name, over, unit, description))
+        array = self.arrays.setdefault(name, GatheredArray(name, over, unit, description))
         array.elements[label] = value
         return value
 
-    def positions(self, table: Table) -> tuple[int, ...]:
+    def positions(self, table: ConstantTable) -> tuple[int, ...]:
         """Positions, counted from 1, in the set `of`; 0: none."""
         places = {label: i for i, label in enumerate(self.sets[table.of], start=1)}
         return tuple(places.get(table.members.get(label, ""), 0) for label in self.sets[table.over])

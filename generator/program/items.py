@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ...description.types.origin import Origin
 from ...language.ir import Expr, Index, Shape
-from .tree import Inertial, Transmitted, Tree
+from .tree import InertiaForces, Transmitted, Tree
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Traits:
     symmetric: bool = False
     replaceable: bool = False
     by_row: bool = False
-    inertial: Inertial | Transmitted | None = None
+    inertial: InertiaForces | Transmitted | None = None
 
 
 PLAIN = Traits()
@@ -50,7 +50,7 @@ class Definition:
     replaceable: bool = False
     by_row: bool = False
     calculated: bool = False
-    inertial: Inertial | Transmitted | None = None
+    inertial: InertiaForces | Transmitted | None = None
 
     @property
     def exprs(self) -> tuple[Expr, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...description.types.bounds import ANY, Bounds
-from ...description.types.following import Following
+from ...description.types.following import StartDependence
 from ...description.types.origin import Origin, Signal
 from ...language import ir
 from ...language.ir import Expr, Index, Shape
@@ -28,7 +28,7 @@ STATE = "_state"  # ends the names of states
 
 
 @dataclass(frozen=True)
-class Parameter:
+class ModelParameter:
     """A number or vector that the FMU's user may change before the run.
 
     value   default, an array of the parameter's shape; no matrix, of which each backend has its order
@@ -63,7 +63,7 @@ class Input:
 
 
 @dataclass(frozen=True)
-class State:
+class StateVariable:
     """State variable shown by the output `name`, with initial value, derivative and nominal magnitude."""
 
     signal: Signal
@@ -103,7 +103,7 @@ class StartValue:
 
 
 @dataclass(frozen=True)
-class Relation:
+class SwitchingCondition:
     """Switching condition: true while the indicator is positive, and changed only at events.
 
     Its two sides are smooth beyond the event, as far as a solver's trial steps reach.
@@ -124,7 +124,7 @@ class Assertion:
 
 
 @dataclass(frozen=True)
-class Length:
+class LineLength:
     """Length of a line, m, and its rate, m/s: the line's force has no direction where the length is zero."""
 
     line: str
@@ -142,7 +142,7 @@ class Requirement:
 
 
 @dataclass(frozen=True)
-class Event:
+class TimeEvent:
     """A time at which something switches.
 
     name  name of the switch, 0 before that time and 1 from then on
@@ -222,7 +222,7 @@ class Turn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Start(Following):
+class Start(StartDependence):
     """Initial conditions under modified parameters: closed loops and balanced forces.
 
     coordinates  names of all n, as states have them; is_angle: whether each is one
@@ -278,15 +278,15 @@ class Program:
     formulation: str = ""
     rows: tuple[str, ...] = ()
     residuals: dict[str, Expr] = field(default_factory=dict)
-    parameters: list[Parameter] = field(default_factory=list)
+    parameters: list[ModelParameter] = field(default_factory=list)
     inputs: list[Input] = field(default_factory=list)
-    states: list[State] = field(default_factory=list)
+    states: list[StateVariable] = field(default_factory=list)
     start_values: list[StartValue] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
+    events: list[TimeEvent] = field(default_factory=list)
     lookups: list[Lookup] = field(default_factory=list)
     timed: list[Expr] = field(default_factory=list)
     initial: dict[str, float] = field(default_factory=dict)
-    relations: list[Relation] = field(default_factory=list)
+    relations: list[SwitchingCondition] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     start: Start | None = None
@@ -296,7 +296,7 @@ class Program:
     start_checks: list[Assertion] = field(default_factory=list)
     checks: list[Assertion] = field(default_factory=list)
     assertions: list[Assertion] = field(default_factory=list)
-    lengths: list[Length] = field(default_factory=list)
+    lengths: list[LineLength] = field(default_factory=list)
     meeting: float = 0.0
     info: dict[str, str] = field(default_factory=dict)
     gatherings: Gatherings = field(default_factory=Gatherings)
@@ -433,10 +433,10 @@ class Program:
     def relate(self, indicator: Expr) -> str:
         """A new relation that is true while the indicator is positive; returns its name."""
         name = self.fresh(f"event_indicator_{len(self.relations) + 1}")
-        self.relations.append(Relation(name, indicator, str(self._origin)))
+        self.relations.append(SwitchingCondition(name, indicator, str(self._origin)))
         return name
 
-    def integrate(self, state: State) -> None:
+    def integrate(self, state: StateVariable) -> None:
         """Add a state, and the output that has its value."""
         self.states.append(state)
         self.section("states")

@@ -14,7 +14,7 @@ from ...description.types.origin import Origin
 from ...language import differentiate, ir
 from ...language.ir import Expr
 from .items import Definition
-from .program import GENERAL, Parameter, Program, Requirement
+from .program import GENERAL, ModelParameter, Program, Requirement
 
 
 class Expressions:
@@ -122,7 +122,7 @@ class Symbols(Expressions):
     def _parameter(
         self, name: str, value: NDArray[np.float64], unit: str | None, description: str, bounds: Bounds
     ) -> Expr:
-        self.program.parameters.append(Parameter(name, value, unit, description, self.origin, bounds))
+        self.program.parameters.append(ModelParameter(name, value, unit, description, self.origin, bounds))
         self.program.reserved.add(name)
         return ir.symbol(name, value.shape)
 

@@ -16,7 +16,7 @@ _INERTIA = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 @dataclass(frozen=True)
-class Motion:
+class BiasMotion:
     """Motion of a body for q̈ = 0, world axes; w, dw, dv as in the kinematics.
 
     R           shape (3, 3): the body's axes
@@ -30,7 +30,7 @@ class Motion:
 
 
 @dataclass(frozen=True)
-class Link:
+class TreeBody:
     """A body about the origin of its own frame, in world axes.
 
     name    for definitions
@@ -49,7 +49,7 @@ class Link:
     moment: Expr
     inertia: Expr
     arm: Expr
-    motion: Motion
+    motion: BiasMotion
     own: tuple[Expr, Expr]
     fixed: tuple[Expr, Expr] | None
     place: Expr
@@ -58,7 +58,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Freedom:
+class JointAxis:
     """A coordinate: the body that it moves, how, and its armature.
 
     e, u  shape (3,), world axes: angular velocity and velocity of the body's origin, per rate
@@ -81,8 +81,8 @@ class Freedom:
 class Tree:
     """M = Σ Jᵀ I J over the bodies, and armatures on its diagonal; freedoms in the order of their bodies."""
 
-    links: tuple[Link, ...]
-    freedoms: tuple[Freedom, ...]
+    links: tuple[TreeBody, ...]
+    freedoms: tuple[JointAxis, ...]
 
     def of(self, coordinates: Sequence[int]) -> Tree:
         """Return the tree with some of its coordinates; all other coordinates are fixed."""
@@ -162,7 +162,7 @@ class Composites:
 
 
 @dataclass(frozen=True)
-class Inertial:
+class InertiaForces:
     """Some rows of M x, where M is a tree's: forces that accelerations x, shape (n,), take; None: rows of h."""
 
     tree: Tree

@@ -13,7 +13,7 @@ from .inertia import Inertia
 
 
 @dataclass(frozen=True)
-class Element:
+class BeamElement:
     """A rigid finite element that begins at `start` and has this length, both in m along the beam."""
 
     start: float
@@ -27,13 +27,13 @@ class Beam:
 
     Parameters
     ----------
-    elements : tuple of Element
+    elements : tuple of BeamElement
         From the beam's start to its end.
     stiffness, damping : tuple of float
         About z, y and x, N·m/rad and N·m·s/rad.
     """
 
-    elements: tuple[Element, ...]
+    elements: tuple[BeamElement, ...]
     stiffness: tuple[float, float, float]
     damping: tuple[float, float, float]
 
@@ -57,9 +57,11 @@ def beam(table: Mapping[str, Any]) -> Beam:
     return Beam(elements, stiffness, (psi, theta, phi))
 
 
-def _element(table: Mapping[str, Any], start: float, length: float) -> Element:
+def _element(table: Mapping[str, Any], start: float, length: float) -> BeamElement:
     """Return a bar of this length, m: its section's second moments of area count as inertia, too."""
     density, mass = table["density"], table["density"] * table["area"] * length
     section = density * length * np.array([table["Iy"] + table["Iz"], table["Iy"], table["Iz"]])
     slender = mass * length**2 / 12.0 * np.array([0.0, 1.0, 1.0])
-    return Element(start, length, Inertia(mass, np.array([length / 2.0, 0.0, 0.0]), np.diag(section + slender)))
+    return BeamElement(
+        start, length, Inertia(mass, np.array([length / 2.0, 0.0, 0.0]), np.diag(section + slender))
+    )

@@ -44,7 +44,7 @@ _numbers = itertools.count()
 
 
 @dataclass(frozen=True)
-class Line:
+class LinearExpression:
     """An expression a + b·t."""
 
     a: float
@@ -59,13 +59,13 @@ class Expression:
     ----------
     of : callable
         Value in a scope.
-    line : Line or None
+    line : LinearExpression or None
         The expression as a + b·t, if it is one.
     names : frozenset of str
         Names that it uses, `t` included.
     breaks : tuple of float
         Times, s, at which it or a derivative may jump.
-    roots : tuple of Line
+    roots : tuple of LinearExpression
         Arguments of the form a + b·t of functions that are not straight.
     parts : tuple of Expression
         Operands.
@@ -76,12 +76,12 @@ class Expression:
     """
 
     of: Compiled
-    line: Line | None = None
+    line: LinearExpression | None = None
     names: frozenset[str] = frozenset()
     breaks: tuple[float, ...] = ()
-    roots: tuple[Line, ...] = ()
+    roots: tuple[LinearExpression, ...] = ()
     parts: tuple[Expression, ...] = ()
-    lookups: tuple[tuple[Lookup, Line], ...] = ()
+    lookups: tuple[tuple[Lookup, LinearExpression], ...] = ()
     is_sum: bool = False
 
     def __call__(self, scope: Scope) -> Scalar:
@@ -147,7 +147,7 @@ class Language:
             case ast.Attribute(value=ast.Name(id=owner), attr=quantity):
                 return _named(f"{owner}.{quantity}")
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return _combined(lambda x: -x, lambda x: Line(-x.a, -x.b), self._node(operand))
+                return _combined(lambda x: -x, lambda x: LinearExpression(-x.a, -x.b), self._node(operand))
             case ast.UnaryOp(op=ast.UAdd(), operand=operand):
                 return self._node(operand)
             case ast.BinOp(left=left, op=op, right=right):
@@ -164,7 +164,7 @@ class Language:
         if name == "pi":
             return _constant(math.pi)
         if name == "t":
-            return Expression(lambda scope: scope.number("t"), Line(0.0, 1.0), frozenset({"t"}))
+            return Expression(lambda scope: scope.number("t"), LinearExpression(0.0, 1.0), frozenset({"t"}))
         return _named(self._own.get(name, self.renamed.get(name, name)))
 
     def _call(self, function: str, arguments: list[ast.expr]) -> Expression:
@@ -181,7 +181,7 @@ class Language:
                 return self._kink(">=", *operands, *operands)
             case "abs":
                 (x,) = operands
-                return self._by_sign(x, x, _combined(lambda y: -y, lambda y: Line(-y.a, -y.b), x))
+                return self._by_sign(x, x, _combined(lambda y: -y, lambda y: LinearExpression(-y.a, -y.b), x))
             case "sign":
                 return self._by_sign(operands[0], _constant(1.0), _constant(-1.0))
         found = _combined(FUNCTIONS[function], None, *operands)
@@ -240,7 +240,7 @@ class Language:
 
 
 def _gathered(
-    of: Compiled, line: Line | None, parts: tuple[Expression, ...], breaks: tuple[float, ...] = ()
+    of: Compiled, line: LinearExpression | None, parts: tuple[Expression, ...], breaks: tuple[float, ...] = ()
 ) -> Expression:
     return Expression(
         of,
@@ -254,7 +254,7 @@ def _gathered(
 
 
 def _constant(number: float) -> Expression:
-    return Expression(lambda scope: number, Line(number, 0.0))
+    return Expression(lambda scope: number, LinearExpression(number, 0.0))
 
 
 def _named(name: str) -> Expression:
@@ -262,7 +262,7 @@ def _named(name: str) -> Expression:
 
 
 def _combined(
-    function: Callable[..., Scalar], line: Callable[..., Line | None] | None, *parts: Expression
+    function: Callable[..., Scalar], line: Callable[..., LinearExpression | None] | None, *parts: Expression
 ) -> Expression:
     """Return a function of operands; `line` combines these where all are straight in time."""
     lines = [part.line for part in parts]
@@ -288,14 +288,14 @@ def _with_roots(found: Expression, parts: tuple[Expression, ...]) -> Expression:
 
 
 def _operation(kind: type[ast.operator], left: Expression, right: Expression) -> Expression:
-    def line(x: Line, y: Line) -> Line | None:
+    def line(x: LinearExpression, y: LinearExpression) -> LinearExpression | None:
         if kind in (ast.Add, ast.Sub):
             sign = 1.0 if kind is ast.Add else -1.0
-            return Line(x.a + sign * y.a, x.b + sign * y.b)
+            return LinearExpression(x.a + sign * y.a, x.b + sign * y.b)
         if kind is ast.Mult and x.b * y.b == 0.0:
-            return Line(x.a * y.a, x.a * y.b + x.b * y.a)
+            return LinearExpression(x.a * y.a, x.a * y.b + x.b * y.a)
         if kind is ast.Div and y.b == 0.0:
-            return Line(x.a / y.a, x.b / y.a)
+            return LinearExpression(x.a / y.a, x.b / y.a)
         return None
 
     found = _combined(_OPERATIONS[kind], line, left, right)
@@ -327,7 +327,7 @@ def _looked_up(lookup: Lookup, argument: Expression) -> Expression:
     )
 
 
-def _switch(line: Line, closed: bool, parts: tuple[Expression, ...]) -> Expression:
+def _switch(line: LinearExpression, closed: bool, parts: tuple[Expression, ...]) -> Expression:
     """Return a conditional on time alone, which changes at one instant and is decided inside of a segment."""
     _, then, other = parts
     if line.b == 0.0:

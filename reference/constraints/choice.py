@@ -8,8 +8,8 @@ from ...core.errors import SolveError
 from ...core.trajectory import Array
 from ...mechanism import Mechanism
 from ..kinematics.extent import units_of_change
-from ..kinematics.quantities import State
-from .constraints import Constraints
+from ..kinematics.quantities import KinematicState
+from .constraints import CompiledConstraints
 from .drives import Actuated, AllJoints
 from .redundancy import (
     TOLERANCE,
@@ -46,7 +46,9 @@ class RowChoice:
     drives: AllJoints | Actuated
 
 
-def choose_rows(mechanism: Mechanism, constraints: Constraints, state: State, uncertainty: float) -> RowChoice:
+def choose_rows(
+    mechanism: Mechanism, constraints: CompiledConstraints, state: KinematicState, uncertainty: float
+) -> RowChoice:
     """The choice at a consistent state, as `constraints.redundant` of the description says.
 
     uncertainty   of the state's coordinates, relative to the mechanism's extent
@@ -75,21 +77,27 @@ def choose_rows(mechanism: Mechanism, constraints: Constraints, state: State, un
     )
 
 
-def rank_at(mechanism: Mechanism, constraints: Constraints, state: State, uncertainty: float) -> Rank:
+def rank_at(
+    mechanism: Mechanism, constraints: CompiledConstraints, state: KinematicState, uncertainty: float
+) -> Rank:
     """Return the rank of C at a consistent state; see `choose_rows`."""
     unit = units_of_change(mechanism, state.posture)[1]
     C = comparable(constraints(state).C, constraints.sizes(state).C, unit, uncertainty)
     return rank_of(C, max(TOLERANCE, uncertainty))
 
 
-def _automatic(constraints: Constraints, C: Array, least: float) -> tuple[int, ...]:
+def _automatic(constraints: CompiledConstraints, C: Array, least: float) -> tuple[int, ...]:
     """Rows that are programmed or hold the base stay if possible: their efforts are what the drives deliver."""
     wanted = [*constraints.programmed, *constraints.base_rows]
     return independent_rows(C, [wanted, [k for k in range(len(C)) if k not in wanted]], least)
 
 
 def _without(
-    constraints: Constraints, C: Array, rank: int, named: tuple[str, ...], groups: tuple[tuple[int, ...], ...]
+    constraints: CompiledConstraints,
+    C: Array,
+    rank: int,
+    named: tuple[str, ...],
+    groups: tuple[tuple[int, ...], ...],
 ) -> tuple[int, ...]:
     """The rows that are not named; they must be independent, and none may be missing."""
     kept = [k for k, name in enumerate(constraints.names) if name not in named]

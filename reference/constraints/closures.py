@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.trajectory import Array
 from ...description.types.closures import Condition
-from ...mechanism import Closure, JointFrame, Mechanism
+from ...mechanism import JointFrame, LoopClosure, Mechanism
 from ..kinematics.kinematics import Posture, Vectors
 from .rows import Rows, Sizes
 
@@ -27,7 +27,7 @@ class Conditions:
     owner      shape (K,), index of the closure that each condition belongs to
     """
 
-    def __init__(self, mechanism: Mechanism, closures: Sequence[Closure]) -> None:
+    def __init__(self, mechanism: Mechanism, closures: Sequence[LoopClosure]) -> None:
         self.closures, slots = tuple(closures), len(mechanism.bodies) + 1
         conditions = [(i, condition) for i, c in enumerate(closures) for condition in c.conditions]
         self.owner = np.array([i for i, _ in conditions], dtype=int)
@@ -77,7 +77,7 @@ class Conditions:
         return np.asarray(self._scale[:, None, None] * unit)
 
 
-def _factors(closure: Closure, condition: Condition, slots: int) -> Array:
+def _factors(closure: LoopClosure, condition: Condition, slots: int) -> Array:
     """ũ and ṽ of a condition on each slot, shape (2, slots, 4)."""
     way = _origin(closure.b, slots) - _origin(closure.a, slots)
     match condition.kind:

@@ -12,7 +12,14 @@ from ...mechanism import Filter, Mechanism, ProgrammedTask
 from ..kinematics.expression import stops
 from ..kinematics.jet import Number
 from ..kinematics.kinematics import Posture, Vectors
-from ..kinematics.quantities import Indices, Quantities, Reader, Reading, State, by_chain
+from ..kinematics.quantities import (
+    CompiledExpression,
+    ExpressionCompiler,
+    Indices,
+    KinematicState,
+    Quantities,
+    by_chain,
+)
 from .closures import Conditions
 from .paths import OrientationRows, PathRows
 from .rows import Rows, Sizes, stack
@@ -24,11 +31,11 @@ class RowGroup(Protocol):
     names: tuple[str, ...]
     order: int
 
-    def rows(self, state: State) -> Rows:
+    def rows(self, state: KinematicState) -> Rows:
         """The rows in the state."""
         ...
 
-    def sizes(self, state: State) -> Sizes:
+    def sizes(self, state: KinematicState) -> Sizes:
         """Return the magnitudes of the terms of Φ and C."""
         ...
 
@@ -40,12 +47,12 @@ class RowGroup(Protocol):
 class ProgrammedGroup(RowGroup, Protocol):
     """Rows that expressions or paths demand of the quantities."""
 
-    def slopes(self, state: State) -> Array:
+    def slopes(self, state: KinematicState) -> Array:
         """Shape (rows, quantities): by x, for order 1 by ẋ and for order 2 by ẍ; C is this times ∂x/∂q."""
         ...
 
 
-class Constraints:
+class CompiledConstraints:
     """All constraints of a mechanism, compiled.
 
     Programmed ones in file order, knife edges and closures likewise, the fixed base.
@@ -60,7 +67,7 @@ class Constraints:
     base_rows      indices of the base's rows
     """
 
-    def __init__(self, mechanism: Mechanism, quantities: Quantities, reader: Reader) -> None:
+    def __init__(self, mechanism: Mechanism, quantities: Quantities, reader: ExpressionCompiler) -> None:
         self.tasks = [group for entry in mechanism.programmed for group in programmed(entry, quantities, reader)]
         self.edges, closures = KnifeEdges(mechanism), _Closures(mechanism)
         groups: list[RowGroup] = [*self.tasks, self.edges, closures]
@@ -84,16 +91,16 @@ class Constraints:
             return np.array([self.contact_wrenches(posture[k]) for k in range(len(posture.S))])
         return np.concatenate([self.edges.wrenches(posture), self.loops.wrenches(posture)])
 
-    def __call__(self, state: State) -> Rows:
+    def __call__(self, state: KinematicState) -> Rows:
         """All rows in the state, or in each of many."""
         return stack([self._none, *(group.rows(state) for group in self._groups)], state.q.shape[:-1])
 
     @property
-    def readings(self) -> list[Reading]:
+    def readings(self) -> list[CompiledExpression]:
         """The expressions among the programmed ones."""
         return [task.reading for task in self.tasks if isinstance(task, _ExpressionRow)]
 
-    def sizes(self, state: State) -> Sizes:
+    def sizes(self, state: KinematicState) -> Sizes:
         """Return the magnitudes of the terms of all constraints."""
         parts = [group.sizes(state) for group in self._groups]
         phi = [np.zeros(0), *(part.Phi for part in parts)]
@@ -105,7 +112,7 @@ class Constraints:
             yield from group.stops()
 
 
-def programmed(entry: ProgrammedTask, quantities: Quantities, reader: Reader) -> list[ProgrammedGroup]:
+def programmed(entry: ProgrammedTask, quantities: Quantities, reader: ExpressionCompiler) -> list[ProgrammedGroup]:
     """The rows of a programmed constraint; of a path those of its orientations come second."""
     if entry.path is not None:
         places = PathRows(entry.name, entry.path, quantities)
@@ -122,38 +129,38 @@ def programmed(entry: ProgrammedTask, quantities: Quantities, reader: Reader) ->
 class _ExpressionRow:
     """Φ(t, x) = 0; Ψ(t, x, ẋ) = 0, linear in ẋ; or linear in ẍ (Jarzębowska et al. 2023, equation (7))."""
 
-    def __init__(self, name: str, order: int, reading: Reading, quantities: Quantities) -> None:
+    def __init__(self, name: str, order: int, reading: CompiledExpression, quantities: Quantities) -> None:
         self.names: tuple[str, ...] = (name,)
         self.order, self.reading, self._quantities = order, reading, quantities
 
-    def rows(self, state: State) -> Rows:
+    def rows(self, state: KinematicState) -> Rows:
         return (self._position_row, self._velocity_row, self._acceleration_row)[self.order](state)
 
-    def _position_row(self, state: State) -> Rows:
+    def _position_row(self, state: KinematicState) -> Rows:
         jet, used = self.reading.jet(state), self.reading.positions
         C = by_chain(jet.gradient[..., 1:], state.jacobian[..., used, :])
         return _row(jet.value, jet.rate, C, -jet.second)
 
-    def _velocity_row(self, state: State) -> Rows:
+    def _velocity_row(self, state: KinematicState) -> Rows:
         jet, used, rates = self.reading.jet(state), self.reading.positions, self.reading.velocities
         by_rate = jet.gradient[..., 1 + len(used) :]  # of order 1 there are no accelerations
         none = np.zeros_like(jet.value)
         return _row(none, jet.value, by_chain(by_rate, state.jacobian[..., rates, :]), -jet.rate)
 
-    def _acceleration_row(self, state: State) -> Rows:
+    def _acceleration_row(self, state: KinematicState) -> Rows:
         jet, rates = self.reading.jet(state), self.reading.accelerations
         by_rate = jet.gradient[..., jet.gradient.shape[-1] - len(rates) :]
         none = np.zeros_like(jet.value)
         # the accelerations' names stand for ẍ without q̈, so the value is Ψ's part without q̈
         return _row(none, none, by_chain(by_rate, state.jacobian[..., rates, :]), -jet.value)
 
-    def sizes(self, state: State) -> Sizes:
+    def sizes(self, state: KinematicState) -> Sizes:
         value, slopes = self.reading.sizes(state)
         used, own = self._leading
         C = slopes[own] @ self._quantities.jacobian_sizes(state)[used]
         return Sizes(np.array([0.0 if self.order else value]), C[None])
 
-    def slopes(self, state: State) -> Array:
+    def slopes(self, state: KinematicState) -> Array:
         used, own = self._leading
         slopes = np.zeros((1, len(state.x)))
         slopes[0, used] = self.reading.jet(state).gradient[own]
@@ -187,15 +194,15 @@ class _FollowingRow(RowGroup):
         self._place = quantities.position[mechanism.coordinates[self._k].name]
         self._unit = np.eye(mechanism.n)
 
-    def rows(self, state: State) -> Rows:
+    def rows(self, state: KinematicState) -> Rows:
         y, rate, second = np.moveaxis(state.followed[..., self._i, :], -1, 0)
         return _row(state.q[..., self._k] - y, state.qd[..., self._k] - rate, self._unit[self._k], second)
 
-    def sizes(self, state: State) -> Sizes:
+    def sizes(self, state: KinematicState) -> Sizes:
         made_of = abs(state.q[self._k]) + abs(state.followed[self._i, 0])
         return Sizes(np.array([made_of]), self._unit[self._k][None])
 
-    def slopes(self, state: State) -> Array:
+    def slopes(self, state: KinematicState) -> Array:
         slopes = np.zeros((1, len(state.x)))
         slopes[0, self._place] = 1.0
         return slopes
@@ -216,7 +223,7 @@ class KnifeEdges(RowGroup):
             factors[edge.place.body + 1, :, 1, k] = [*edge.place.position, 1.0]
         self._vectors = Vectors(factors.reshape(slots, 4, -1))
 
-    def rows(self, state: State) -> Rows:
+    def rows(self, state: KinematicState) -> Rows:
         """The rows in the state."""
         motion, K = self._vectors.motion(state.posture), len(self.names)
         n, v, C = motion.position[..., :K], motion.velocity[..., K:], motion.jacobian[..., K:]
@@ -225,7 +232,7 @@ class KnifeEdges(RowGroup):
         slopes = np.sum(n[..., None, :, :] * C, axis=-2).swapaxes(-2, -1)
         return Rows(np.zeros(K), np.sum(n * v, axis=-2), slopes, -np.sum(rate, axis=-2))
 
-    def sizes(self, state: State) -> Sizes:
+    def sizes(self, state: KinematicState) -> Sizes:
         """Return the magnitudes of the terms of Φ and C."""
         K, (reach, slopes) = len(self.names), self._vectors.sizes(state.posture)
         return Sizes(np.zeros(K), (reach[:K] * slopes[:, K:]).T)
@@ -249,10 +256,10 @@ class _Closures(RowGroup):
         self.conditions = Conditions(mechanism, cut)
         self.names = tuple(row for closure in cut for row in closure.rows)
 
-    def rows(self, state: State) -> Rows:
+    def rows(self, state: KinematicState) -> Rows:
         return self.conditions.rows(state.posture)
 
-    def sizes(self, state: State) -> Sizes:
+    def sizes(self, state: KinematicState) -> Sizes:
         return self.conditions.sizes(state.posture)
 
 
@@ -266,8 +273,8 @@ class _FixedBase(RowGroup):
         self.names = tuple(mechanism.coordinates[k].symbol for k in self._base)
         self._C, self._gamma = np.eye(mechanism.n)[self._base], np.zeros(len(self._base))
 
-    def rows(self, state: State) -> Rows:
+    def rows(self, state: KinematicState) -> Rows:
         return Rows(state.q[..., self._base], state.qd[..., self._base], self._C, self._gamma)
 
-    def sizes(self, state: State) -> Sizes:
+    def sizes(self, state: KinematicState) -> Sizes:
         return Sizes(np.ones(len(self._base)), self._C)

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.errors import SolveError
 from ...core.trajectory import Array
 from ...mechanism import Mechanism
-from .constraints import Constraints
+from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
 _LEFT = 1e-6  # of a programmed row, by what the drives can do
@@ -20,7 +20,7 @@ class AllJoints:
 
     rows: tuple[int, ...] = ()
 
-    def __init__(self, constraints: Constraints) -> None:
+    def __init__(self, constraints: CompiledConstraints) -> None:
         self._contacts = constraints.contact_rows
 
     def contacts(self, C: Array, effort: Array, multipliers: Array) -> Array:
@@ -41,7 +41,7 @@ class Actuated:
     def __init__(
         self,
         mechanism: Mechanism,
-        constraints: Constraints,
+        constraints: CompiledConstraints,
         C: Array,
         kept: Sequence[int],
         sizes: Array,
@@ -80,7 +80,7 @@ class Actuated:
     def _system(self, rows: Array) -> Array:
         return np.hstack([rows.T, self._columns])
 
-    def _check(self, mechanism: Mechanism, constraints: Constraints, C: Array) -> None:
+    def _check(self, mechanism: Mechanism, constraints: CompiledConstraints, C: Array) -> None:
         system = scaled(self._system(C[list(self.rows)]).T).T
         joints = ", ".join(mechanism.coordinates[k].name for k in mechanism.actuated or ()) or "no joint"
         if np.linalg.matrix_rank(system, tol=_LEFT) < system.shape[1]:

@@ -13,7 +13,7 @@ from ...core.trajectory import Array
 from ...description.fields.numbers import value_of, values_of
 from ...description.tables.task import Path
 from ..kinematics.jet import Number
-from ..kinematics.quantities import Quantities, State
+from ..kinematics.quantities import KinematicState, Quantities
 from .rows import Rows, Sizes, of_each
 
 Steps: TypeAlias = tuple[Number, Number, Number]
@@ -97,7 +97,7 @@ class PathRows:
         self._quantities, self._point = quantities, quantities.point(path.point)
         self._target = Target(path)
 
-    def rows(self, state: State) -> Rows:
+    def rows(self, state: KinematicState) -> Rows:
         """The rows in the state."""
         R, used = self._rotation, self._point
         w, w_dot, w_ddot = self._wanted(state)
@@ -108,13 +108,13 @@ class PathRows:
             w_ddot - state.bias[..., used] @ R.T,
         )
 
-    def sizes(self, state: State) -> Sizes:
+    def sizes(self, state: KinematicState) -> Sizes:
         """Return the magnitudes of the terms of Φ and C."""
         C = np.abs(self._rotation) @ self._quantities.jacobian_sizes(state)[self._point]
         far = np.linalg.norm(state.x[self._point]) + np.linalg.norm(self._origin)
         return Sizes(far + np.abs(self._wanted(state)[0]), C)
 
-    def slopes(self, state: State) -> Array:
+    def slopes(self, state: KinematicState) -> Array:
         """By the quantities."""
         slopes = np.zeros((len(self._own), len(state.x)))
         slopes[:, self._point] = self._rotation
@@ -124,7 +124,7 @@ class PathRows:
         """Yield the times at which the target's acceleration or its derivative jumps, s."""
         return self._target.stops()
 
-    def _wanted(self, state: State) -> list[Array]:
+    def _wanted(self, state: KinematicState) -> list[Array]:
         return [x[..., self._own] for x in self._target.motion(state.t, state.segment.begin)]
 
 
@@ -170,7 +170,7 @@ class OrientationRows:
         self._orientation, self._target = Orientation(path), Target(path)
         self._text = f"the axes of {path.point} are turned by 180° from those that path {name} wants"
 
-    def rows(self, state: State) -> Rows:
+    def rows(self, state: KinematicState) -> Rows:
         """The rows in the state, of many one by one."""
         if state.is_many:
             return of_each([self.rows(one) for one in state.each()])
@@ -185,12 +185,12 @@ class OrientationRows:
         C = np.tensordot(_by_axes(target[0], d, s), state.jacobian[used], 2)
         return Rows(d / np.sqrt(s), (d_dot - d * s_dot / (2.0 * s)) / np.sqrt(s), C, -second / np.sqrt(s))
 
-    def sizes(self, state: State) -> Sizes:
+    def sizes(self, state: KinematicState) -> Sizes:
         """Return the magnitudes of the terms of Φ and C; axes have length 1."""
         turning = self._quantities.jacobian_sizes(state)[self._used].max(axis=(0, 1))
         return Sizes(np.ones(3), np.tile(turning, (3, 1)))
 
-    def slopes(self, state: State) -> Array:
+    def slopes(self, state: KinematicState) -> Array:
         """By the quantities."""
         slopes = np.zeros((3, len(state.x)))
         wanted = self._orientation.motion(state.t, state.segment.begin)[0]

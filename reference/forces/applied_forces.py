@@ -14,25 +14,25 @@ from ...mechanism import AppliedForce, Mechanism, Place
 from ..kinematics.expression import stops
 from ..kinematics.jet import Number
 from ..kinematics.piecewise import PiecewiseLinear
-from ..kinematics.quantities import Reader, Reading, State
+from ..kinematics.quantities import CompiledExpression, ExpressionCompiler, KinematicState
 from .arrows import effort_direction, effort_mark
-from .element import ForceElement, Given, Input, Mark, Reaction, input_in
+from .element import ElementContext, ForceArrow, ForceContribution, ForceElements, Input, input_in
 
 
 class Component(Protocol):
     """One component of an applied force."""
 
-    def number(self, state: State) -> Number:
+    def number(self, state: KinematicState) -> Number:
         """Return the value of the component, N or N·m."""
         ...
 
 
-class AppliedForces(ForceElement):
+class AppliedForces(ForceElements):
     """All of them."""
 
     takes_many = True
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: ElementContext) -> None:
         mechanism, inputs, column = given.mechanism, given.inputs, given.first
         _check_inputs(mechanism, inputs)
         self._inputs = [value for value in inputs.values() if isinstance(value, PiecewiseLinear)]
@@ -43,13 +43,13 @@ class AppliedForces(ForceElement):
             column += force.place is not None
 
     def _components(
-        self, force: AppliedForce, reader: Reader, inputs: Mapping[str, Input]
+        self, force: AppliedForce, reader: ExpressionCompiler, inputs: Mapping[str, Input]
     ) -> tuple[Component, ...]:
         if force.values is None:
             return tuple(_Given(inputs.get(symbol, 0.0)) for symbol in force.symbols)
         return tuple(self._reading(reader, force.name, tree) for tree in force.values)
 
-    def _reading(self, reader: Reader, name: str, tree: Expr) -> Reading:
+    def _reading(self, reader: ExpressionCompiler, name: str, tree: Expr) -> CompiledExpression:
         reading = reader.reading(f"force {name}", tree)
         self.readings = (*self.readings, reading)
         return reading
@@ -59,7 +59,7 @@ class AppliedForces(ForceElement):
         times = [time for table in self._inputs for time in table.stops()]
         return times + [time for reading in self.readings for time in stops(reading.node)]
 
-    def reaction(self, state: State) -> Reaction:
+    def reaction(self, state: KinematicState) -> ForceContribution:
         """Return the generalised forces of all applied forces."""
         effort = np.zeros_like(state.q)
         for force, components, column in self._forces:
@@ -68,9 +68,9 @@ class AppliedForces(ForceElement):
                 effort[..., force.coordinate] += values[..., 0]
             else:
                 effort += (state.places.jacobian[..., column] @ values[..., None])[..., 0]
-        return Reaction(applied=effort)
+        return ForceContribution(applied=effort)
 
-    def powers(self, state: State) -> dict[str, float]:
+    def powers(self, state: KinematicState) -> dict[str, float]:
         """Return the power of each applied force, W: effort times rate, or force times velocity."""
         found = {}
         for force, components, column in self._forces:
@@ -80,23 +80,23 @@ class AppliedForces(ForceElement):
         return found
 
     @property
-    def marks(self) -> tuple[Mark, ...]:
+    def marks(self) -> tuple[ForceArrow, ...]:
         """Arrows; an effort's at the joint that it drives."""
         return tuple(self._mark(force) for force, *_ in self._forces)
 
-    def acting(self, state: State) -> Array:
+    def acting(self, state: KinematicState) -> Array:
         """On what they act on: of an effort along the axis of its coordinate, which is a moment of a rotation."""
         return np.array(
             [_values(force, components, state) * _direction(force, state) for force, components, _ in self._forces]
         ).reshape(-1, 3)
 
-    def _mark(self, force: AppliedForce) -> Mark:
+    def _mark(self, force: AppliedForce) -> ForceArrow:
         if force.place is not None:
-            return Mark("forces", force.name, "force", force.place)
+            return ForceArrow("forces", force.name, "force", force.place)
         assert force.coordinate is not None
         return effort_mark(self._mechanism, "forces", force.name, force.coordinate)
 
-    def wrenches(self, state: State) -> Array:
+    def wrenches(self, state: KinematicState) -> Array:
         """Return the wrench of the point forces on each slot, shape (B, 6)."""
         total = np.zeros((self._slots, 6))
         for force, components, column in self._forces:
@@ -107,19 +107,19 @@ class AppliedForces(ForceElement):
         return total
 
 
-def _values(force: AppliedForce, components: Sequence[Component], state: State) -> Array:
+def _values(force: AppliedForce, components: Sequence[Component], state: KinematicState) -> Array:
     """An effort, shape (…, 1), or a force in world axes, shape (…, 3)."""
     return _in_world(force, np.array([component.number(state) for component in components]).T, state)
 
 
-def _in_world(force: AppliedForce, values: Array, state: State) -> Array:
+def _in_world(force: AppliedForce, values: Array, state: KinematicState) -> Array:
     if force.place is None or force.in_world:
         return values
     R = state.posture.T[..., :3, force.place.body + 1, :3]
     return np.asarray((values[..., None, :] @ R.swapaxes(-2, -1))[..., 0, :])
 
 
-def _direction(force: AppliedForce, state: State) -> Array:
+def _direction(force: AppliedForce, state: KinematicState) -> Array:
     """Return the world axis of an effort, shape (3,); ones for a force, given in world axes."""
     if force.coordinate is None:
         return np.ones(3)
@@ -139,7 +139,7 @@ class _Given:
     def __init__(self, value: Input) -> None:
         self._value = value
 
-    def number(self, state: State) -> Number:
+    def number(self, state: KinematicState) -> Number:
         """Return the value of the FMU input, N or N·m."""
         return input_in(self._value, state)
 

@@ -8,18 +8,18 @@ import numpy as np
 
 from ...core.trajectory import Array
 from ...mechanism import Mechanism, Place
-from ..kinematics.quantities import State
-from .element import Mark
+from ..kinematics.quantities import KinematicState
+from .element import ForceArrow
 
 
-def effort_mark(mechanism: Mechanism, table: str, name: str, k: int) -> Mark:
+def effort_mark(mechanism: Mechanism, table: str, name: str, k: int) -> ForceArrow:
     """Return the mark of an effort on coordinate k, by the table and the name of the element that exerts it."""
     owner = next(b for b, body in enumerate(mechanism.bodies) if k in body.coordinates)
     kind: Literal["moment", "force"] = "moment" if mechanism.coordinates[k].unit == "rad" else "force"
-    return Mark(table, name, kind, Place(owner, np.zeros(3)))
+    return ForceArrow(table, name, kind, Place(owner, np.zeros(3)))
 
 
-def effort_direction(state: State, k: int) -> Array:
+def effort_direction(state: KinematicState, k: int) -> Array:
     """Return the axis of coordinate k in world axes, shape (3,)."""
     S = state.posture.S.reshape(-1, 4, 4)[k]
     turning = S[[2, 0, 1], [1, 2, 0]]

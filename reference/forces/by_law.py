@@ -11,9 +11,9 @@ import numpy as np
 from ...core.trajectory import Array
 from ...mechanism import LawElement
 from ..kinematics.expression import stops
-from ..kinematics.quantities import Reading, State, by_chain
+from ..kinematics.quantities import CompiledExpression, KinematicState, by_chain
 from .arrows import effort_direction, effort_mark
-from .element import ForceElement, Given, Mark, Reaction, input_in
+from .element import ElementContext, ForceArrow, ForceContribution, ForceElements, input_in
 
 
 @dataclass(frozen=True)
@@ -21,24 +21,24 @@ class _Part:
     """An element with its expressions compiled; a coordinate and a point by their indices."""
 
     element: LawElement
-    observed: dict[str, Reading]
-    efforts: tuple[tuple[int, Reading], ...]
-    forces: tuple[tuple[int, tuple[Reading, ...]], ...]
-    energy: Reading | None
+    observed: dict[str, CompiledExpression]
+    efforts: tuple[tuple[int, CompiledExpression], ...]
+    forces: tuple[tuple[int, tuple[CompiledExpression, ...]], ...]
+    energy: CompiledExpression | None
 
-    def readings(self) -> Iterator[Reading]:
+    def readings(self) -> Iterator[CompiledExpression]:
         """Return all that acts."""
         yield from self.observed.values()
         yield from (effort for _, effort in self.efforts)
         yield from (component for _, force in self.forces for component in force)
 
 
-class ByLaw(ForceElement):
+class LawForces(ForceElements):
     """All of them."""
 
     takes_many = True
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: ElementContext) -> None:
         self._mechanism, self._reader = given.mechanism, given.reader
         self._points = list(given.mechanism.points)
         for element in given.mechanism.elements:
@@ -58,11 +58,11 @@ class ByLaw(ForceElement):
             None if element.energy is None else read(element.energy, eventful=False),
         )
 
-    def forces(self) -> dict[str, Callable[[State], float]]:
+    def forces(self) -> dict[str, Callable[[KinematicState], float]]:
         """Return what laws publish, by the names of expressions."""
         return {name: reading.number for part in self._parts for name, reading in part.observed.items()}
 
-    def signals(self, state: State) -> dict[str, float]:
+    def signals(self, state: KinematicState) -> dict[str, float]:
         """Return the same by the names of outputs."""
         observed = (pair for part in self._parts for pair in part.observed.items())
         return {name.replace(".", "_"): float(reading.number(state)) for name, reading in observed}
@@ -71,7 +71,7 @@ class ByLaw(ForceElement):
         """Return the times at which expressions in place of inputs jump or have a kink, s."""
         return [time for reading in self.readings for time in stops(reading.node)]
 
-    def reaction(self, state: State) -> Reaction:
+    def reaction(self, state: KinematicState) -> ForceContribution:
         """Return the generalised forces: elastic is the gradient of the stored energy, applied the rest."""
         total, elastic, energy = np.zeros_like(state.q), np.zeros_like(state.q), np.zeros(state.q.shape[:-1])
         for part in self._parts:
@@ -83,23 +83,23 @@ class ByLaw(ForceElement):
             if part.energy is not None:
                 energy += part.energy.number(state)
                 elastic -= _gradient(part.energy, state)
-        return Reaction(elastic=elastic, applied=total - elastic, energy=energy)
+        return ForceContribution(elastic=elastic, applied=total - elastic, energy=energy)
 
-    def powers(self, state: State) -> dict[str, float]:
+    def powers(self, state: KinematicState) -> dict[str, float]:
         """Return the power of each, W."""
         return {f"{part.element.kind} {part.element.name}": _power(part, state) for part in self._parts}
 
     @property
-    def marks(self) -> tuple[Mark, ...]:
+    def marks(self) -> tuple[ForceArrow, ...]:
         """Arrows where they act."""
         return tuple(mark for part in self._parts for mark in self._marks(part))
 
-    def _marks(self, part: _Part) -> Iterator[Mark]:
+    def _marks(self, part: _Part) -> Iterator[ForceArrow]:
         table, name, places = part.element.key, part.element.name, [*self._mechanism.points.values()]
         yield from (effort_mark(self._mechanism, table, name, k) for k, _ in part.efforts)
-        yield from (Mark(table, name, "force", places[column]) for column, _ in part.forces)
+        yield from (ForceArrow(table, name, "force", places[column]) for column, _ in part.forces)
 
-    def acting(self, state: State) -> Array:
+    def acting(self, state: KinematicState) -> Array:
         """Return each force, shape (marks, 3), world axes, N, or N·m of a moment."""
         found = [
             vector
@@ -111,7 +111,7 @@ class ByLaw(ForceElement):
         ]
         return np.array(found).reshape(-1, 3)
 
-    def wrenches(self, state: State) -> Array:
+    def wrenches(self, state: KinematicState) -> Array:
         """Return what forces at points do to each slot, shape (B, 6)."""
         total = np.zeros((len(self._mechanism.bodies) + 1, 6))
         places = [*self._mechanism.points.values()]
@@ -123,21 +123,21 @@ class ByLaw(ForceElement):
         return total
 
 
-def _vector(force: tuple[Reading, ...], state: State) -> Array:
+def _vector(force: tuple[CompiledExpression, ...], state: KinematicState) -> Array:
     """Return a force, shape (…, 3), N."""
     return np.stack([np.broadcast_to(part.number(state), state.q.shape[:-1]) for part in force], axis=-1)
 
 
-def _gradient(energy: Reading, state: State) -> Array:
+def _gradient(energy: CompiledExpression, state: KinematicState) -> Array:
     """Return ∂energy/∂q, shape (…, n); energies depend on positions."""
     slopes = energy.jet(state).gradient[..., 1 : 1 + len(energy.positions)]
     return by_chain(slopes, state.jacobian[..., energy.positions, :])
 
 
-def _power(part: _Part, state: State) -> float:
+def _power(part: _Part, state: KinematicState) -> float:
     found = sum(float(effort.number(state)) * float(state.qd[k]) for k, effort in part.efforts)
     pushed = (_vector(force, state) @ state.places.velocity[:, column] for column, force in part.forces)
     return float(found + sum(map(float, pushed)))
 
 
-of = ByLaw
+of = LawForces

@@ -9,21 +9,21 @@ import numpy as np
 
 from ...core.trajectory import Array
 from ...description.types.measures import FORCE
-from ...mechanism import Contact, Mechanism, Place
+from ...mechanism import Mechanism, Place, PlaneContact
 from ..kinematics.jet import Number
 from ..kinematics.lengths import Height
-from ..kinematics.quantities import Relation, State
-from .element import ForceElement, Given, Mark, Reaction
-from .unilateral import Overlap, PressingLaw, pressing_law
+from ..kinematics.quantities import KinematicState, Relation
+from .element import ElementContext, ForceArrow, ForceContribution, ForceElements
+from .unilateral import NumericPressingLaw, Overlap, pressing_law
 
 
 @dataclass(frozen=True)
 class _Touch:
     """One contact; column: of its place among the state's."""
 
-    contact: Contact
+    contact: PlaneContact
     column: int
-    law: PressingLaw
+    law: NumericPressingLaw
 
     @property
     def overlap(self) -> Overlap:
@@ -31,25 +31,25 @@ class _Touch:
         name = self.contact.name
         return Overlap(name, f"contact {name}", self.depth, self.held, ("touches", "is clear"))
 
-    def gap(self, state: State) -> Number:
+    def gap(self, state: KinematicState) -> Number:
         """M, negative in contact."""
         way = state.posture.datum - np.asarray(self.contact.origin, dtype=float)
         return (state.places.position[..., self.column] + way) @ self.contact.normal
 
-    def depth(self, state: State) -> Number:
+    def depth(self, state: KinematicState) -> Number:
         """M, below the plane."""
         return -self.gap(state)
 
-    def held(self, state: State) -> Number:
+    def held(self, state: KinematicState) -> Number:
         """Spring and damper if they pulled, too, N."""
         opening = state.places.velocity[..., self.column] @ self.contact.normal
         return self.law.force(self.depth(state), -opening)
 
-    def normal_force(self, state: State) -> Number:
+    def normal_force(self, state: KinematicState) -> Number:
         """N, not negative but for what a trial step beyond an event makes of it."""
         return self.held(state) if self.overlap.acts(state) else 0.0 * self.held(state)
 
-    def force(self, state: State) -> Array:
+    def force(self, state: KinematicState) -> Array:
         """On the body, shape (…, 3), N, world axes."""
         contact, N = self.contact, self.normal_force(state)
         pressing: Array = np.multiply.outer(N, contact.normal)
@@ -62,12 +62,12 @@ class _Touch:
         return np.asarray(pressing - (float(contact.mu) * N * share)[..., None] * sliding)
 
 
-class Contacts(ForceElement):
+class Contacts(ForceElements):
     """All of them."""
 
     takes_many = True
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: ElementContext) -> None:
         self._slots = len(given.mechanism.bodies) + 1
         self._touches = [
             _Touch(contact, given.first + i, pressing_law(contact.stiffness, contact.damping, contact.law))
@@ -78,7 +78,7 @@ class Contacts(ForceElement):
         """Whether the place is below the plane, and whether that presses."""
         return [relation for touch in self._touches for relation in touch.overlap.relations()]
 
-    def reaction(self, state: State) -> Reaction:
+    def reaction(self, state: KinematicState) -> ForceContribution:
         """Springs with their energy, dampers, friction as applied; a spring that lets go loses its energy."""
         parts, energy = np.zeros((3, *state.q.shape)), np.zeros(state.q.shape[:-1])
         for touch in self._touches:
@@ -91,9 +91,9 @@ class Contacts(ForceElement):
             parts += [(across @ force[..., None])[..., 0] for force in forces]
             energy += touch.law.energy(depth) * acts
         elastic, dissipative, applied = parts
-        return Reaction(elastic, dissipative, applied, energy)
+        return ForceContribution(elastic, dissipative, applied, energy)
 
-    def wrenches(self, state: State) -> Array:
+    def wrenches(self, state: KinematicState) -> Array:
         """On the slots, shape (B, 6)."""
         total = np.zeros((self._slots, 6))
         for touch in self._touches:
@@ -102,18 +102,18 @@ class Contacts(ForceElement):
             total[touch.contact.place.body + 1] += np.concatenate([F, moment])
         return total
 
-    def forces(self) -> dict[str, Callable[[State], float]]:
+    def forces(self) -> dict[str, Callable[[KinematicState], float]]:
         """Return functions of the state for the normal force of each contact, N."""
         return {f"{touch.contact.name}.{FORCE}": touch.normal_force for touch in self._touches}
 
-    def powers(self, state: State) -> dict[str, float]:
+    def powers(self, state: KinematicState) -> dict[str, float]:
         """Return the power of each contact, W."""
         return {
             f"contact {touch.contact.name}": float(touch.force(state) @ state.places.velocity[:, touch.column])
             for touch in self._touches
         }
 
-    def signals(self, state: State) -> dict[str, float]:
+    def signals(self, state: KinematicState) -> dict[str, float]:
         """Gap and normal force of each."""
         found: dict[str, float] = {}
         for touch in self._touches:
@@ -122,10 +122,10 @@ class Contacts(ForceElement):
         return found
 
     @property
-    def marks(self) -> tuple[Mark, ...]:
+    def marks(self) -> tuple[ForceArrow, ...]:
         """Parts of the planes."""
         return tuple(
-            Mark(
+            ForceArrow(
                 "contacts",
                 touch.contact.name,
                 "plane",
@@ -136,7 +136,7 @@ class Contacts(ForceElement):
             for touch in self._touches
         )
 
-    def acting(self, state: State) -> Array:
+    def acting(self, state: KinematicState) -> Array:
         """On the bodies."""
         return np.array([touch.force(state) for touch in self._touches]).reshape(-1, 3)
 

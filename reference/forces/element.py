@@ -12,7 +12,7 @@ from ...core.trajectory import Array
 from ...mechanism import Mechanism, Place
 from ..kinematics.jet import Number
 from ..kinematics.piecewise import PiecewiseLinear
-from ..kinematics.quantities import Reader, Reading, Relation, State
+from ..kinematics.quantities import CompiledExpression, ExpressionCompiler, KinematicState, Relation
 
 Input: TypeAlias = Callable[[float], float] | float | PiecewiseLinear
 
@@ -24,7 +24,7 @@ def input_value(given: Input, t: float, since: float | None = None) -> float:
     return float(given(t)) if callable(given) else float(given)
 
 
-def input_in(given: Input, state: State) -> Number:
+def input_in(given: Input, state: KinematicState) -> Number:
     """An input in a state, or in each of many, shape (N,)."""
     since = state.segment.begin
     if not state.is_many:
@@ -33,7 +33,7 @@ def input_in(given: Input, state: State) -> Number:
 
 
 @dataclass(frozen=True)
-class Reaction:
+class ForceContribution:
     """Generalised forces by origin, each of shape (…, n), N·m or N, and the energy in springs, J.
 
     driven  W, that springs take from what moves their lengths at rest
@@ -47,7 +47,7 @@ class Reaction:
 
 
 @dataclass(frozen=True)
-class Given:
+class ElementContext:
     """Data from which a force element is constructed.
 
     first   index among the state's places of the first one that its module's `places` asks for; the named points
@@ -56,13 +56,13 @@ class Given:
     """
 
     mechanism: Mechanism
-    reader: Reader
+    reader: ExpressionCompiler
     first: int
     inputs: Mapping[str, Input] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Mark:
+class ForceArrow:
     """Picture of a force: an arrow at its point of application, and the element that exerts it.
 
     table   key of its table in the description, such as `lines` or `base.supports`
@@ -82,7 +82,7 @@ class Mark:
     axis: tuple[float, float, float] | None = None
 
 
-class ForceElement:
+class ForceElements:
     """One kind of force, of all parts of a mechanism that have it.
 
     A module has `of`, what makes it of what is given; where it asks for the motion of places, `places`; and where
@@ -93,15 +93,15 @@ class ForceElement:
                  may raise Apart where they differ in what holds, and is then asked for each
     """
 
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[CompiledExpression, ...] = ()
     takes_many = False
 
-    def reaction(self, state: State) -> Reaction:
+    def reaction(self, state: KinematicState) -> ForceContribution:
         """Return the element's generalised forces and potential energy."""
         del state
-        return Reaction()
+        return ForceContribution()
 
-    def wrenches(self, state: State) -> Array | float:
+    def wrenches(self, state: KinematicState) -> Array | float:
         """Return the wrench on each slot, shape (B, 6): force, then moment about the positions' origin."""
         del state
         return 0.0
@@ -110,16 +110,16 @@ class ForceElement:
         """Return the switching conditions of the element, apart from those of its expressions."""
         return []
 
-    def forces(self) -> dict[str, Callable[[State], float]]:
+    def forces(self) -> dict[str, Callable[[KinematicState], float]]:
         """Forces that expressions may name, `lift.force`, in a state, N."""
         return {}
 
-    def signals(self, state: State) -> dict[str, float]:
+    def signals(self, state: KinematicState) -> dict[str, float]:
         """Return the element's outputs by name."""
         del state
         return {}
 
-    def powers(self, state: State) -> dict[str, float]:
+    def powers(self, state: KinematicState) -> dict[str, float]:
         """Return the power of each part, W, by a label such as `line rope`; negative if absorbed."""
         del state
         return {}
@@ -129,11 +129,11 @@ class ForceElement:
         return []
 
     @property
-    def marks(self) -> tuple[Mark, ...]:
+    def marks(self) -> tuple[ForceArrow, ...]:
         """Return the pictures of the element, one for each force of `acting`."""
         return ()
 
-    def acting(self, state: State) -> Array:
+    def acting(self, state: KinematicState) -> Array:
         """Force at each mark's place a, shape (marks, 3), world axes, N; of a moment N·m."""
         del state
         return np.zeros((0, 3))

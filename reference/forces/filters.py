@@ -14,7 +14,7 @@ from ...core.trajectory import Array, Trajectory
 from ...mechanism import Filter, Mechanism
 from ..kinematics.jet import Number
 from ..kinematics.kinematics import Kinematics, Places
-from ..kinematics.quantities import State
+from ..kinematics.quantities import KinematicState
 from .element import Input, input_in
 
 
@@ -36,7 +36,7 @@ class Filters:
         """Number of states: offset and rate of each."""
         return 2 * len(self._filters)
 
-    def followed(self, state: State, lag: Array | None) -> State:
+    def followed(self, state: KinematicState, lag: Array | None) -> KinematicState:
         """The state with the filters' own states, shape (2k,), default 0, and what they lead to."""
         if not self._filters:
             return state
@@ -60,7 +60,7 @@ class Filters:
             found[..., i] = held[..., f.coordinate] if begin is None else begin
         return found
 
-    def rates(self, state: State) -> Array:
+    def rates(self, state: KinematicState) -> Array:
         """Return the time derivatives of the filters' states, shape (…, 2k)."""
         return state.followed[..., 1:].reshape(*state.q.shape[:-1], -1) if self._filters else state.qd[..., :0]
 
@@ -74,14 +74,14 @@ class Filters:
         """Signals of their states."""
         return [f.signal(quantity).name for f in self._filters for quantity in ("offset", "offset_rate")]
 
-    def signals(self, states: Sequence[State]) -> dict[str, Array]:
+    def signals(self, states: Sequence[KinematicState]) -> dict[str, Array]:
         """Offsets, their rates, and where they lead to, shape (N,) each."""
         found = {name: np.array([state.lag[i] for state in states]) for i, name in enumerate(self.names)}
         for i, f in enumerate(self._filters):
             found[f.signal("value").name] = np.array([state.followed[i, 0] for state in states])
         return found
 
-    def _command(self, i: int, begin: Array, state: State) -> Number:
+    def _command(self, i: int, begin: Array, state: KinematicState) -> Number:
         given = self._inputs[i]
         return begin if given is None else input_in(given, state)
 

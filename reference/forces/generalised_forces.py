@@ -17,9 +17,9 @@ from ...description.types.force_elements import FORCE_ELEMENTS
 from ...mechanism import Mechanism, Place
 from ..kinematics.jet import Number
 from ..kinematics.lengths import Length
-from ..kinematics.quantities import Reader, Relation, State
-from ..kinematics.segment import Apart
-from .element import ForceElement, Given, Input, Mark, Reaction
+from ..kinematics.quantities import ExpressionCompiler, KinematicState, Relation
+from ..kinematics.segment import NotVectorisable
+from .element import ElementContext, ForceArrow, ForceContribution, ForceElements, Input
 from .replacement_joints import ReplacementJoints
 
 _FORCES = ("elastic", "dissipative", "applied")
@@ -78,12 +78,16 @@ class ForceModel:
     """
 
     def __init__(
-        self, mechanism: Mechanism, reader: Reader, first: int, inputs: Mapping[str, Input] | None = None
+        self,
+        mechanism: Mechanism,
+        reader: ExpressionCompiler,
+        first: int,
+        inputs: Mapping[str, Input] | None = None,
     ) -> None:
         self._gravity = _weights(mechanism)
-        self._elements: list[ForceElement] = []
+        self._elements: list[ForceElements] = []
         for module in _modules():
-            self._elements.append(module.of(Given(mechanism, reader, first, inputs or {})))
+            self._elements.append(module.of(ElementContext(mechanism, reader, first, inputs or {})))
             first += len(_places(module, mechanism))
             reader.forces |= self._elements[-1].forces()
         self.readings = [reading for element in self._elements for reading in element.readings]
@@ -97,15 +101,15 @@ class ForceModel:
         """Return the switching conditions of all elements, apart from those of expressions."""
         return [relation for element in self._elements for relation in element.relations()]
 
-    def signals(self, state: State) -> dict[str, float]:
+    def signals(self, state: KinematicState) -> dict[str, float]:
         """Outputs of the elements by their names."""
         return {name: value for element in self._elements for name, value in element.signals(state).items()}
 
-    def powers(self, state: State) -> dict[str, float]:
+    def powers(self, state: KinematicState) -> dict[str, float]:
         """Return the power of each element, W; see `ForceElement.powers`."""
         return {name: value for element in self._elements for name, value in element.powers(state).items()}
 
-    def __call__(self, state: State) -> GeneralisedForces:
+    def __call__(self, state: KinematicState) -> GeneralisedForces:
         """All generalised forces in the state."""
         zero, reactions = np.zeros(state.q.shape), [_reaction(element, state) for element in self._elements]
         return GeneralisedForces(
@@ -116,22 +120,22 @@ class ForceModel:
             driven=sum(part.driven for part in reactions),
         )
 
-    def potential(self, state: State) -> float:
+    def potential(self, state: KinematicState) -> float:
         """Energy of gravity (zero at the world's origin) and springs, J."""
         weight = self._gravity[:3, :, 3].sum(axis=1)
         work = float(np.vdot(state.posture.T, self._gravity) + weight @ state.posture.datum)
         return float(sum(element.reaction(state).energy for element in self._elements)) - work
 
     @property
-    def marks(self) -> tuple[Mark, ...]:
+    def marks(self) -> tuple[ForceArrow, ...]:
         """Return the pictures of all elements."""
         return tuple(mark for element in self._elements for mark in element.marks)
 
-    def acting(self, state: State) -> Array:
+    def acting(self, state: KinematicState) -> Array:
         """Force at each mark's place a, shape (marks, 3), world axes, N, or N·m."""
         return np.vstack([np.zeros((0, 3)), *(element.acting(state) for element in self._elements)])
 
-    def wrenches(self, state: State) -> Array:
+    def wrenches(self, state: KinematicState) -> Array:
         """Return the wrenches of point forces and spring-damper closures on each slot, shape (B, 6).
 
         Force, then moment about the posture's datum; world axes, N and N·m; of many states (…, B, 6).
@@ -142,16 +146,18 @@ class ForceModel:
         return _sum((element.wrenches(state) for element in self._elements), none)
 
 
-def _reaction(element: ForceElement, state: State) -> Reaction:
+def _reaction(element: ForceElements, state: KinematicState) -> ForceContribution:
     """In a state, or in each of many: one by one where an element does not take them all at once."""
     if element.takes_many or not state.is_many:
         try:
             return element.reaction(state)
-        except Apart:
+        except NotVectorisable:
             pass
     found, none = [element.reaction(one) for one in state.each()], np.zeros(state.q.shape[-1])
     forces = (np.array([getattr(part, key) + none for part in found]) for key in _FORCES)
-    return Reaction(*forces, *(np.array([getattr(part, key) for part in found]) for key in ("energy", "driven")))
+    return ForceContribution(
+        *forces, *(np.array([getattr(part, key) for part in found]) for key in ("energy", "driven"))
+    )
 
 
 def _sum(parts: Iterable[Array | float], zero: Array) -> Array:

@@ -14,9 +14,9 @@ import numpy as np
 
 from ...core.errors import SolveError
 from ...core.trajectory import Array
-from ...mechanism import GROUND, Closure, Mechanism
+from ...mechanism import GROUND, LoopClosure, Mechanism
 from ..constraints.closures import frame_pose
-from ..constraints.constraints import Constraints
+from ..constraints.constraints import CompiledConstraints
 from ..kinematics.kinematics import Posture
 
 COMPONENTS = ("fx", "fy", "fz", "nx", "ny", "nz")
@@ -47,14 +47,14 @@ class AffineLoads:
         return self.constant + self.change(qdd[..., None], multipliers[..., None])[..., 0]
 
 
-class JointLoads:
+class CompiledJointLoads:
     """Loads of some links' joints, compiled.
 
     inertia   shape (B, 4, 4), pseudo-inertias of the slots
     """
 
     def __init__(
-        self, mechanism: Mechanism, links: Sequence[str], inertia: Array, constraints: Constraints
+        self, mechanism: Mechanism, links: Sequence[str], inertia: Array, constraints: CompiledConstraints
     ) -> None:
         self.links = tuple(links)
         joints = [joint_body(mechanism, link) for link in links]
@@ -143,7 +143,7 @@ def axial_and_normal(load: Array, axis: Array) -> tuple[float, float]:
     return axial, float(np.linalg.norm(load[:3] - axial * axis))
 
 
-def closure_wrench(posture: Posture, closure: Closure, wrenches: Array) -> Array:
+def closure_wrench(posture: Posture, closure: LoopClosure, wrenches: Array) -> Array:
     """Force and moment about frame b's origin on the body of frame b, shape (6,), N and N·m, world axes.
 
     wrenches   shape (rows, B, 6): what each of the closure's conditions does to the slots

@@ -9,12 +9,12 @@ import numpy as np
 
 from ...core.trajectory import Array
 from ...description.types.measures import FORCE
-from ...mechanism import Line, Mechanism, Place
+from ...mechanism import Mechanism, Place, TwoPointForce
 from ..kinematics.expression import stops
 from ..kinematics.jet import Number
 from ..kinematics.lengths import Distance
-from ..kinematics.quantities import Relation, State
-from .element import ForceElement, Given, Mark, Reaction, input_in
+from ..kinematics.quantities import KinematicState, Relation
+from .element import ElementContext, ForceArrow, ForceContribution, ForceElements, input_in
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ class _Tension:
 class _Law:
     """Law of a line's force without the condition that a rope cannot push."""
 
-    def __init__(self, line: Line, given: Given) -> None:
+    def __init__(self, line: TwoPointForce, given: ElementContext) -> None:
         self._line, self._input = line, given.inputs.get(line.name, 0.0)
         self.label = f"line {line.name}"
         self._filter = given.mechanism.filters.index(line.filter) if line.filter is not None else -1
         self.reading = given.reader.reading(self.label, line.rest if line.force is None else line.force)
 
-    def __call__(self, span: _Span, state: State) -> _Tension:
+    def __call__(self, span: _Span, state: KinematicState) -> _Tension:
         line = self._line
         if line.filter is not None:
             rest, rate, _ = np.moveaxis(state.followed[..., self._filter, :], -1, 0)
@@ -77,12 +77,12 @@ class _Law:
         return _Tension(elastic, damping * span.rate, applied, energy, driven, stretch)
 
 
-class Lines(ForceElement):
+class Lines(ForceElements):
     """All of them."""
 
     takes_many = True
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: ElementContext) -> None:
         self._lines, self._first = given.mechanism.lines, given.first
         self._laws = [_Law(line, given) for line in self._lines]
         self._slots, quantities = len(given.mechanism.bodies) + 1, given.reader.quantities
@@ -106,17 +106,17 @@ class Lines(ForceElement):
         stretched = Relation((line.name, "stretch"), label, lambda state: self._free(i, state).stretch, tight)
         return [stretched, replace(pulls, words=("would pull", "would push"))]
 
-    def _free(self, i: int, state: State) -> _Tension:
+    def _free(self, i: int, state: KinematicState) -> _Tension:
         return self._laws[i](self._span(i, state), state)
 
-    def forces(self) -> dict[str, Callable[[State], float]]:
+    def forces(self) -> dict[str, Callable[[KinematicState], float]]:
         """Return functions of the state for the force of each line, N."""
         return {f"{line.name}.{FORCE}": self._force_of(i) for i, line in enumerate(self._lines)}
 
-    def _force_of(self, i: int) -> Callable[[State], float]:
+    def _force_of(self, i: int) -> Callable[[KinematicState], float]:
         return lambda state: self._tension(i, self._span(i, state), state).total
 
-    def reaction(self, state: State) -> Reaction:
+    def reaction(self, state: KinematicState) -> ForceContribution:
         """Return the generalised forces of the springs, dampers and applied forces of all lines."""
         parts, (energy, driven) = np.zeros((3, *state.q.shape)), np.zeros((2, *state.q.shape[:-1]))
         for span, tension in self._pulls(state):
@@ -125,9 +125,9 @@ class Lines(ForceElement):
             energy += tension.energy
             driven += tension.driven
         elastic, dissipative, applied = parts
-        return Reaction(elastic, dissipative, applied, energy, driven)
+        return ForceContribution(elastic, dissipative, applied, energy, driven)
 
-    def wrenches(self, state: State) -> Array:
+    def wrenches(self, state: KinematicState) -> Array:
         """On the slots of both ends, shape (B, 6)."""
         total = np.zeros((self._slots, 6))
         for i, (line, (span, tension)) in enumerate(zip(self._lines, self._pulls(state), strict=True)):
@@ -137,12 +137,12 @@ class Lines(ForceElement):
                 total[place.body + 1] += sign * np.concatenate([F, np.cross(arm, F)])
         return total
 
-    def powers(self, state: State) -> dict[str, float]:
+    def powers(self, state: KinematicState) -> dict[str, float]:
         """Return the power of each line, W; positive if it gives energy while its ends approach each other."""
         pulls = zip(self._laws, self._pulls(state), strict=True)
         return {law.label: -tension.total * span.rate for law, (span, tension) in pulls}
 
-    def signals(self, state: State) -> dict[str, float]:
+    def signals(self, state: KinematicState) -> dict[str, float]:
         """Length, rate and force of each."""
         found: dict[str, float] = {}
         for line, (span, tension) in zip(self._lines, self._pulls(state), strict=True):
@@ -151,19 +151,19 @@ class Lines(ForceElement):
         return found
 
     @property
-    def marks(self) -> tuple[Mark, ...]:
+    def marks(self) -> tuple[ForceArrow, ...]:
         """Rods."""
-        return tuple(Mark("lines", line.name, "line", line.a, line.b) for line in self._lines)
+        return tuple(ForceArrow("lines", line.name, "line", line.a, line.b) for line in self._lines)
 
-    def acting(self, state: State) -> Array:
+    def acting(self, state: KinematicState) -> Array:
         """On the bodies of ends a."""
         return np.array([tension.total * span.direction for span, tension in self._pulls(state)]).reshape(-1, 3)
 
-    def _pulls(self, state: State) -> list[tuple[_Span, _Tension]]:
+    def _pulls(self, state: KinematicState) -> list[tuple[_Span, _Tension]]:
         spans = [self._span(i, state) for i in range(len(self._lines))]
         return [(span, self._tension(i, span, state)) for i, span in enumerate(spans)]
 
-    def _span(self, i: int, state: State) -> _Span:
+    def _span(self, i: int, state: KinematicState) -> _Span:
         k, a = self._lengths[i], self._first + 2 * i
         between = state.places.position[..., a + 1] - state.places.position[..., a]
         length = state.x[..., k]
@@ -171,7 +171,7 @@ class Lines(ForceElement):
             direction = between / length[..., None]
         return _Span(length, state.x_dot[..., k], direction, state.jacobian[..., k, :])
 
-    def _tension(self, i: int, span: _Span, state: State) -> _Tension:
+    def _tension(self, i: int, span: _Span, state: KinematicState) -> _Tension:
         free, line, holds = self._laws[i](span, state), self._lines[i], state.segment.holds
         if not line.tension_only:
             return free

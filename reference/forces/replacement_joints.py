@@ -6,16 +6,16 @@ import numpy as np
 
 from ...core.trajectory import Array
 from ..constraints.closures import Conditions
-from ..kinematics.quantities import State, by_chain
-from .element import ForceElement, Given, Mark, Reaction
+from ..kinematics.quantities import KinematicState, by_chain
+from .element import ElementContext, ForceArrow, ForceContribution, ForceElements
 
 
-class ReplacementJoints(ForceElement):
+class ReplacementJoints(ForceElements):
     """Replacement joints: deformations d, forces −(C d + B ḋ), Q = −(∂d/∂q)ᵀ(C d + B ḋ) (Urbaś 2016, (13))."""
 
     takes_many = True
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: ElementContext) -> None:
         mechanism = given.mechanism
         self.closures = tuple(closure for closure in mechanism.closures if closure.stiffness is not None)
         self.conditions = Conditions(mechanism, self.closures)
@@ -24,20 +24,20 @@ class ReplacementJoints(ForceElement):
             for key in ("stiffness", "damping")
         )
 
-    def reaction(self, state: State) -> Reaction:
+    def reaction(self, state: KinematicState) -> ForceContribution:
         """Generalised forces and energy."""
         if not self.closures:
-            return Reaction()
+            return ForceContribution()
         rows = self.conditions.rows(state.posture)
         spring, damper = self._stiffness * rows.Phi, self._damping * rows.Phi_dot
         elastic, dissipative = (-by_chain(force, rows.C) for force in (spring, damper))
-        return Reaction(elastic, dissipative, energy=0.5 * np.sum(spring * rows.Phi, axis=-1))
+        return ForceContribution(elastic, dissipative, energy=0.5 * np.sum(spring * rows.Phi, axis=-1))
 
-    def wrenches(self, state: State) -> Array | float:
+    def wrenches(self, state: KinematicState) -> Array | float:
         """Return the wrenches of all replacement joints on the slots, shape (B, 6)."""
         return self.by_deformation(state).sum(axis=0) if self.closures else 0.0
 
-    def powers(self, state: State) -> dict[str, float]:
+    def powers(self, state: KinematicState) -> dict[str, float]:
         """Return the power of each replacement joint, W."""
         if not self.closures:
             return {}
@@ -47,13 +47,14 @@ class ReplacementJoints(ForceElement):
         return {f"closure {closure.name}": float(x) for closure, x in zip(self.closures, own, strict=True)}
 
     @property
-    def marks(self) -> tuple[Mark, ...]:
+    def marks(self) -> tuple[ForceArrow, ...]:
         """Rods between the frames' origins."""
         return tuple(
-            Mark("closures", closure.name, "line", closure.b.place, closure.a.place) for closure in self.closures
+            ForceArrow("closures", closure.name, "line", closure.b.place, closure.a.place)
+            for closure in self.closures
         )
 
-    def acting(self, state: State) -> Array:
+    def acting(self, state: KinematicState) -> Array:
         """On the bodies of frames b."""
         if not self.closures:
             return np.zeros((0, 3))
@@ -61,7 +62,7 @@ class ReplacementJoints(ForceElement):
         slots = [closure.b.place.body + 1 for closure in self.closures]
         return np.array([wrenches[owner == i, slot, :3].sum(axis=0) for i, slot in enumerate(slots)])
 
-    def by_deformation(self, state: State) -> Array:
+    def by_deformation(self, state: KinematicState) -> Array:
         """Return the wrenches of each deformation's spring and damper, (K, B, 6); see `Conditions.wrenches`."""
         rows = self.conditions.rows(state.posture)
         forces = -(self._stiffness * rows.Phi + self._damping * rows.Phi_dot)

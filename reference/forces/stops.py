@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..kinematics.jet import Number
-from ..kinematics.quantities import Relation, State
-from .element import ForceElement, Given, Reaction
-from .unilateral import Overlap, PressingLaw, pressing_law
+from ..kinematics.quantities import KinematicState, Relation
+from .element import ElementContext, ForceContribution, ForceElements
+from .unilateral import NumericPressingLaw, Overlap, pressing_law
 
 
 @dataclass(frozen=True)
@@ -20,28 +20,28 @@ class _Stop:
     k: int
     way: float
     at: float
-    law: PressingLaw
+    law: NumericPressingLaw
 
     @property
     def overlap(self) -> Overlap:
         """Overlap of the coordinate with its stop."""
         return Overlap(self.key, f"stop {self.key}", self.depth, self.held, ("is met", "is left"))
 
-    def depth(self, state: State) -> Number:
+    def depth(self, state: KinematicState) -> Number:
         """Rad or m, positive beyond the stop."""
         return self.way * (self.at - state.q[..., self.k])
 
-    def held(self, state: State) -> Number:
+    def held(self, state: KinematicState) -> Number:
         """Spring and damper if they pulled, too, N·m or N."""
         return self.law.force(self.depth(state), -self.way * state.qd[..., self.k])
 
 
-class Stops(ForceElement):
+class Stops(ForceElements):
     """Stops and Coulomb friction of all coordinates."""
 
     takes_many = True
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: ElementContext) -> None:
         mechanism = given.mechanism
         self._stops = [
             _Stop(
@@ -66,7 +66,7 @@ class Stops(ForceElement):
         """Whether a coordinate is beyond a stop, and whether that presses."""
         return [relation for stop in self._stops for relation in stop.overlap.relations()]
 
-    def reaction(self, state: State) -> Reaction:
+    def reaction(self, state: KinematicState) -> ForceContribution:
         """Springs of stops with their energy, dampers, and friction."""
         elastic, dissipative, applied = np.zeros((3, *state.q.shape))
         energy = np.zeros(state.q.shape[:-1])
@@ -77,9 +77,9 @@ class Stops(ForceElement):
                 dissipative[..., stop.k] += stop.way * (stop.held(state) - spring)
                 energy += stop.law.energy(stop.depth(state))
         applied[..., self._rubbing] = -self._effort * np.tanh(state.qd[..., self._rubbing] / self._v_s)
-        return Reaction(elastic, dissipative, applied, energy)
+        return ForceContribution(elastic, dissipative, applied, energy)
 
-    def powers(self, state: State) -> dict[str, float]:
+    def powers(self, state: KinematicState) -> dict[str, float]:
         """Return the power of each joint's stops and of its Coulomb friction, W."""
         found: dict[str, float] = {}
         for stop in self._stops:

@@ -12,13 +12,13 @@ from ...description.types.measures import FORCE
 from ...mechanism import GROUND, Mechanism, Place
 from ..kinematics.jet import Number
 from ..kinematics.lengths import Height, LinearHeight
-from ..kinematics.quantities import Relation, State
+from ..kinematics.quantities import KinematicState, Relation
 from ..kinematics.segment import holds_in_all
-from .element import ForceElement, Given, Mark, Reaction
+from .element import ElementContext, ForceArrow, ForceContribution, ForceElements
 from .unilateral import Overlap
 
 
-class Supports(ForceElement):
+class Supports(ForceElements):
     """Springs and dampers between base and ground, along world axes.
 
     The deflection d is J (T_b r̃ − r_0), or linearized U q_base (Jarzębowska et al. 2020, below equation (14));
@@ -27,7 +27,7 @@ class Supports(ForceElement):
 
     takes_many = True
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: ElementContext) -> None:
         mechanism, first = given.mechanism, given.first
         base, supports = mechanism.chain.base, mechanism.supports
         self._held = places(mechanism)
@@ -43,7 +43,7 @@ class Supports(ForceElement):
         linearized = base is not None and base.linearized
         self._U = _small_motion(self._position, mechanism.n) if linearized else None
 
-    def reaction(self, state: State) -> Reaction:
+    def reaction(self, state: KinematicState) -> ForceContribution:
         """Generalised forces and energy; what slips stores none."""
         deflection, _, jacobian = self._deflection(state)
         parts = self._parts(state)
@@ -52,13 +52,13 @@ class Supports(ForceElement):
         forces = parts.reshape(*parts.shape[:-2], size, 1)
         elastic, dissipative, applied = (across @ forces)[..., 0]
         energy = np.sum(parts[0] * deflection / (self._exponent + 1.0), axis=(-2, -1))
-        return Reaction(elastic, dissipative, applied, energy)
+        return ForceContribution(elastic, dissipative, applied, energy)
 
     @property
-    def marks(self) -> tuple[Mark, ...]:
+    def marks(self) -> tuple[ForceArrow, ...]:
         """Feet on the ground where the supports are relaxed."""
         return tuple(
-            Mark(
+            ForceArrow(
                 "base.supports",
                 f"support {support.name.removeprefix('support')}",
                 "support",
@@ -68,7 +68,7 @@ class Supports(ForceElement):
             for support, place in zip(self._supports, self._held, strict=True)
         )
 
-    def acting(self, state: State) -> Array:
+    def acting(self, state: KinematicState) -> Array:
         """On the base."""
         return np.asarray(-self._parts(state).sum(axis=0).T)
 
@@ -89,25 +89,25 @@ class Supports(ForceElement):
         pressing = self._margin_of(k, _pressing)
         return Overlap(name, f"support {name}", partial(self._depth, k), pressing, ("touches", "lifts"))
 
-    def _depth(self, k: int, state: State) -> Number:
+    def _depth(self, k: int, state: KinematicState) -> Number:
         """Below the ground, m."""
         return -self._deflection(state)[0][..., 2, k]
 
-    def forces(self) -> dict[str, Callable[[State], float]]:
+    def forces(self) -> dict[str, Callable[[KinematicState], float]]:
         """Return functions of the state for the vertical force of each unilateral support, N."""
         held = np.flatnonzero(self._one_sided).tolist()
         return {f"{self._supports[k].name}.{FORCE}": self._force_of(k) for k in held}
 
-    def _force_of(self, k: int) -> Callable[[State], float]:
+    def _force_of(self, k: int) -> Callable[[KinematicState], float]:
         return lambda state: -float(self._parts(state)[:, 2, k].sum())
 
-    def powers(self, state: State) -> dict[str, float]:
+    def powers(self, state: KinematicState) -> dict[str, float]:
         """Return the power of each support, W."""
         _, rate, _ = self._deflection(state)
         taken = np.sum(self._parts(state).sum(axis=0) * rate, axis=0)
         return {f"support {s.name}": -float(x) for s, x in zip(self._supports, taken, strict=True)}
 
-    def signals(self, state: State) -> dict[str, float]:
+    def signals(self, state: KinematicState) -> dict[str, float]:
         """Gap and force of one-sided ones."""
         deflection, _, _ = self._deflection(state)
         along_z = self._parts(state)[:, 2].sum(axis=0)
@@ -117,7 +117,7 @@ class Supports(ForceElement):
             found[self._supports[k].signals["force"].signal.name] = -float(along_z[k])
         return found
 
-    def _parts(self, state: State) -> Array:
+    def _parts(self, state: KinematicState) -> Array:
         """Return the opposed forces of springs, dampers and slipping, shape (3, …, 3, supports), N.
 
         One-sided ones act while they are below the ground alone, never pull, and hold no more along it than on it.
@@ -134,16 +134,16 @@ class Supports(ForceElement):
                 parts[:2, ..., :2, k] = 0.0
         return parts
 
-    def _margin_of(self, k: int, of: Callable[[Array], float]) -> Callable[[State], float]:
+    def _margin_of(self, k: int, of: Callable[[Array], float]) -> Callable[[KinematicState], float]:
         return lambda state: of(self._free(state)[..., k])
 
-    def _free(self, state: State) -> Array:
+    def _free(self, state: KinematicState) -> Array:
         """Return the opposed spring and damper forces of bilateral supports, shape (2, …, 3, supports), N."""
         deflection, rate, _ = self._deflection(state)
         elastic = self._stiffness * np.sign(deflection) * np.abs(deflection) ** self._exponent
         return np.array([elastic, (self._damping - self._loss * elastic) * rate])
 
-    def _deflection(self, state: State) -> tuple[Array, Array, Array]:
+    def _deflection(self, state: KinematicState) -> tuple[Array, Array, Array]:
         """d and ḋ, shape (…, 3, supports), m and m/s, and ∂d/∂q, shape (…, n, 3, supports)."""
         if self._U is not None:
             many, each = state.q.shape[:-1], self._position.shape

@@ -9,13 +9,13 @@ import numpy as np
 
 from ...mechanism import HuntCrossley
 from ..kinematics.jet import Number
-from ..kinematics.quantities import Relation, State
+from ..kinematics.quantities import KinematicState, Relation
 
 _MARGINS = ("would press", "would pull")
 
 
 @dataclass(frozen=True)
-class PressingLaw:
+class NumericPressingLaw:
     """Spring and damper, k·δ + d·δ̇, or by Hunt and Crossley (1975) k·δⁿ·(1 + c·δ̇), at a depth δ.
 
     Parameters
@@ -46,11 +46,11 @@ class PressingLaw:
         return self.elastic(depth) * depth / (self.exponent + 1.0)
 
 
-def pressing_law(stiffness: float, damping: float, smooth: HuntCrossley | None) -> PressingLaw:
+def pressing_law(stiffness: float, damping: float, smooth: HuntCrossley | None) -> NumericPressingLaw:
     """The law of an element's numbers."""
     if smooth is None:
-        return PressingLaw(stiffness, damping)
-    return PressingLaw(stiffness, damping, smooth.exponent, smooth.loss)
+        return NumericPressingLaw(stiffness, damping)
+    return NumericPressingLaw(stiffness, damping, smooth.exponent, smooth.loss)
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ class Overlap:
 
     key: str
     label: str
-    depth: Callable[[State], Number]
-    held: Callable[[State], Number]
+    depth: Callable[[KinematicState], Number]
+    held: Callable[[KinematicState], Number]
     words: tuple[str, str]
 
     def relations(self) -> list[Relation]:
@@ -82,7 +82,7 @@ class Overlap:
             Relation((self.key, "held"), self.label, self.held, _MARGINS),
         ]
 
-    def acts(self, state: State) -> bool:
+    def acts(self, state: KinematicState) -> bool:
         """Whether it exerts a force."""
         overlaps = state.segment.holds((self.key, "gap"), self.depth(state))
         return overlaps and state.segment.holds((self.key, "held"), self.held(state))

@@ -11,11 +11,11 @@ from scipy.optimize import brentq
 from ...core.errors import SolveError
 from ...core.trajectory import Array, Event
 from ..kinematics.jet import Number
-from ..kinematics.quantities import Relation, State
+from ..kinematics.quantities import KinematicState, Relation
 from ..kinematics.segment import Segment
 from .grazing import instants, is_resolved, lowest, suspected
 from .integrators import Interpolant
-from .motion import Motion
+from .motion import FormulatedModel
 
 _MOST = 1000  # changes within a second
 _NEAR = 1e-13  # s, and relative to the time: how exactly events are located
@@ -29,7 +29,7 @@ class Events:
     found    in the order of time
     """
 
-    def __init__(self, motion: Motion, longest: float = np.inf) -> None:
+    def __init__(self, motion: FormulatedModel, longest: float = np.inf) -> None:
         self._motion, self._relations, self._longest = motion, motion.model.relations(), longest
         self._greatest = np.zeros(len(self._relations))  # distances so far
         self.found: list[Event] = []
@@ -122,7 +122,7 @@ class Events:
         """Return the signed distance of relation k from its change at a time in a step, s."""
         return float(self._signed(self._relations[k], self._motion.moment(t, at(t), segment)[0]))
 
-    def _signed(self, relation: Relation, state: State) -> Number:
+    def _signed(self, relation: Relation, state: KinematicState) -> Number:
         margin = relation.margin(state)
         return margin if state.segment.sides[relation.key] else -margin
 

@@ -11,14 +11,14 @@ import numpy as np
 
 from ...core.trajectory import Array
 from ..kinematics.jet import Number
-from ..kinematics.quantities import State
-from ..kinematics.segment import Apart, Segment
+from ..kinematics.quantities import KinematicState
+from ..kinematics.segment import NotVectorisable, Segment
 from ..solve.formulations import Gpme
-from ..solve.model import Model
+from ..solve.model import ReferenceModel
 from ..solve.projection import project
 
 
-class Motion:
+class FormulatedModel:
     """A model with its formulation.
 
     rates   indices of the coordinates whose velocities are states
@@ -27,7 +27,7 @@ class Motion:
     latest  time, s, and C, shape (m, n), of the last state whose rates were evaluated
     """
 
-    def __init__(self, model: Model, form: Gpme) -> None:
+    def __init__(self, model: ReferenceModel, form: Gpme) -> None:
         self.model, self.form, self._n = model, form, model.mechanism.n
         fixed = form.fixed if form.reduced else None
         self.rates = np.arange(self._n) if fixed is None else fixed.independent
@@ -42,7 +42,7 @@ class Motion:
         """y, shape (size,), at q and qd, shape (n,) each, with undeformed bristles and filters at rest."""
         return np.concatenate([q, qd[self.rates], np.zeros(self.size - self._bristles.start)])
 
-    def moment(self, t: Number, y: Array, segment: Segment | None = None) -> tuple[State, Array]:
+    def moment(self, t: Number, y: Array, segment: Segment | None = None) -> tuple[KinematicState, Array]:
         """The mechanism's state and z, shape (f,), or many, from y of shape (N, size); see `Model.state`.
 
         Raises SolveError where q̇_d is needed and C_d is singular.
@@ -76,7 +76,7 @@ class Motion:
         def whole(t: Number, y: Array) -> Array:
             try:
                 return rate(t, y)
-            except Apart:
+            except NotVectorisable:
                 return np.array([rate(float(at), one) for at, one in zip(t, y, strict=True)])
 
         return whole

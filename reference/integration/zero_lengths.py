@@ -13,7 +13,7 @@ from ...mechanism import MEETING
 from ..kinematics.extent import units_of_change
 from ..kinematics.segment import Segment
 from .integrators import Interpolant
-from .motion import Motion
+from .motion import FormulatedModel
 
 _LOOKS = 3  # of a step
 _LOCATED = 1e-12  # s, accuracy of the time of the least length
@@ -22,7 +22,7 @@ _LOCATED = 1e-12  # s, accuracy of the time of the least length
 class ZeroLengths:
     """Watches the lines of one run."""
 
-    def __init__(self, motion: Motion) -> None:
+    def __init__(self, motion: FormulatedModel) -> None:
         self._motion, self._lines = motion, motion.model.mechanism.lines
         positions = motion.model.reader.quantities.position
         self._lengths = [positions[f"{line.name}.length"] for line in self._lines]

@@ -19,7 +19,7 @@ from ...core.errors import SolveError
 from ...language.ir import Expr
 from .curve import Curve
 from .jet import OPERATIONS, Number, Value, plain
-from .segment import Apart, Segment, holds_in_all
+from .segment import NotVectorisable, Segment, holds_in_all
 
 T = TypeVar("T")
 
@@ -102,7 +102,7 @@ class Call:
             return self.result(*operands)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             if any(isinstance(plain(operand), np.ndarray) for operand in operands):
-                raise Apart from None  # which of the states it is, is found one by one
+                raise NotVectorisable from None  # which of the states it is, is found one by one
             given = ", ".join(f"{plain(operand):.6g}" for operand in operands)
             kind = "too large" if isinstance(error, OverflowError) else "not defined"
             raise NoValue(f"{self.function}({given}), or a derivative of it, is {kind}") from None
@@ -337,7 +337,7 @@ def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
         return evaluated()
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         if isinstance(at.atoms.get("t"), np.ndarray):
-            raise Apart from None  # which of the states it is, is found one by one
+            raise NotVectorisable from None  # which of the states it is, is found one by one
         time = f" at t = {plain(at.atoms['t']):.9g} s" if "t" in at.atoms else ""
         raise SolveError(
             f"{label} has no value{time}: {error}; keep its functions' arguments within their domains, by"

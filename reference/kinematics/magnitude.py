@@ -17,7 +17,7 @@ from .jet import Jet, Value, constant, hessian, plain, variables
 
 
 @dataclass(frozen=True)
-class Magnitude:
+class ValueWithGradient:
     """An expression's value with its gradient by k variables, shape (k,), and the sizes of both."""
 
     value: float
@@ -26,7 +26,7 @@ class Magnitude:
     gradient_size: Array
 
 
-def magnitude(node: Node, at: Instant, names: list[str]) -> Magnitude:
+def magnitude(node: Node, at: Instant, names: list[str]) -> ValueWithGradient:
     """Return an expression's magnitude by the variables `names`; arithmetic errors outside of its domain."""
     if isinstance(node, Choice):
         return magnitude(node.chosen(at), at, names)
@@ -35,10 +35,10 @@ def magnitude(node: Node, at: Instant, names: list[str]) -> Magnitude:
     unit, value = np.zeros(len(names)), plain(node.value(at))
     if isinstance(node, Atom):
         unit[names.index(node.name)] = 1.0
-    return Magnitude(value, unit, abs(value), unit)
+    return ValueWithGradient(value, unit, abs(value), unit)
 
 
-def _of_call(node: Call, all_parts: list[Magnitude]) -> Magnitude:
+def _of_call(node: Call, all_parts: list[ValueWithGradient]) -> ValueWithGradient:
     """The chain rule, for sizes with absolute values; constants have no slope."""
     moving = [not isinstance(child, Constant) for child in node.children]
     parts = [part for part, moves in zip(all_parts, moving, strict=True) if moves]
@@ -52,7 +52,7 @@ def _of_call(node: Call, all_parts: list[Magnitude]) -> Magnitude:
     found, curvature = constant(operation(variables(values)), len(parts)), hessian(operation, values)
     gradients, sizes = np.array([part.gradient for part in parts]), np.array([part.size for part in parts])
     slopes = np.array([part.gradient_size for part in parts])
-    return Magnitude(
+    return ValueWithGradient(
         found.value,
         found.gradient @ gradients,
         abs(found.value) + float(np.abs(found.gradient) @ sizes),

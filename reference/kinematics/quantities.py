@@ -22,13 +22,13 @@ from .jet import Jet, Number, Value, constant, plain, variables
 from .kinematics import Places, Posture, VectorMotion, Vectors
 from .lengths import Length
 from .magnitude import magnitude
-from .segment import Apart, Segment
+from .segment import NotVectorisable, Segment
 
 Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class State:
+class KinematicState:
     """A state of the mechanism with its kinematics, or many of one time segment, along a leading axis: (…, n).
 
     t              s, present time; of many states shape (N,)
@@ -60,11 +60,11 @@ class State:
         """Whether it is more than one."""
         return self.q.ndim > 1
 
-    def each(self) -> list[State]:
+    def each(self) -> list[KinematicState]:
         """Many states one by one."""
         return [self[k] for k in range(len(self.q))]
 
-    def __getitem__(self, k: int) -> State:
+    def __getitem__(self, k: int) -> KinematicState:
         """State k of many."""
         lag, followed = (x[k] if x.ndim > own else x for x, own in ((self.lag, 1), (self.followed, 2)))
         return replace(
@@ -97,12 +97,12 @@ class Relation:
 
     key: Hashable
     label: str
-    margin: Callable[[State], Number]
+    margin: Callable[[KinematicState], Number]
     words: tuple[str, str] = ("meets its condition", "leaves its condition")
     closed: bool = False
 
 
-Forces: TypeAlias = dict[str, Callable[[State], float]]
+Forces: TypeAlias = dict[str, Callable[[KinematicState], float]]
 
 
 class Quantities:
@@ -137,7 +137,7 @@ class Quantities:
 
     def state(
         self, t: float, segment: Segment, q: Array, qd: Array, posture: Posture, places: VectorMotion
-    ) -> State:
+    ) -> KinematicState:
         """The state with the values of all quantities."""
         many, points = q.shape[:-1], slice(0, 3 * self.points)
         x, x_dot, bias = np.zeros((3, *many, len(self.position)))
@@ -158,9 +158,9 @@ class Quantities:
             found = length.motion(q, qd, posture, places)
             x[..., k], x_dot[..., k], bias[..., k] = found.value, found.rate, found.bias
             jacobian[..., k, :] = found.jacobian
-        return State(t, segment, q, qd, posture, places, x, x_dot, bias, jacobian)
+        return KinematicState(t, segment, q, qd, posture, places, x, x_dot, bias, jacobian)
 
-    def jacobian_sizes(self, state: State) -> Array:
+    def jacobian_sizes(self, state: KinematicState) -> Array:
         """Magnitudes of the terms of ∂x/∂q, shape (m, n)."""
         sizes = np.abs(state.jacobian)
         of_places = self._places.sizes(state.posture)[1]
@@ -171,7 +171,7 @@ class Quantities:
             sizes[k] = length.sizes(of_places)
         return sizes
 
-    def named(self, state: State) -> dict[str, float]:
+    def named(self, state: KinematicState) -> dict[str, float]:
         """Positions and velocities by the names that expressions use, in SI units."""
         values = ((self.position, state.x), (self.velocity, state.x_dot))
         return {name: float(of[k]) for indices, of in values for name, k in indices.items()}
@@ -199,7 +199,7 @@ def _axes(mechanism: Mechanism, slots: int) -> Vectors:
     return Vectors(homogeneous)
 
 
-class Reading:
+class CompiledExpression:
     """A compiled expression whose names have been found.
 
     positions, velocities, accelerations   indices among x, ẋ and ẍ of the names it uses
@@ -222,21 +222,21 @@ class Reading:
         self.velocities = np.array([quantities.velocity[name] for name in rates], dtype=int)
         self.accelerations = np.array([quantities.acceleration[name] for name in second_rates], dtype=int)
 
-    def number(self, state: State) -> Number:
+    def number(self, state: KinematicState) -> Number:
         """Return the expression's value, shape (…)."""
         return self._numbers(state, lambda one: plain(self._value(one, self._values(one))))
 
-    def _numbers(self, state: State, of: Callable[[State], Number]) -> Number:
+    def _numbers(self, state: KinematicState, of: Callable[[KinematicState], Number]) -> Number:
         """Evaluate a function of one or many states; one by one if no formula fits all of them."""
         if not state.is_many:
             return of(state)
         try:
             with np.errstate(divide="raise", over="raise", invalid="raise"):
                 return np.broadcast_to(of(state), state.t.shape)
-        except (Apart, FloatingPointError):
+        except (NotVectorisable, FloatingPointError):
             return np.array([of(one) for one in state.each()])
 
-    def jet(self, state: State) -> Jet:
+    def jet(self, state: KinematicState) -> Jet:
         """Return derivatives by t, positions, velocities, accelerations, forces, (…, k), and along the motion.
 
         In this order; with q̈ = 0 and forces that do not change. The second derivative along the motion is one of
@@ -249,19 +249,19 @@ class Reading:
             with np.errstate(divide="raise", over="raise", invalid="raise"):
                 found = constant(self._value(state, moving), len(self.names))
             gradient = found.gradient.reshape(len(self.names), -1).T
-        except (Apart, FloatingPointError):
+        except (NotVectorisable, FloatingPointError):
             jets = [self.jet(one) for one in state.each()]
             found = Jet(*(np.array([getattr(jet, part) for jet in jets]) for part in Jet.__slots__))
             gradient = found.gradient
         value, rate, second = (np.broadcast_to(x, state.t.shape) for x in (found.value, found.rate, found.second))
         return Jet(value, np.broadcast_to(gradient, (len(state.t), len(self.names))), rate, second)
 
-    def ends(self, state: State) -> list[tuple[float, str]]:
+    def ends(self, state: KinematicState) -> list[tuple[float, str]]:
         """Return distances to the ends of the domains of nearby functions, each with a name for messages."""
         at = self._instant(state)
         return [(distance, f"{function} in {self.label}") for distance, function in ends(self.node, at)]
 
-    def sizes(self, state: State) -> tuple[float, Array]:
+    def sizes(self, state: KinematicState) -> tuple[float, Array]:
         """Magnitudes of the terms of its value and of its derivatives, in the order of `jet`, shape (k,)."""
         at = self._instant(state)
         found = named_errors(self.label, at, lambda: magnitude(self.node, at, self.names))
@@ -274,17 +274,17 @@ class Reading:
             for node in dict.fromkeys(related(self.node))
         ]
 
-    def _margin_of(self, node: Related) -> Callable[[State], Number]:
+    def _margin_of(self, node: Related) -> Callable[[KinematicState], Number]:
         return lambda state: self._numbers(state, lambda one: node.margin(self._instant(one)))
 
-    def atoms(self, state: State) -> dict[str, Number]:
+    def atoms(self, state: KinematicState) -> dict[str, Number]:
         """Values of the names that it uses, `t` among them, in a state."""
         return dict(zip(self.names, self._values(state), strict=True))
 
-    def _instant(self, state: State) -> Instant:
+    def _instant(self, state: KinematicState) -> Instant:
         return Instant(self.atoms(state), state.segment)
 
-    def _values(self, state: State) -> list[Number]:
+    def _values(self, state: KinematicState) -> list[Number]:
         return [
             state.t,
             *_listed(state.x, self.positions),
@@ -293,14 +293,14 @@ class Reading:
             *(_force(self._forces[name], state) for name in self.forces),
         ]
 
-    def _variables(self, state: State) -> list[Jet]:
+    def _variables(self, state: KinematicState) -> list[Jet]:
         """Return the variables with their first and second derivatives along the motion."""
         rates = [1.0, *_listed(state.x_dot, self.positions), *_listed(state.bias, self.velocities)]
         seconds = [0.0, *_listed(state.bias, self.positions)]
         missing = [[0.0] * (len(self.names) - len(known)) for known in (rates, seconds)]
         return variables(self._values(state), rates + missing[0], seconds + missing[1])
 
-    def _value(self, state: State, values: Sequence[Value]) -> Value:
+    def _value(self, state: KinematicState, values: Sequence[Value]) -> Value:
         atoms: Mapping[str, Value] = dict(zip(self.names, values, strict=True))
         return evaluate(self.node, Instant(atoms, state.segment), self.label)
 
@@ -310,7 +310,7 @@ def _listed(values: Array, own: Indices) -> list[Number]:
     return values[own].tolist() if values.ndim == 1 else list(values[..., own].T)
 
 
-def _force(of: Callable[[State], float], state: State) -> Number:
+def _force(of: Callable[[KinematicState], float], state: KinematicState) -> Number:
     return np.array([of(one) for one in state.each()]) if state.is_many else of(state)
 
 
@@ -319,28 +319,28 @@ def by_chain(gradient: Array, jacobian: Array) -> Array:
     return np.asarray((gradient[..., None, :] @ jacobian)[..., 0, :])
 
 
-class Reader:
+class ExpressionCompiler:
     """Compiles the mechanism's expressions.
 
     start   the state that `start(x)` refers to; None: whatever state is being evaluated
     forces  name → force or input of an element in a state, for whoever makes the elements to fill in
     """
 
-    def __init__(self, mechanism: Mechanism, quantities: Quantities, start: State | None) -> None:
+    def __init__(self, mechanism: Mechanism, quantities: Quantities, start: KinematicState | None) -> None:
         self._constants, self.quantities, self.start = mechanism.constants, quantities, start
         self.forces: Forces = {}
         self.mechanism = mechanism
         self._tables = {name: Curve(table) for name, table in mechanism.chain.tables.items()}
 
-    def reading(self, label: str, tree: Expr, *, eventful: bool = True) -> Reading:
+    def reading(self, label: str, tree: Expr, *, eventful: bool = True) -> CompiledExpression:
         """The compiled expression; `label` names it in errors, `eventful`: see `compile_tree`."""
         node = compile_tree(tree, self._constants, self._start_value(label), self._tables, eventful)
-        return Reading(label, node, self.quantities, self.forces)
+        return CompiledExpression(label, node, self.quantities, self.forces)
 
     def _start_value(self, label: str) -> Callable[[Node], float] | None:
         start = self.start
         return (
             None
             if start is None
-            else lambda node: Reading(label, node, self.quantities, self.forces).number(start)
+            else lambda node: CompiledExpression(label, node, self.quantities, self.forces).number(start)
         )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 
-class Apart(Exception):
+class NotVectorisable(Exception):
     """Many states that are not on one side of a condition: they have to be evaluated one by one."""
 
 
@@ -18,7 +18,7 @@ def holds_in_all(condition: Any) -> bool:
     if not isinstance(condition, np.ndarray):
         return bool(condition)
     if condition.any() != condition.all():
-        raise Apart
+        raise NotVectorisable
     return bool(condition.all())
 
 

@@ -26,7 +26,7 @@ from .expression import (
     with_children,
 )
 from .jet import Number, plain
-from .segment import Apart, Segment
+from .segment import NotVectorisable, Segment
 
 _POLYNOMIAL = ("+", "-", "*", "neg", "quintic")
 _POWERS = (2.0, 3.0, 4.0)  # exponents of polynomials that few samples show
@@ -155,7 +155,7 @@ def _values(node: Node, time: Array, begin: float) -> Array:
     with np.errstate(all="raise", under="ignore"):  # an exponential that vanishes has a value
         try:
             return _at_once(node, time, segment)
-        except (Apart, FloatingPointError):  # no value somewhere
+        except (NotVectorisable, FloatingPointError):  # no value somewhere
             return np.array([plain(node.value(Instant({"t": t}, segment))) for t in time.tolist()])
 
 

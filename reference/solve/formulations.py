@@ -14,8 +14,8 @@ from ...core.trajectory import Array
 from ...mechanism import Mechanism
 from ..constraints.choice import RowChoice
 from ..kinematics.jet import Number
-from ..kinematics.segment import Apart
-from .gpme import Partition, choose_dependent, solve_scaled
+from ..kinematics.segment import NotVectorisable
+from .gpme import CoordinatePartition, choose_dependent, solve_scaled
 
 _WORN = 0.5  # of C_d's smallest pivot when its coordinates were chosen: they are chosen anew
 
@@ -49,15 +49,15 @@ class Gpme:
 
     def __init__(self, mechanism: Mechanism, choice: RowChoice, fixed: tuple[int, ...] | None) -> None:
         self.choice, self._mechanism = choice, mechanism
-        self.fixed = None if fixed is None else Partition(mechanism, fixed, choice.kept_names)
-        self._last: Partition | None = None
+        self.fixed = None if fixed is None else CoordinatePartition(mechanism, fixed, choice.kept_names)
+        self._last: CoordinatePartition | None = None
         self._worn = 0.0
 
-    def partition(self, C: Array) -> Partition:
+    def partition(self, C: Array) -> CoordinatePartition:
         """The partition used with C, shape (m, n)."""
         return self._current(self.choice.basis(C) @ C)[0]
 
-    def _current(self, rows: Array) -> tuple[Partition, Array, Array]:
+    def _current(self, rows: Array) -> tuple[CoordinatePartition, Array, Array]:
         """The partition used with the independent rows, shape (…, r, n), its D and its smallest pivot."""
         partition = self.fixed or self._last
         if partition is not None:
@@ -66,11 +66,13 @@ class Gpme:
                 return partition, ratios, pivot
         # of many states the one in which the last partition is worst
         worst = rows if rows.ndim == 2 else rows[int(np.argmin(pivot)) if partition is not None else 0]
-        self._last = Partition(self._mechanism, choose_dependent(self._mechanism, worst), self.choice.kept_names)
+        self._last = CoordinatePartition(
+            self._mechanism, choose_dependent(self._mechanism, worst), self.choice.kept_names
+        )
         ratios, pivot = self._last.ratios(rows)
         self._worn = _WORN * float(np.min(pivot))
         if rows.ndim > 2 and not self._last.does(pivot):
-            raise Apart
+            raise NotVectorisable
         return self._last, ratios, pivot
 
     def determinant(self, C: Array) -> Array:
@@ -100,7 +102,7 @@ class Gpme:
         basis = self.choice.basis(system.C)
         return basis, basis @ system.C, basis @ system.wanted
 
-    def _motion(self, system: System, rows: Array, wanted: Array) -> tuple[Array, Partition]:
+    def _motion(self, system: System, rows: Array, wanted: Array) -> tuple[Array, CoordinatePartition]:
         """q̈ by independent rows, and the partition that served."""
         partition, D, pivot = self._current(rows)
         partition.check(system.t, pivot)
@@ -128,7 +130,7 @@ class ReducedGpme(Gpme):
         partition.require(t, side == self._side)
         return partition.completed(t, basis @ C, (basis @ nu[..., None])[..., 0], qd)
 
-    def _motion(self, system: System, rows: Array, wanted: Array) -> tuple[Array, Partition]:
+    def _motion(self, system: System, rows: Array, wanted: Array) -> tuple[Array, CoordinatePartition]:
         """(VᵀMV) q̈_i = Vᵀ(Q − h − M [0; C_d⁻¹ wanted])."""
         partition, D, pivot = self._current(rows)
         partition.check(system.t, pivot)

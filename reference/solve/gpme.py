@@ -70,7 +70,7 @@ def _independent(C: Array, candidates: list[int], chosen: list[int]) -> list[int
     return [candidates[k] for k in order[: min(rank, missing)]]
 
 
-class Partition:
+class CoordinatePartition:
     """Dependent and independent coordinates.
 
     dependent  indices, as many as independent constraint rows

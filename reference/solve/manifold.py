@@ -10,8 +10,8 @@ import numpy as np
 from ...core.trajectory import Array
 from ..constraints.redundancy import without_rounding
 from ..kinematics.extent import units_of_change
-from ..kinematics.quantities import State
-from .model import Model
+from ..kinematics.quantities import KinematicState
+from .model import ReferenceModel
 
 FULFILLED = 1e-9  # of the magnitudes that a row is made of: it holds
 _ITERATIONS = 100  # steps after which a search without convergence is given up
@@ -36,7 +36,7 @@ class Nearest:
                  rows. Where these are singular it is far more than rounding, for they hardly change there
     """
 
-    state: State
+    state: KinematicState
     gap: float
     uncertainty: float
 
@@ -54,7 +54,7 @@ class Manifold:
     unit    shape (n,), see `extent.units_of_change`
     """
 
-    def __init__(self, model: Model, near: State, rows: Sequence[int] | None = None) -> None:
+    def __init__(self, model: ReferenceModel, near: KinematicState, rows: Sequence[int] | None = None) -> None:
         self.model = model
         wanted = range(len(model.constraints.names)) if rows is None else rows
         self.rows = np.array([k for k in wanted if model.constraints.orders[k] == 0], dtype=int)
@@ -65,7 +65,7 @@ class Manifold:
         self._lengths = np.where(lengths > 0, lengths, 1.0)
         self._sizes = np.where(sizes.Phi[self.rows] > 0, sizes.Phi[self.rows], 1.0)
 
-    def nearest(self, state: State) -> Nearest:
+    def nearest(self, state: KinematicState) -> Nearest:
         """The nearest state with the same q̇ where the rows vanish.
 
         Gauss–Newton steps of minimum norm, halved as long as the gap would grow; rows may depend on each other.
@@ -89,7 +89,7 @@ class Manifold:
             step = self._step(Phi, C)
         return Nearest(state, self._size(Phi), max(self._length(step), self._uncertainty(C)))
 
-    def _gap(self, state: State) -> tuple[Array, Array]:
+    def _gap(self, state: KinematicState) -> tuple[Array, Array]:
         """Φ and C by coordinates that are lengths, in units of what the rows' derivatives are made of.
 
         Rows that no motion changes are zero but for rounding, which is no direction to go in and says nothing of
@@ -114,7 +114,7 @@ class Manifold:
         return float(np.abs(step / self.unit).max(initial=0.0)) / self.extent
 
 
-def elsewhere(model: Model, state: State) -> State:
+def elsewhere(model: ReferenceModel, state: KinematicState) -> KinematicState:
     """Another configuration that the position constraints allow, later or now; if none is found, this one."""
     manifold = Manifold(model, state)
     aside = _ASIDE * np.random.default_rng(0).uniform(-1.0, 1.0, len(state.q)) * manifold.unit * manifold.extent

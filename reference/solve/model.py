@@ -11,17 +11,17 @@ import numpy as np
 from ...core.trajectory import Array
 from ...language.pace import Pace
 from ...mechanism import Body, Mechanism
-from ..constraints.constraints import Constraints
+from ..constraints.constraints import CompiledConstraints
 from ..constraints.rows import Rows
 from ..forces.element import Input
 from ..forces.filters import Filters
 from ..forces.friction import FrictionModel
 from ..forces.generalised_forces import ForceModel, force_lengths, force_places
-from ..forces.joint_loads import JointLoads, closure_wrench
+from ..forces.joint_loads import CompiledJointLoads, closure_wrench
 from ..kinematics.expression import stops
 from ..kinematics.jet import Number
 from ..kinematics.kinematics import Kinematics, Places, Posture
-from ..kinematics.quantities import Quantities, Reader, Reading, Relation, State
+from ..kinematics.quantities import CompiledExpression, ExpressionCompiler, KinematicState, Quantities, Relation
 from ..kinematics.segment import Segment
 from ..kinematics.timely import Timed, has_wandering_pulse, pace
 from .formulations import Gpme, ReducedGpme, System
@@ -110,7 +110,7 @@ class _Solution:
     residual: float
 
 
-class Model:
+class ReferenceModel:
     """A mechanism compiled for many evaluations; holds no state.
 
     start   (q0, qd0), each of shape (n,): what `start(x)` refers to; None: the state being evaluated
@@ -130,9 +130,11 @@ class Model:
         self.filters = Filters(mechanism, None if start is None else start[0], inputs or {})
         self._armature = np.diag([float(c.armature or 0.0) for c in mechanism.coordinates])
         self._inertia = np.array([np.zeros((4, 4)), *map(pseudo_inertia, mechanism.bodies)])
-        self.reader = Reader(mechanism, self.quantities, None if start is None else self.state(0.0, *start))
+        self.reader = ExpressionCompiler(
+            mechanism, self.quantities, None if start is None else self.state(0.0, *start)
+        )
         self.forces = ForceModel(mechanism, self.reader, len(mechanism.points), inputs)
-        self.constraints = Constraints(mechanism, self.quantities, self.reader)
+        self.constraints = CompiledConstraints(mechanism, self.quantities, self.reader)
         self.outputs = _outputs(mechanism, self.reader)
         self._feedback = tuple(float(x) for x in (mechanism.alpha, mechanism.beta, mechanism.kappa))
         self.friction = FrictionModel(mechanism)
@@ -147,11 +149,11 @@ class Model:
 
     def state(
         self, t: Number, q: Array, qd: Array, segment: Segment | None = None, lag: Array | None = None
-    ) -> State:
+    ) -> KinematicState:
         """Kinematics at t, s; q and qd of shape (n,), or of many states (N, n), with t of shape (N,).
 
         segment  the present one; default, of one state: it begins at t, and relations are what they are there
-        lag      states of the filters, see `State`; default: as they start, 0
+        lag      states of the filters, see `KinematicState`; default: as they start, 0
         """
         posture = self._kinematics(q, qd)
         places = self._places.motion(posture)
@@ -174,7 +176,7 @@ class Model:
         f = len(self.friction.coordinates)
         return (None, None) if z is None else (z[:f], z[f:] if self.filters.size else None)
 
-    def rates(self, state: State, form: Gpme, z: Array | None = None) -> Rates:
+    def rates(self, state: KinematicState, form: Gpme, z: Array | None = None) -> Rates:
         """q̈ and ż at z, shape (…, f), rad or m, default 0; raises SolveError where C_d is singular.
 
         Of many states Apart, too, where they have to be evaluated one by one.
@@ -186,7 +188,7 @@ class Model:
         solution = self._solution_with_friction(state, form, z, given)
         return Rates(solution.qdd, solution.z_dot, given.rows.C)
 
-    def evaluate(self, state: State, form: Gpme, z: Array | None = None) -> Evaluation:
+    def evaluate(self, state: KinematicState, form: Gpme, z: Array | None = None) -> Evaluation:
         """Everything in the state, at z, shape (f,), default 0; raises SolveError where C_d is singular."""
         given = self._equations(state, form.reduced)
         if self.friction.coordinates:
@@ -217,17 +219,17 @@ class Model:
             friction_residual=solution.residual,
         )
 
-    def joint_loads(self, links: Sequence[str]) -> JointLoads:
+    def joint_loads(self, links: Sequence[str]) -> CompiledJointLoads:
         """Loads of the links' joints, compiled; raises SolveError for unknown links."""
-        return JointLoads(self.mechanism, links, self._inertia, self.constraints)
+        return CompiledJointLoads(self.mechanism, links, self._inertia, self.constraints)
 
-    def loads_at(self, joints: JointLoads, state: State, found: Evaluation) -> Array:
+    def loads_at(self, joints: CompiledJointLoads, state: KinematicState, found: Evaluation) -> Array:
         """Loads of shape (links, 6), fx fy fz nx ny nz, N and N·m: about the links' origins, in their axes."""
         affine = joints.affine(state.posture, self.forces.wrenches(state))
         loads = affine.at(found.qdd, found.contacts)
         return joints.local(state.posture, loads)
 
-    def closure_wrenches(self, state: State, found: Evaluation) -> dict[str, Array]:
+    def closure_wrenches(self, state: KinematicState, found: Evaluation) -> dict[str, Array]:
         """Force and moment of each closure on its body b, shape (6,); see `evaluation.closure_wrenches`."""
         loops, replacement = self.constraints.loops, self.forces.replacement
         closing = found.contacts[len(self.mechanism.nonholonomic) :]
@@ -239,7 +241,7 @@ class Model:
             for i, closure in enumerate(conditions.closures)
         }
 
-    def _equations(self, state: State, reduced: bool) -> _Equations:
+    def _equations(self, state: KinematicState, reduced: bool) -> _Equations:
         M, h = self.mass(state.posture)
         Q, rows = self.forces(state).total, self.constraints(state)
         alpha, beta, kappa = self._feedback
@@ -249,7 +251,7 @@ class Model:
             wanted = rows.gamma - 2 * alpha * rows.Phi_dot - beta**2 * rows.Phi
         return _Equations(M, h, Q, rows, wanted)
 
-    def consistent(self, state: State, form: Gpme) -> State:
+    def consistent(self, state: KinematicState, form: Gpme) -> KinematicState:
         """The state with the velocities that the formulation gives to the dependent coordinates.
 
         Only `gpme_reduced` changes them: C q̇ = ν − κΦ. Raises SolveError where C_d is singular.
@@ -260,7 +262,9 @@ class Model:
         qd = form.velocities(state.t, rows.C, -rows.Phi_dot - self._feedback[2] * rows.Phi, state.qd)
         return self.state(state.t, state.q, qd, state.segment, state.lag)
 
-    def _solution_with_friction(self, state: State, form: Gpme, z: Array | None, given: _Equations) -> _Solution:
+    def _solution_with_friction(
+        self, state: KinematicState, form: Gpme, z: Array | None, given: _Equations
+    ) -> _Solution:
         """q̈ and λ are affine in the friction efforts; so the loop of these with the joint loads is a small one."""
         M, C, units, many = given.M, given.rows.C, self.friction.units, state.q.shape[:-1]
         force = np.zeros((*state.q.shape, 1 + units.shape[1]))
@@ -284,7 +288,7 @@ class Model:
         found = [relation for reading in readings for relation in reading.relations()] + self.forces.relations()
         return list({relation.key: relation for relation in found}.values())
 
-    def nearest_end(self, state: State) -> str:
+    def nearest_end(self, state: KinematicState) -> str:
         """The function that is next to the end of its domain, and where it stands; empty if none is near."""
         readings = [*self.constraints.readings, *self.forces.readings]
         found = [end for reading in readings for end in reading.ends(state)]
@@ -322,7 +326,7 @@ class Model:
         return separate
 
 
-def _outputs(mechanism: Mechanism, reader: Reader) -> dict[str, Reading]:
+def _outputs(mechanism: Mechanism, reader: ExpressionCompiler) -> dict[str, CompiledExpression]:
     """Expressions that the description wants as outputs, by their names."""
     chain = mechanism.chain
     return {

@@ -15,7 +15,7 @@ from ...mechanism import Mechanism
 from ..constraints.redundancy import without_rounding
 from ..constraints.rows import Rows
 from ..kinematics.extent import units_of_change
-from .model import Model, Start
+from .model import ReferenceModel, Start
 
 _ITERATIONS = 50  # steps after which a search without convergence is given up
 _ROUNDING = 1e-13  # relative change of the coordinates at which Newton's method has converged
@@ -28,7 +28,7 @@ def project_start(mechanism: Mechanism, q: Array, qd: Array) -> Start:
 
     Any other start is returned as it is: the verdict calls it inconsistent, unless the description permits it.
     """
-    model = Model(mechanism, start=(q, qd))
+    model = ReferenceModel(mechanism, start=(q, qd))
     constraints = model.constraints
     rows = constraints(model.state(0.0, q, qd))
     violations = rows.Phi[constraints.orders == 0], rows.Phi_dot[constraints.orders <= 1]
@@ -37,7 +37,7 @@ def project_start(mechanism: Mechanism, q: Array, qd: Array) -> Start:
     return project(model, q, qd)
 
 
-def project(model: Model, q: Array, qd: Array, t: float = 0.0) -> Start:
+def project(model: ReferenceModel, q: Array, qd: Array, t: float = 0.0) -> Start:
     """(q, qd), each of shape (n,), on the constraints at t, s, from q and qd, shape (n,), rad or m (per s).
 
     Rows of order 1 take part in the velocities alone. Rows may depend on each other.
@@ -56,7 +56,7 @@ def project(model: Model, q: Array, qd: Array, t: float = 0.0) -> Start:
     return q, qd - _smallest(L, rows.C[on_velocities], rows.Phi_dot[on_velocities])
 
 
-def _at(model: Model, t: float, q: Array, qd: Array) -> tuple[Rows, Array]:
+def _at(model: ReferenceModel, t: float, q: Array, qd: Array) -> tuple[Rows, Array]:
     """The rows, and L of shape (n, n) with M = L Lᵀ."""
     state = model.state(t, q, qd)
     try:
@@ -76,7 +76,7 @@ def _smallest(L: Array, C: Array, residual: Array) -> Array:
     return np.asarray(np.linalg.solve(L.T, np.linalg.pinv(weighted, rcond=_RANK) @ residual), dtype=np.float64)
 
 
-def _check(model: Model, rows: Rows) -> None:
+def _check(model: ReferenceModel, rows: Rows) -> None:
     if len(rows.Phi) and not np.abs(rows.Phi).max() <= _LEFT:
         worst = int(np.argmax(np.abs(rows.Phi)))
         raise SolveError(

@@ -13,18 +13,18 @@ from ...description.tables.frame import Frame
 from ...description.types import requested
 from ...description.types.measures import Measure
 from ...mechanism import GROUND, Numbers
-from ..kinematics.quantities import State
-from .model import Model
+from ..kinematics.quantities import KinematicState
+from .model import ReferenceModel
 
 
-def values(model: Model, state: State, qdd: Array) -> dict[str, float]:
+def values(model: ReferenceModel, state: KinematicState, qdd: Array) -> dict[str, float]:
     """By the outputs' names; qdd: shape (n,), rad/s² or m/s²."""
     return {measure.signal.name: value for measure, value in _measured(model, state, qdd)} | _expressions(
         model, state, qdd
     )
 
 
-def _measured(model: Model, state: State, qdd: Array) -> Iterator[tuple[Measure, float]]:
+def _measured(model: ReferenceModel, state: KinematicState, qdd: Array) -> Iterator[tuple[Measure, float]]:
     chain, bodies = model.mechanism.chain, model.mechanism.bodies
     for point in chain.accelerated:
         own = model.quantities.point(point)
@@ -42,7 +42,7 @@ def _measured(model: Model, state: State, qdd: Array) -> Iterator[tuple[Measure,
         yield from _paired(requested.energies(), np.array([kinetic, potential, kinetic + potential]))
 
 
-def _expressions(model: Model, state: State, qdd: Array) -> dict[str, float]:
+def _expressions(model: ReferenceModel, state: KinematicState, qdd: Array) -> dict[str, float]:
     moving = replace(state, bias=state.bias + state.jacobian @ qdd)  # names of accelerations mean all of them
     return {requested.value(name).name: reading.number(moving) for name, reading in model.outputs.items()}
 
@@ -51,14 +51,14 @@ def _paired(measures: list[Measure], found: Array) -> Iterator[tuple[Measure, fl
     return zip(measures, found.tolist(), strict=True)
 
 
-def _quaternion(model: Model, b: int, q: Array, R: Array) -> Array:
+def _quaternion(model: ReferenceModel, b: int, q: Array, R: Array) -> Array:
     """w, x, y, z of a rotation, shape (3, 3): of its two the one that half the joints' angles lead to."""
     x, y, z, w = Rotation.from_matrix(R).as_quat()
     found, near = np.array([w, x, y, z]), _half_turns(model, b, q)
     return found if found @ near > 0.0 else -found
 
 
-def _half_turns(model: Model, b: int, q: Array) -> Array:
+def _half_turns(model: ReferenceModel, b: int, q: Array) -> Array:
     """Quaternion of a body by the matrices of left multiplication, shape (4,)."""
     mechanism = model.mechanism
     frames = {link.name: link.frame for link in mechanism.chain.links}

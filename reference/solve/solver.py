@@ -13,11 +13,11 @@ from ...mechanism import Mechanism
 from ..constraints.choice import RowChoice, choose_rows, rank_at
 from ..constraints.redundancy import Rank
 from ..forces.element import Input
-from ..kinematics.quantities import State
+from ..kinematics.quantities import KinematicState
 from .formulations import FORMULATIONS, Gpme
 from .gpme import choose_dependent, dependent_indices
 from .manifold import Manifold
-from .model import Model, Start
+from .model import ReferenceModel, Start
 
 _MARGIN = 10.0  # of the coordinates' uncertainty: rows that are not longer are zero
 
@@ -44,12 +44,12 @@ class InitialValueProblem:
     dependent: Sequence[str] | None = None
 
     @cached_property
-    def model(self) -> Model:
+    def model(self) -> ReferenceModel:
         """Equations of motion, compiled for many evaluations."""
-        return Model(self.mechanism, start=self.start, inputs=self.inputs)
+        return ReferenceModel(self.mechanism, start=self.start, inputs=self.inputs)
 
     @cached_property
-    def initial_state(self) -> State:
+    def initial_state(self) -> KinematicState:
         """Kinematics at t = 0."""
         q, qd = (np.asarray(part, dtype=float) for part in self.start)
         return self.model.state(0.0, q, qd)
@@ -89,7 +89,7 @@ class InitialValueProblem:
         return rank_at(self.mechanism, model.constraints, *_fulfilled(model, model.state(t, q, qd)))
 
 
-def formulation(model: Model, start: State, dependent: Sequence[str] | None = None) -> Gpme:
+def formulation(model: ReferenceModel, start: KinematicState, dependent: Sequence[str] | None = None) -> Gpme:
     """Solution of a model's equations.
 
     start       where the run begins: rows are chosen in the nearest state that fulfils the position constraints
@@ -99,7 +99,9 @@ def formulation(model: Model, start: State, dependent: Sequence[str] | None = No
     return _formulation(model, start, row_choice(model, start), dependent)
 
 
-def _formulation(model: Model, start: State, rows: RowChoice, dependent: Sequence[str] | None) -> Gpme:
+def _formulation(
+    model: ReferenceModel, start: KinematicState, rows: RowChoice, dependent: Sequence[str] | None
+) -> Gpme:
     mechanism = model.mechanism
     choice = dependent or mechanism.chain.constraints.dependent
     form = FORMULATIONS[mechanism.formulation]
@@ -109,12 +111,12 @@ def _formulation(model: Model, start: State, rows: RowChoice, dependent: Sequenc
     return form(mechanism, rows, choose_dependent(mechanism, rows.basis(C) @ C) if form.reduced else None)
 
 
-def row_choice(model: Model, start: State) -> RowChoice:
+def row_choice(model: ReferenceModel, start: KinematicState) -> RowChoice:
     """Return the kept constraints, chosen in the nearest state that fulfils the position constraints."""
     return choose_rows(model.mechanism, model.constraints, *_fulfilled(model, start))
 
 
-def _fulfilled(model: Model, near: State) -> tuple[State, float]:
+def _fulfilled(model: ReferenceModel, near: KinematicState) -> tuple[KinematicState, float]:
     """The nearest state that fulfils the position constraints, and how uncertain its coordinates are."""
     nearest = Manifold(model, near).nearest(near)
     if nearest.fulfilled:

@@ -13,7 +13,7 @@ from ...description import Chain
 from ...runs.compare.compare import on_common_grid
 from ...runs.compare.decay import Decay
 from ..plots.number_text import NOTHING, decimal, scientific, unit_text
-from ..tables import Kind, Table, tabulate
+from ..tables import Kind, TextTable, tabulate
 from .figures import shared_coordinates
 from .load_rms import load_rms
 from .outcome import CaseFailure, CaseRun, Outcome
@@ -21,7 +21,7 @@ from .outcome import CaseFailure, CaseRun, Outcome
 _Columns = list[tuple[str, Kind, Callable[[Outcome], str]]]
 
 
-def overview(chain: Chain, outcomes: Sequence[Outcome]) -> Table:
+def overview(chain: Chain, outcomes: Sequence[Outcome]) -> TextTable:
     """One row per case: changed settings, verdict, errors and constraint violations."""
     changes = {case.name: _settings(case.set) for case in chain.cases}
     columns: _Columns = [
@@ -39,17 +39,17 @@ def overview(chain: Chain, outcomes: Sequence[Outcome]) -> Table:
     return tabulate(columns, outcomes)
 
 
-def wall_times(outcomes: Sequence[Outcome]) -> Table:
+def wall_times(outcomes: Sequence[Outcome]) -> TextTable:
     """One row per case, a column per run with its wall time, s."""
     times = {o.case: {run["name"]: run["wall_s"] for run in o.result["runs"]} for o in outcomes}
     names = dict.fromkeys(name for of_case in times.values() for name in of_case)
     texts = {case: {name: decimal(s, 2) for name, s in of_case.items() if s} for case, of_case in times.items()}
     rows = [(case, *(of_case.get(name, NOTHING) for name in names)) for case, of_case in texts.items()]
     numbers: tuple[Kind, ...] = tuple("number" for _ in names)
-    return Table(("case", *(f"{name}, s" for name in names)), ("code", *numbers), tuple(rows))
+    return TextTable(("case", *(f"{name}, s" for name in names)), ("code", *numbers), tuple(rows))
 
 
-def decays(runs: Sequence[CaseRun]) -> Table:
+def decays(runs: Sequence[CaseRun]) -> TextTable:
     """One row per case whose ‖Φ‖ dies out: rate of the straight part, against Baumgarte's slow root."""
     fitted = [(run, run.decay) for run in runs]
     rows = [_decay_row(run, decay) for run, decay in fitted if decay is not None]
@@ -62,10 +62,10 @@ def decays(runs: Sequence[CaseRun]) -> Table:
         "‖Φ‖ falls from",
         "to",
     )
-    return Table(headers, ("code", *(("number",) * 6)), tuple(rows))
+    return TextTable(headers, ("code", *(("number",) * 6)), tuple(rows))
 
 
-def differences(runs: Sequence[CaseRun]) -> Table:
+def differences(runs: Sequence[CaseRun]) -> TextTable:
     """One row per shared joint coordinate: largest difference of each case from the first, rad or m."""
     apart = [_apart(runs, run) for run in runs[1:]]
     rows = [
@@ -79,10 +79,10 @@ def differences(runs: Sequence[CaseRun]) -> Table:
     ]
     kinds: tuple[Kind, ...] = tuple("number" for _ in runs)
     headers = ("coordinate", "unit", "range", *(run.case for run in runs[1:]))
-    return Table(headers, ("code", "text", *kinds), tuple(rows))
+    return TextTable(headers, ("code", "text", *kinds), tuple(rows))
 
 
-def load_table(runs: Sequence[CaseRun]) -> Table:
+def load_table(runs: Sequence[CaseRun]) -> TextTable:
     """One row per joint and component: RMS of the force in each case, N, and its change from the first."""
     found = [load_rms(run) for run in runs]
     shared = [link for link in found[0] if all(link in of_case for of_case in found)] if found else []
@@ -93,7 +93,7 @@ def load_table(runs: Sequence[CaseRun]) -> Table:
         doubtful = any(part in run.not_unique.get(link, ()) for run in runs)
         rows.append((link, f"{part}, not unique" if doubtful else part, decimal(first, 4), *relative))
     numbers: tuple[Kind, ...] = tuple("number" for _ in runs)
-    return Table(("joint", "force", *(run.case for run in runs)), ("code", "text", *numbers), tuple(rows))
+    return TextTable(("joint", "force", *(run.case for run in runs)), ("code", "text", *numbers), tuple(rows))
 
 
 def largest_differences(runs: Sequence[CaseRun]) -> dict[str, float]:

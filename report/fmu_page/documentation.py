@@ -15,7 +15,7 @@ from .. import tables
 from ..plots import Picture
 from ..plots.inline_svg import inline_svg
 from ..plots.number_text import NOTHING, decimal, unit_text
-from ..tables import Kind, Table, tabulate
+from ..tables import Kind, TextTable, tabulate
 
 _TITLES = {
     "input": "Inputs",
@@ -102,7 +102,7 @@ def _grouped(variables: Iterable[Variable]) -> dict[str, list[Variable]]:
     return groups
 
 
-def _table(variables: Sequence[Variable]) -> Table:
+def _table(variables: Sequence[Variable]) -> TextTable:
     columns: list[tuple[str, Kind, Callable[[Variable], str]]] = [
         ("variable", "code", lambda v: v.name),
         ("unit", "text", lambda v: unit_text(v.unit) if v.unit else NOTHING),
@@ -112,7 +112,7 @@ def _table(variables: Sequence[Variable]) -> Table:
     return tabulate(columns, variables)
 
 
-def _toolchains(made_by: Sequence[Toolchain]) -> Table:
+def _toolchains(made_by: Sequence[Toolchain]) -> TextTable:
     columns: list[tuple[str, Kind, Callable[[Toolchain], str]]] = [
         ("folder", "code", lambda t: f"binaries/{t.platform.name}"),
         ("runs on", "text", lambda t: ", ".join(t.platform.systems)),

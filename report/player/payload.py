@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...analysis import Mark
+from ...analysis import ForceArrow
 from ...core.trajectory import Array
 from ...mechanism import GROUND, JointFrame, Place
-from ...scene import Bar, Motion, Scene, Shape, reach_of
+from ...scene import Bar, RecordedMotion, Scene, Solid, reach_of
 from ..plots.space import viewpoint
 
 
@@ -42,7 +42,7 @@ def payload(scene: Scene) -> dict[str, Any]:
     }
 
 
-def _motion(motion: Motion, centre: Array) -> dict[str, Any]:
+def _motion(motion: RecordedMotion, centre: Array) -> dict[str, Any]:
     """Per scale, instant and body: position, m, and quaternion x, y, z, w."""
     frames = motion.frames[:, :, 1:]
     positions = frames[..., :3, 3] - centre
@@ -51,7 +51,7 @@ def _motion(motion: Motion, centre: Array) -> dict[str, Any]:
     return {"name": motion.name, "count": motion.count, "bodies": frames.shape[2], "data": _packed(together)}
 
 
-def _shape(shape: Shape) -> dict[str, Any]:
+def _shape(shape: Solid) -> dict[str, Any]:
     mesh = shape.mesh
     return {
         "body": shape.body,
@@ -75,7 +75,7 @@ def _bar(bar: Bar, centre: Array) -> dict[str, Any]:
     return {"kind": bar.kind, "a": _place(bar.a, centre), "b": _place(bar.b, centre)}
 
 
-def _mark(mark: Mark, shares: Array, centre: Array) -> dict[str, Any]:
+def _mark(mark: ForceArrow, shares: Array, centre: Array) -> dict[str, Any]:
     return {
         "name": mark.name,
         "kind": mark.kind,

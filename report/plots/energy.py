@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ...analysis import Course, Input, input_value
+from ...analysis import EnergyHistory, Input, input_value
 from ...core.trajectory import Array, Trajectory
 from . import style
 from .time_series import Panel, draw, panel_grid, readable_factor, set_title, stay_near
@@ -18,7 +18,7 @@ from .time_series import Panel, draw, panel_grid, readable_factor, set_title, st
 _ROUNDING = 1e-9  # of the energy that goes back and forth
 
 
-def energy(course: Course) -> Figure:
+def energy(course: EnergyHistory) -> Figure:
     """Kinetic energy, potential energy since the start, and their sum, J."""
     potential = course.potential - course.potential[0]
     lines: dict[str, tuple[Array, dict[str, Any]]] = {
@@ -38,7 +38,7 @@ def energy(course: Course) -> Figure:
     return figure
 
 
-def power(course: Course, reference: Trajectory) -> Figure | None:
+def power(course: EnergyHistory, reference: Trajectory) -> Figure | None:
     """Figure of the power that each force element gives to the mechanism, W; None without elements."""
     panels = [Panel(name, "W", name) for name in course.power]
     if not panels:
@@ -47,7 +47,7 @@ def power(course: Course, reference: Trajectory) -> Figure | None:
     return draw(panels, 1 if len(panels) < 3 else 2 if len(panels) < 7 else 3, own, ())
 
 
-def forces(course: Course, reference: Trajectory) -> Figure | None:
+def forces(course: EnergyHistory, reference: Trajectory) -> Figure | None:
     """Magnitudes of what the force elements do at their marks, supports apart, N or N·m; None without any."""
     shown = [(k, mark) for k, mark in enumerate(course.marks) if mark.kind != "support"]
     panels = [Panel(mark.name, "N.m" if mark.kind == "moment" else "N", f"{k}") for k, mark in shown]

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ...analysis import Mark, poses
+from ...analysis import ForceArrow, poses
 from ...core.trajectory import Array, Trajectory
 from ...mechanism import GROUND, Mechanism, Place, signal_names
 from ...scene import axes_in_world, bars_of, held_at, in_world
@@ -23,7 +23,7 @@ _LATER = ("#8ec3e6", "#3d94d1", "#0b66b0")  # paler is earlier
 def schematic(
     mechanism: Mechanism,
     reference: Trajectory,
-    marks: Sequence[Mark] = (),
+    marks: Sequence[ForceArrow] = (),
 ) -> Figure | None:
     """Stick figure at the start and at three later times, with the paths of the points; None without bodies.
 
@@ -79,7 +79,7 @@ def start_pose(mechanism: Mechanism, frames: Array) -> Figure | None:
 class _Stick:
     """The figure in one pose; frames of all bodies, shape (bodies, 4, 4), world frame, m."""
 
-    def __init__(self, mechanism: Mechanism, frames: Array, marks: Sequence[Mark] = ()) -> None:
+    def __init__(self, mechanism: Mechanism, frames: Array, marks: Sequence[ForceArrow] = ()) -> None:
         self._mechanism, self._marks = mechanism, marks
         self._frames = np.concatenate([np.eye(4)[None], frames])
 

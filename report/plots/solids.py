@@ -10,9 +10,9 @@ from matplotlib.artist import Artist
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from ...analysis import Mark
+from ...analysis import ForceArrow
 from ...core.trajectory import Array
-from ...scene import Scene, Shape, axes_in_world, in_world, reach_of
+from ...scene import Scene, Solid, axes_in_world, in_world, reach_of
 from . import style
 from .primitives import Arrow, PointSymbols, Polygons, Polyline, Primitive, render_in, triad
 from .space import AXES, Axes3D, axes_in_space, face, label_places, patch
@@ -98,7 +98,7 @@ def _marks(scene: Scene, frames: Array, k: int) -> Iterator[Primitive]:
             yield Arrow(tail, length, _MOMENT if mark.kind == "moment" else _FORCE, 1.4, 5)
 
 
-def _element(scene: Scene, mark: Mark, a: Array, b: Array) -> Primitive:
+def _element(scene: Scene, mark: ForceArrow, a: Array, b: Array) -> Primitive:
     """Return a support's foot, a part of a contact's plane, or a line between two places, shape (3,), m."""
     if mark.kind == "support":
         return PointSymbols(b[None], "^", style.MUTED, style.MUTED, 6.0, 4)
@@ -108,7 +108,7 @@ def _element(scene: Scene, mark: Mark, a: Array, b: Array) -> Primitive:
     return Polyline(np.array([a, b]), _CLOSURE, 2.6, 4)
 
 
-def faces_of(shape: Shape) -> Array:
+def faces_of(shape: Solid) -> Array:
     """Shape (faces, 4, 3), m, in its own frame, counter-clockwise from outside; a triangle ends twice."""
     if shape.mesh is not None:
         return np.asarray((shape.mesh.vertices * shape.size)[shape.mesh.faces[:, [0, 1, 2, 2]]])

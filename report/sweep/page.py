@@ -15,7 +15,7 @@ from ...core.templates import fill
 from ..plots import save
 from ..plots.inline_svg import inline_svg
 from ..plots.number_text import NOTHING, decimal, scientific
-from ..tables import Kind, Table, tabulate
+from ..tables import Kind, TextTable, tabulate
 from .content import Content, Effects
 from .figures import pictures
 
@@ -73,7 +73,7 @@ def _shown(content: Content, name: str) -> str:
     return decimal(float(np.nanmax(values)), 4) if not np.all(np.isnan(values)) else NOTHING
 
 
-def _objectives(content: Content) -> Table:
+def _objectives(content: Content) -> TextTable:
     """One row per objective: expression, and statistics of its values."""
 
     def column(of: Callable[[Any], float]) -> Callable[[str], str]:
@@ -96,7 +96,7 @@ def _objectives(content: Content) -> Table:
     return tabulate(columns, list(content.objectives))
 
 
-def _effects(content: Content) -> Table | None:
+def _effects(content: Content) -> TextTable | None:
     """One row per objective and key."""
     known = {name: found for name, found in content.effects.items() if isinstance(found, Effects)}
     if not known:
@@ -108,10 +108,10 @@ def _effects(content: Content) -> Table | None:
         for i, key in enumerate(found.keys)
     ]
     numbers: tuple[Kind, ...] = tuple("number" for _ in measures)
-    return Table(("objective", "key", *measures), ("code", "code", *numbers), tuple(rows))
+    return TextTable(("objective", "key", *measures), ("code", "code", *numbers), tuple(rows))
 
 
-def _worst(content: Content, first: str) -> Table:
+def _worst(content: Content, first: str) -> TextTable:
     """The runs with the largest values of the first objective."""
     names = [*content.keys, *content.objectives]
     columns = {**content.keys, **content.objectives}
@@ -119,7 +119,7 @@ def _worst(content: Content, first: str) -> Table:
         (str(int(run)), *(_cell(columns[name][run]) for name in names)) for run in content.worst(first, _WORST)
     ]
     numbers: tuple[Kind, ...] = tuple("number" for _ in names)
-    return Table(("run", *names), ("number", *numbers), tuple(rows))
+    return TextTable(("run", *names), ("number", *numbers), tuple(rows))
 
 
 def _cell(value: Any) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ... import analysis
-from ...analysis import Course, InitialValueProblem, Mode
+from ...analysis import EnergyHistory, InitialValueProblem, LinearisedMode
 from ...analysis.prepared import Prepared
 from ...core.trajectory import Array, Trajectory
 from ...mechanism import Mechanism
@@ -101,12 +101,12 @@ class RunReport:
         return (extra["min_det"], extra["min_det_time"]) if "min_det" in extra else None
 
     @cached_property
-    def modes(self) -> tuple[Mode, ...]:
+    def modes(self) -> tuple[LinearisedMode, ...]:
         """Modes of the equations linearised at the start, the stiffest one first."""
         return analysis.modes(self.model.problem)
 
     @cached_property
-    def course(self) -> Course:
+    def course(self) -> EnergyHistory:
         """Energies and forces of the reference run."""
         return analysis.course(self.problem, self.reference)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ...analysis import Mode
+from ...analysis import LinearisedMode
 from ...core.files import write_atomically
 from ...core.strict_json import strict_json
 from .compare import Comparison
@@ -51,7 +51,7 @@ def result(report: RunReport) -> dict[str, Any]:
     }
 
 
-def _mode_data(mode: Mode) -> dict[str, Any]:
+def _mode_data(mode: LinearisedMode) -> dict[str, Any]:
     return {
         "coordinate": mode.coordinate,
         "of_stabilisation": mode.violating,

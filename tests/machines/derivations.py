@@ -10,13 +10,13 @@ from helpers_stages import StagedModel
 from helpers_time import alarm
 from numpy.typing import NDArray
 
-from gpmelica.analysis import Model, formulation
+from gpmelica.analysis import ReferenceModel, formulation
 from gpmelica.analysis.along.signals import Moment, signals
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.errors import DescriptionError
 from gpmelica.description.load import from_data
 from gpmelica.reference.forces.joint_loads import all_links
-from gpmelica.reference.integration.motion import Motion
+from gpmelica.reference.integration.motion import FormulatedModel
 from machines.equipment import equipped
 from machines.trial import Trial
 
@@ -83,7 +83,7 @@ def _reference(
 ) -> dict[str, float]:
     """All signals, or none where the rows are near a singular position."""
     t, q, qd, z = at
-    numbers = Model(model.mechanism, start=model.start, inputs=inputs)
+    numbers = ReferenceModel(model.mechanism, start=model.start, inputs=inputs)
     bristles, lag = numbers.further(z)
     form = formulation(numbers, numbers.state(0.0, *model.start), model.dependent)
     state = numbers.state(t, q, qd, lag=lag)
@@ -93,7 +93,7 @@ def _reference(
     wanted = model.chain.outputs.loads
     joints = numbers.joint_loads(all_links(model.mechanism) if wanted == "all" else wanted)
     moment = Moment(numbers.consistent(state, form), bristles)
-    values, _ = signals(Motion(numbers, form), [moment], joints, multipliers=False)
+    values, _ = signals(FormulatedModel(numbers, form), [moment], joints, multipliers=False)
     return {name: float(value[0]) for name, value in values.items() if value.ndim}
 
 

@@ -86,7 +86,7 @@ class Server(Protocol):
         """End omc and everything that it has started."""
 
 
-class Local:
+class LocalServer:
     """On this machine: started here, as OMPython would wait for minutes for one that has refused."""
 
     def __init__(self, omc: Omc, folder: Path, deadline: Deadline) -> None:

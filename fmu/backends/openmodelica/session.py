@@ -16,7 +16,7 @@ from .deadline import Deadline
 from .errors import OmcDied
 from .installation import Omc
 from .log import Log
-from .server import Container, Local, Server
+from .server import Container, LocalServer, Server
 
 
 class _Listener(logging.Handler):
@@ -44,7 +44,7 @@ class Session:
 
     def __init__(self, omc: Omc, folder: Path, deadline: Deadline, log: Log) -> None:
         self._log = log
-        self._server: Server = (Container if omc.image else Local)(omc, folder, deadline)
+        self._server: Server = (Container if omc.image else LocalServer)(omc, folder, deadline)
         self._listener = _Listener()
         logging.getLogger("OMPython").addHandler(self._listener)
 

@@ -16,8 +16,8 @@ from ....mechanism import GROUND
 from ....mechanism.symbolic import SymbolicMechanism
 from ...program.items import Traits
 from ...program.program import Program
-from ...program.tree import Composites, Freedom, Inertial, Link, Motion, Tree
-from .kinematics import Kinematics, of_body
+from ...program.tree import BiasMotion, Composites, InertiaForces, JointAxis, Tree, TreeBody
+from .kinematics import SymbolicKinematics, of_body
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ _NONE = Inertia(ir.constant(0.0), ir.zeros(3), ir.zeros(3, 3), ir.zeros(3), ir.z
 
 
 @dataclass(frozen=True)
-class Momentum:
+class UnitAccelerationWrench:
     """Moment N about a body's origin and force F, shape (3,), world axes, per acceleration of a coordinate."""
 
     N: Expr
@@ -61,10 +61,10 @@ class Dynamics:
     h: Expr
     subtrees: tuple[Inertia, ...]
     tree: Tree
-    momenta: dict[tuple[int, int], Momentum]
+    momenta: dict[tuple[int, int], UnitAccelerationWrench]
 
 
-def derive(program: Program, mechanism: SymbolicMechanism, kinematics: Kinematics) -> Dynamics:
+def derive(program: Program, mechanism: SymbolicMechanism, kinematics: SymbolicKinematics) -> Dynamics:
     """Define inertia, subtree sums, M and h."""
     bodies = range(len(mechanism.bodies))
     own, parts = zip(*(_own_inertia(program, kinematics, b) for b in bodies), strict=True)
@@ -85,36 +85,39 @@ def derive(program: Program, mechanism: SymbolicMechanism, kinematics: Kinematic
         ((k,), kinematics.power(k, subtrees[b].N, subtrees[b].F)) for k, b in enumerate(kinematics.owners)
     ]
     text = "inertia forces for zero accelerations and gravity; N or N.m"
-    inertial = Inertial(tree, tuple(range(mechanism.n)), None)
+    inertial = InertiaForces(tree, tuple(range(mechanism.n)), None)
     h = program.assemble("h", (mechanism.n,), rows, None, text, Traits(inertial=inertial))
     return Dynamics(M, h, tuple(subtrees), tree, momenta)
 
 
-def _tree(kinematics: Kinematics, own: Sequence[Inertia], parts: Sequence[tuple[Expr, Expr]]) -> Tree:
+def _tree(kinematics: SymbolicKinematics, own: Sequence[Inertia], parts: Sequence[tuple[Expr, Expr]]) -> Tree:
     """Return the tree of bodies with mass or coordinates, and their parents; parts: moments and inertias."""
     mechanism, places = kinematics.mechanism, {GROUND: GROUND}
     kept = {b for b, body in enumerate(mechanism.bodies) if body.coordinates or own[b] is not _NONE}
     for b in reversed(range(len(own))):
         kept |= {mechanism.bodies[b].parent} if b in kept else set()
-    links: list[Link] = []
+    links: list[TreeBody] = []
     for b in sorted(kept - {GROUND}):
         places[b] = len(links)
         body, inertia, motion = mechanism.bodies[b], own[b], kinematics.motions[b]
-        moves = Motion(motion.R, motion.w, motion.dw, motion.dv)
+        moves = BiasMotion(motion.R, motion.w, motion.dw, motion.dv)
         fixed = None if body.coordinates else (body.rotation, body.offset)
         about = (inertia.m, inertia.s, inertia.J, motion.arm)
         central = (body.com, body.inertia)
-        links.append(Link(body.name, places[body.parent], *about, moves, parts[b], fixed, motion.p, *central))
+        links.append(TreeBody(body.name, places[body.parent], *about, moves, parts[b], fixed, motion.p, *central))
     none = ir.constant(0.0)
     freedoms = [
-        Freedom(places[b], axis.e, axis.u, none if coordinate.armature is None else coordinate.armature)
+        JointAxis(places[b], axis.e, axis.u, none if coordinate.armature is None else coordinate.armature)
         for b, axis, coordinate in zip(kinematics.owners, kinematics.axes, mechanism.coordinates, strict=True)
     ]
     return Tree(tuple(links), tuple(freedoms))
 
 
 def _composites(
-    tree: Tree, mechanism: SymbolicMechanism, subtrees: Sequence[Inertia], momenta: dict[tuple[int, int], Momentum]
+    tree: Tree,
+    mechanism: SymbolicMechanism,
+    subtrees: Sequence[Inertia],
+    momenta: dict[tuple[int, int], UnitAccelerationWrench],
 ) -> Composites:
     """Symbols of the sums, by the tree's links."""
     names = [link.name for link in tree.links]
@@ -131,7 +134,7 @@ def _composites(
     )
 
 
-def _own_inertia(program: Program, kinematics: Kinematics, b: int) -> tuple[Inertia, tuple[Expr, Expr]]:
+def _own_inertia(program: Program, kinematics: SymbolicKinematics, b: int) -> tuple[Inertia, tuple[Expr, Expr]]:
     """Return a body's inertia in world axes, and its first mass moment and inertia in its own axes."""
     body, motion = kinematics.mechanism.bodies[b], kinematics.motions[b]
     if ir.is_zero(body.mass):  # a mere frame
@@ -188,7 +191,7 @@ def _children(mechanism: SymbolicMechanism, b: int) -> list[int]:
     return [c for c in own if not ir.is_zero(mechanism.bodies[c].mass) or _children(mechanism, c)]
 
 
-def _subtree_sums(program: Program, kinematics: Kinematics, own: Sequence[Inertia]) -> list[Inertia]:
+def _subtree_sums(program: Program, kinematics: SymbolicKinematics, own: Sequence[Inertia]) -> list[Inertia]:
     program.section("sums over subtrees")
     sums, bodies = list(own), kinematics.mechanism.bodies
     for b in reversed(range(len(own))):
@@ -230,8 +233,8 @@ def _sum(program: Program, name: str, own: Inertia, behind: Sequence[Inertia]) -
 
 
 def _momenta(
-    program: Program, kinematics: Kinematics, subtrees: Sequence[Inertia]
-) -> dict[tuple[int, int], Momentum]:
+    program: Program, kinematics: SymbolicKinematics, subtrees: Sequence[Inertia]
+) -> dict[tuple[int, int], UnitAccelerationWrench]:
     program.section("inertia wrench per acceleration of each coordinate")
     mechanism, momenta = kinematics.mechanism, {}
     for k, b in enumerate(kinematics.owners):
@@ -246,7 +249,7 @@ def _momenta(
         while carrier >= 0:
             about = f"moment about the origin of {mechanism.bodies[carrier].name} {text}"
             moment = program.define(name, moment, own, about)
-            momenta[k, carrier] = Momentum(moment, force)
+            momenta[k, carrier] = UnitAccelerationWrench(moment, force)
             moment = moment + ir.cross(kinematics.motions[carrier].arm, force)
             carrier = mechanism.bodies[carrier].parent
             name = f"PN_{symbol}_{mechanism.bodies[carrier].name}"
@@ -254,7 +257,7 @@ def _momenta(
 
 
 def _mass_matrix_parts(
-    kinematics: Kinematics, momenta: dict[tuple[int, int], Momentum]
+    kinematics: SymbolicKinematics, momenta: dict[tuple[int, int], UnitAccelerationWrench]
 ) -> list[tuple[Index, Expr]]:
     """Entries M[j, k], j ≤ k: 0 unless j is an ancestor of k or k itself."""
     parts: list[tuple[Index, Expr]] = []

@@ -14,12 +14,12 @@ from ....description.types.origin import Origin
 from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicFilter, SymbolicMechanism
-from ...program.program import START_VALUES, Input, Output, Parameter, Program, State
+from ...program.program import START_VALUES, Input, ModelParameter, Output, Program, StateVariable
 from .lowering import Lowering
 
 
 @dataclass(frozen=True)
-class Followed:
+class FilterOutput:
     """Output of a filter, rad or m, with its first and second derivative, as symbols.
 
     length  name of the parameter for a line's length at the start, or empty
@@ -32,12 +32,12 @@ class Followed:
     length: str = ""
 
 
-def derive(program: Program, mechanism: SymbolicMechanism, lower: Lowering) -> list[Followed]:
+def derive(program: Program, mechanism: SymbolicMechanism, lower: Lowering) -> list[FilterOutput]:
     """Inputs, and what follows them; `begin` gives them their start values."""
     return [_followed(program, mechanism, lower, given) for given in mechanism.filters]
 
 
-def begin(program: Program, found: Sequence[Followed], begins: Sequence[float]) -> None:
+def begin(program: Program, found: Sequence[FilterOutput], begins: Sequence[float]) -> None:
     """Set the values that the filters begin with, rad or m, as start values of their inputs and lengths."""
     values = dict(zip((followed.filter.name for followed in found), begins, strict=True))
     lengths = {f.length: values[f.filter.name] for f in found if f.length}
@@ -47,7 +47,9 @@ def begin(program: Program, found: Sequence[Followed], begins: Sequence[float]) 
     ]
 
 
-def _followed(program: Program, mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter) -> Followed:
+def _followed(
+    program: Program, mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter
+) -> FilterOutput:
     name, unit = given.name, given.unit
     program.section("filter", name)
     about = f"command of {_follower(mechanism, given)}, which follows it through a filter"
@@ -59,7 +61,7 @@ def _followed(program: Program, mechanism: SymbolicMechanism, lower: Lowering, g
     value = program.define(f"y_{name}", start + offset, unit, f"where filter {name} leads to")
     second = omega * omega * (ir.symbol(name) - value) - 2.0 * omega * rate
     second = program.define(f"{name}_second", second, f"{unit}/s2", f"second derivative of y_{name}")
-    return Followed(given, value, rate, second, length)
+    return FilterOutput(given, value, rate, second, length)
 
 
 def _follower(mechanism: SymbolicMechanism, given: SymbolicFilter) -> str:
@@ -82,11 +84,11 @@ def _length(program: Program, given: SymbolicFilter) -> str:
     if given.coordinate is not None or given.start is not None:
         return ""
     name, text = program.fresh(f"{given.name}_start"), f"what {given.name} begins with"
-    program.parameters.append(Parameter(name, np.array(0.0), given.unit, text, Origin("filter", given.name)))
+    program.parameters.append(ModelParameter(name, np.array(0.0), given.unit, text, Origin("filter", given.name)))
     return name
 
 
-def states(program: Program, found: Sequence[Followed]) -> None:
+def states(program: Program, found: Sequence[FilterOutput]) -> None:
     """Add the filters' states to the program, and where they lead to to its outputs."""
     for followed in found:
         given = followed.filter
@@ -99,5 +101,5 @@ def states(program: Program, found: Sequence[Followed]) -> None:
 def _state(program: Program, given: SymbolicFilter, quantity: str, unit: str, derivative: Expr, text: str) -> None:
     signal, about = given.signal(quantity), text.format(f"{given.name} after its filter")
     name = f"{signal.name}_start"
-    program.parameters.append(Parameter(name, np.array(0.0), unit, f"{about}, at the start", START_VALUES))
-    program.integrate(State(signal, unit, about, ir.symbol(name), derivative, 1.0))
+    program.parameters.append(ModelParameter(name, np.array(0.0), unit, f"{about}, at the start", START_VALUES))
+    program.integrate(StateVariable(signal, unit, about, ir.symbol(name), derivative, 1.0))

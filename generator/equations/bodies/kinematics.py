@@ -16,7 +16,7 @@ from ....language import ir
 from ....language.ir import Expr
 from ....mechanism import GROUND
 from ....mechanism.symbolic import SymbolicBody, SymbolicCoordinate, SymbolicMechanism, SymbolicPlace
-from ...program.gathered import Table
+from ...program.gathered import ConstantTable
 from ...program.program import Program
 
 Array = NDArray[np.float64]
@@ -71,7 +71,7 @@ class Wrench:
 
 
 @dataclass(frozen=True)
-class Kinematics:
+class SymbolicKinematics:
     """Motions of all bodies and axes of all coordinates, as symbols of the program.
 
     owners  coordinate → index of the body that it moves
@@ -146,7 +146,7 @@ class Kinematics:
         return self.axes[k].e @ N + self.axes[k].u @ F
 
 
-def derive(program: Program, mechanism: SymbolicMechanism) -> Kinematics:
+def derive(program: Program, mechanism: SymbolicMechanism) -> SymbolicKinematics:
     """Define the kinematics of all bodies in the program."""
     zero, gravity = _NOWHERE, mechanism.gravity
     ground = BodyMotion(ir.constant(np.eye(3)), zero, zero, zero, zero, zero, zero, zero, -gravity)
@@ -160,7 +160,7 @@ def derive(program: Program, mechanism: SymbolicMechanism) -> Kinematics:
     _note_topology(program, mechanism)
     owners = {k: b for b, body in enumerate(mechanism.bodies) for k in body.coordinates}
     every = range(mechanism.n)
-    return Kinematics(
+    return SymbolicKinematics(
         mechanism, tuple(motions), tuple(axes[k] for k in every), tuple(owners[k] for k in every), ground
     )
 
@@ -216,10 +216,10 @@ def _note_topology(program: Program, mechanism: SymbolicMechanism) -> None:
             last[body.name] = frame
     owners = {symbols[k]: body.name for body in bodies for k in body.coordinates}
     program.gatherings.tables += [
-        Table("body", COORDINATES, BODIES, "body of each coordinate", owners),
-        Table("last", BODIES, COORDINATES, "last coordinate of each body, or of those before it", last),
-        Table("parent", BODIES, BODIES, "body that carries each body; 0: the ground", parents),
-        Table("before", COORDINATES, COORDINATES, "coordinate before each coordinate; 0: none", before),
+        ConstantTable("body", COORDINATES, BODIES, "body of each coordinate", owners),
+        ConstantTable("last", BODIES, COORDINATES, "last coordinate of each body, or of those before it", last),
+        ConstantTable("parent", BODIES, BODIES, "body that carries each body; 0: the ground", parents),
+        ConstantTable("before", COORDINATES, COORDINATES, "coordinate before each coordinate; 0: none", before),
     ]
 
 

@@ -10,7 +10,7 @@ from ....language import ir
 from ....language.ir import Expr, Index
 from ....mechanism import GROUND
 from ...program.program import Program
-from .kinematics import Kinematics
+from .kinematics import SymbolicKinematics
 
 BIAS = "_bias"  # names the acceleration for q̈ = 0 inside trees
 _ZERO = ir.constant(0.0)
@@ -18,7 +18,7 @@ _LENGTHS = {rate: length for length, rate in RATES.items()}
 
 
 @dataclass(frozen=True)
-class Length:
+class LengthRates:
     """Derivatives of a length.
 
     rate     m/s
@@ -40,7 +40,7 @@ class End:
     sign: float = 1.0
 
 
-def along(kinematics: Kinematics, u: Expr, ends: Sequence[End], turning: Expr = _ZERO) -> Length:
+def along(kinematics: SymbolicKinematics, u: Expr, ends: Sequence[End], turning: Expr = _ZERO) -> LengthRates:
     """A length along the unit vector u, shape (3,), world axes; turning: what u's own motion adds to the bias."""
     rate, bias, columns = _ZERO, turning, dict[int, Expr]()
     for end in ends:
@@ -51,7 +51,7 @@ def along(kinematics: Kinematics, u: Expr, ends: Sequence[End], turning: Expr = 
         bias = bias + way @ kinematics.bias_acceleration(end.body, end.lever)
         for k, column in kinematics.jacobian_columns(end.body, end.lever).items():
             columns[k] = columns.get(k, _ZERO) + way @ column
-    return Length(rate, bias, columns)
+    return LengthRates(rate, bias, columns)
 
 
 class Lengths:
@@ -59,10 +59,10 @@ class Lengths:
 
     def __init__(self, program: Program, n: int) -> None:
         self._program, self._n = program, n
-        self._lengths: dict[str, Callable[[], Length]] = {}
+        self._lengths: dict[str, Callable[[], LengthRates]] = {}
         self._named: dict[str, Expr] = {}
 
-    def add(self, name: str, length: Callable[[], Length]) -> None:
+    def add(self, name: str, length: Callable[[], LengthRates]) -> None:
         """One by its name, `lift.length` or `deck.gap`; asked for where something needs how it changes."""
         self._lengths[name] = length
 

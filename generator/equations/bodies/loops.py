@@ -15,13 +15,13 @@ import numpy as np
 from ....description.types.closures import Condition
 from ....language import ir
 from ....language.ir import Expr
-from ....mechanism.symbolic import SymbolicClosure, SymbolicFrame, SymbolicKnifeEdge
+from ....mechanism.symbolic import SymbolicFrame, SymbolicKnifeEdge, SymbolicLoopClosure
 from ...program.program import Program
-from .kinematics import Kinematics
+from .kinematics import SymbolicKinematics
 
 
 @dataclass(frozen=True)
-class Relation:
+class ConstraintExpressions:
     """A condition as expressions in world axes.
 
     value, rate  the condition and its rate; a knife edge has a rate only
@@ -40,12 +40,12 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class Contact:
+class ConstrainedPair:
     """A relation between bodies a and b (or the ground) that a constraint keeps: its multiplier acts on both."""
 
     a: int
     b: int
-    relation: Relation
+    relation: ConstraintExpressions
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ class _Frame:
         return axis, rate, ir.cross(self.dw, axis) + ir.cross(self.w, rate)
 
 
-class Loop:
+class ClosureFrames:
     """The two frames of a closure, defined in the program."""
 
-    def __init__(self, program: Program, kinematics: Kinematics, closure: SymbolicClosure) -> None:
+    def __init__(self, program: Program, kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> None:
         self.program, self.closure = program, closure
         self.a = _frame(program, kinematics, closure.a, f"{closure.name}_a")
         self.b = _frame(program, kinematics, closure.b, f"{closure.name}_b")
@@ -87,7 +87,7 @@ class Loop:
             f"{name}: second derivative of rho_{name} for zero accelerations",
         )
 
-    def relation(self, condition: Condition) -> Relation:
+    def relation(self, condition: Condition) -> ConstraintExpressions:
         """The condition between the two frames."""
         match condition.kind:
             case "along":
@@ -100,9 +100,9 @@ class Loop:
             case "distance":
                 return self._distance()
 
-    def _along(self, axis: Expr, rate: Expr, bias: Expr, *, moving: bool) -> Relation:
+    def _along(self, axis: Expr, rate: Expr, bias: Expr, *, moving: bool) -> ConstraintExpressions:
         """ρ·axis; an axis that moves with body a carries the force to b's origin on both bodies."""
-        return Relation(
+        return ConstraintExpressions(
             axis @ self.rho,
             axis @ self.rho_dot + rate @ self.rho,
             axis @ self.rho_bias + 2.0 * (rate @ self.rho_dot) + bias @ self.rho,
@@ -112,20 +112,22 @@ class Loop:
             self.b.lever,
         )
 
-    def _between(self, a: int, b: int) -> Relation:
+    def _between(self, a: int, b: int) -> ConstraintExpressions:
         """axis_a·axis_b: a moment about axis_b × axis_a turns b so that it grows."""
         (e, e_dot, e_bias), (f, f_dot, f_bias) = self.a.axis(a), self.b.axis(b)
         N = ir.cross(f, e)
         bias = e_bias @ f + 2.0 * (e_dot @ f_dot) + e @ f_bias
-        return Relation(e @ f, e_dot @ f + e @ f_dot, bias, ir.zeros(3), N, self.a.lever, self.b.lever)
+        return ConstraintExpressions(
+            e @ f, e_dot @ f + e @ f_dot, bias, ir.zeros(3), N, self.a.lever, self.b.lever
+        )
 
-    def _distance(self) -> Relation:
+    def _distance(self) -> ConstraintExpressions:
         length = self.closure.length
         assert length is not None
         F = self.program.define(
             f"direction_{self.closure.name}", self.rho / length, "1", f"{self.closure.name}: along the distance"
         )
-        return Relation(
+        return ConstraintExpressions(
             (F @ self.rho - length) / 2.0,
             F @ self.rho_dot,
             F @ self.rho_bias + (self.rho_dot @ self.rho_dot) / length,
@@ -136,7 +138,7 @@ class Loop:
         )
 
 
-def _frame(program: Program, kinematics: Kinematics, frame: SymbolicFrame, name: str) -> _Frame:
+def _frame(program: Program, kinematics: SymbolicKinematics, frame: SymbolicFrame, name: str) -> _Frame:
     body, motion = frame.place.body, kinematics.motion(frame.place.body)
     lever = program.define(
         f"lever_{name}", kinematics.lever(frame.place), "m", f"frame {name} from its body's origin"
@@ -148,7 +150,7 @@ def _frame(program: Program, kinematics: Kinematics, frame: SymbolicFrame, name:
     return _Frame(lever, v, bias, R, motion.w, motion.dw)
 
 
-def knife_edge(program: Program, kinematics: Kinematics, edge: SymbolicKnifeEdge) -> Relation:
+def knife_edge(program: Program, kinematics: SymbolicKinematics, edge: SymbolicKnifeEdge) -> ConstraintExpressions:
     """Velocity of the edge's point along b's normal; body a is the ground (Wojtyra and Frączek 2013, (30))."""
     body, motion, name = edge.place.body, kinematics.motion(edge.place.body), edge.name
     lever = program.define(
@@ -157,10 +159,10 @@ def knife_edge(program: Program, kinematics: Kinematics, edge: SymbolicKnifeEdge
     v = program.define(f"v_{name}", kinematics.velocity(body, lever), "m/s", f"velocity of the contact of {name}")
     normal = program.define(f"normal_{name}", motion.R @ ir.constant(edge.normal), "1", f"normal of {name}")
     bias = normal @ kinematics.bias_acceleration(body, lever) + ir.cross(motion.w, normal) @ v
-    return Relation(ir.constant(0.0), normal @ v, bias, normal, ir.zeros(3), ir.zeros(3), lever)
+    return ConstraintExpressions(ir.constant(0.0), normal @ v, bias, normal, ir.zeros(3), ir.zeros(3), lever)
 
 
-def jacobian_row(kinematics: Kinematics, contact: Contact) -> dict[int, Expr]:
+def jacobian_row(kinematics: SymbolicKinematics, contact: ConstrainedPair) -> dict[int, Expr]:
     """Coordinate → the condition's rate per its rate; 0 for coordinates that move both bodies alike."""
     mechanism, relation = kinematics.mechanism, contact.relation
     behind_a, behind_b = set(mechanism.ancestors(contact.a)), set(mechanism.ancestors(contact.b))
@@ -169,7 +171,7 @@ def jacobian_row(kinematics: Kinematics, contact: Contact) -> dict[int, Expr]:
     return row | {k: -_power(kinematics, k, contact.a, relation, relation.at_a) for k in behind_a - behind_b}
 
 
-def _power(kinematics: Kinematics, k: int, body: int, relation: Relation, at: Expr) -> Expr:
+def _power(kinematics: SymbolicKinematics, k: int, body: int, relation: ConstraintExpressions, at: Expr) -> Expr:
     """Return the power of the unit wrench on a body per rate of a coordinate that moves the body."""
     arm = kinematics.arm(kinematics.owners[k], body) + at
     return kinematics.power(k, relation.N + ir.cross(arm, relation.F), relation.F)

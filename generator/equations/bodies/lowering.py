@@ -8,7 +8,7 @@ from ....description.tables.table import Table
 from ....language import differentiate, expressions, ir, piecewise
 from ....language.ir import Expr
 from ....language.piecewise import Piecewise
-from ...program.program import Assertion, Event, Lookup, Program, StartValue
+from ...program.program import Assertion, Lookup, Program, StartValue, TimeEvent
 
 TIME = ir.symbol("time")
 _ROUNDING = 1e-9  # of a table's span
@@ -90,7 +90,7 @@ class Lowering:
         key = ir.key(time), None if rate is None else ir.key(rate)
         if key not in self._events:
             name = self._events[key] = self.program.fresh(f"switched_{len(self.program.events) + 1}")
-            self.program.events.append(Event(name, time, rate))
+            self.program.events.append(TimeEvent(name, time, rate))
         return self._events[key]
 
     def _conditional(self, tree: Expr) -> Expr:

@@ -8,7 +8,7 @@ from ....language import expressions, ir
 from ....language.ir import Expr, Index
 from ....mechanism.symbolic import SymbolicMechanism
 from ...program.program import Program
-from .kinematics import Kinematics
+from .kinematics import SymbolicKinematics
 from .lengths import BIAS, Lengths
 
 _AXES = "xyz"
@@ -17,7 +17,7 @@ _AXES = "xyz"
 class Points:
     """Names of expressions (`E.x`, `E.R13`, `column.angle_dot`) → expressions over the program's symbols."""
 
-    def __init__(self, program: Program, mechanism: SymbolicMechanism, kinematics: Kinematics) -> None:
+    def __init__(self, program: Program, mechanism: SymbolicMechanism, kinematics: SymbolicKinematics) -> None:
         self.program, self.mechanism, self.kinematics = program, mechanism, kinematics
         self._by_law = {i.own: i.name for element in mechanism.elements for i in element.inputs} | {
             f"{element.name}.{quantity}": measure.signal.name

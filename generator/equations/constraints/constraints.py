@@ -17,14 +17,14 @@ from ....mechanism.symbolic import SymbolicMechanism, SymbolicTask
 from ...program.items import Traits
 from ...program.program import Program
 from ..bodies import loops
-from ..bodies.filters import Followed
-from ..bodies.kinematics import Kinematics
-from ..bodies.loops import Contact
+from ..bodies.filters import FilterOutput
+from ..bodies.kinematics import SymbolicKinematics
+from ..bodies.loops import ConstrainedPair
 from ..bodies.lowering import Lowering
 from ..bodies.points import Points
 from . import orientation
 from .programmed import Task, tasks
-from .reaction import Reaction
+from .reaction import ConstraintReaction
 
 _NO_DRIFT = ir.constant(0.0)
 
@@ -50,11 +50,11 @@ class Row:
     C: Expr
     drift: Expr
     fixes: int | None = None
-    contact: Contact | None = None
+    contact: ConstrainedPair | None = None
 
 
 @dataclass(frozen=True)
-class Constraints:
+class ConstraintEquations:
     """The rows; symbols of C, shape (m, n), and of Φ, Φ̇ and γ, shape (m,); units follow the rows'."""
 
     rows: tuple[Row, ...]
@@ -64,9 +64,11 @@ class Constraints:
     gamma: Expr
 
     @property
-    def reactions(self) -> tuple[Reaction, ...]:
+    def reactions(self) -> tuple[ConstraintReaction, ...]:
         """Wrenches of the multipliers of cut joints and knife edges on bodies."""
-        return tuple(Reaction(i, row.contact) for i, row in enumerate(self.rows) if row.contact is not None)
+        return tuple(
+            ConstraintReaction(i, row.contact) for i, row in enumerate(self.rows) if row.contact is not None
+        )
 
     @property
     def programmed(self) -> tuple[int, ...]:
@@ -81,11 +83,11 @@ def _held(mechanism: SymbolicMechanism) -> tuple[int, ...]:
 def derive(
     program: Program,
     mechanism: SymbolicMechanism,
-    kinematics: Kinematics,
+    kinematics: SymbolicKinematics,
     points: Points,
     lower: Lowering,
-    followed: Sequence[Followed],
-) -> Constraints | None:
+    followed: Sequence[FilterOutput],
+) -> ConstraintEquations | None:
     """Define Φ, Φ̇, C and γ; None if there are no constraints."""
     program.section("constraints")
     n = mechanism.n
@@ -110,7 +112,7 @@ def derive(
 
     names = ", ".join(row.name for row in rows)
     C_parts: list[tuple[Index, Expr]] = [((i, slice(0, n)), row.C) for i, row in enumerate(rows)]
-    return Constraints(
+    return ConstraintEquations(
         tuple(rows),
         program.assemble("C", (m, n), C_parts, None, "constraint Jacobian", Traits(by_row=True)),
         column("Phi", lambda row: row.value, f"constraints {names}"),
@@ -120,7 +122,7 @@ def derive(
 
 
 def _programmed(
-    program: Program, kinematics: Kinematics, entry: SymbolicTask, points: Points, lower: Lowering
+    program: Program, kinematics: SymbolicKinematics, entry: SymbolicTask, points: Points, lower: Lowering
 ) -> Iterator[Row]:
     for task in tasks(entry, points.mechanism.points):
         yield _task_row(program, task, points, lower, points.mechanism.n)
@@ -150,7 +152,7 @@ def _task_jacobian(program: Program, task: Task, points: Points, lower: Lowering
     return total
 
 
-def _following_row(mechanism: SymbolicMechanism, followed: Followed) -> Row:
+def _following_row(mechanism: SymbolicMechanism, followed: FilterOutput) -> Row:
     """A coordinate less what a filter leads it to."""
     k = followed.filter.coordinate
     assert k is not None
@@ -160,28 +162,31 @@ def _following_row(mechanism: SymbolicMechanism, followed: Followed) -> Row:
     return Row(followed.filter.name, value, rate, -followed.second, C, -followed.rate)
 
 
-def _edge_rows(program: Program, kinematics: Kinematics) -> list[Row]:
+def _edge_rows(program: Program, kinematics: SymbolicKinematics) -> list[Row]:
     found = []
     for edge in kinematics.mechanism.nonholonomic:
         program.section("knife edge", edge.name)
         relation = loops.knife_edge(program, kinematics, edge)
-        found.append(_contact_row(edge.name, kinematics, Contact(GROUND, edge.place.body, relation)))
+        found.append(_contact_row(edge.name, kinematics, ConstrainedPair(GROUND, edge.place.body, relation)))
     return found
 
 
-def _closure_rows(program: Program, kinematics: Kinematics) -> list[Row]:
+def _closure_rows(program: Program, kinematics: SymbolicKinematics) -> list[Row]:
     rows = []
     for closure in kinematics.mechanism.closures:
         if closure.stiffness is not None:
             continue
         program.section("closure", closure.name)
-        loop, bodies = loops.Loop(program, kinematics, closure), (closure.a.place.body, closure.b.place.body)
+        loop, bodies = (
+            loops.ClosureFrames(program, kinematics, closure),
+            (closure.a.place.body, closure.b.place.body),
+        )
         for name, condition in zip(closure.rows, closure.conditions, strict=True):
-            rows.append(_contact_row(name, kinematics, Contact(*bodies, loop.relation(condition))))
+            rows.append(_contact_row(name, kinematics, ConstrainedPair(*bodies, loop.relation(condition))))
     return rows
 
 
-def _contact_row(name: str, kinematics: Kinematics, contact: Contact) -> Row:
+def _contact_row(name: str, kinematics: SymbolicKinematics, contact: ConstrainedPair) -> Row:
     relation, entries = contact.relation, loops.jacobian_row(kinematics, contact)
     C = ir.array([entries.get(k, 0.0) for k in range(kinematics.mechanism.n)])
     return Row(name, relation.value, relation.rate, relation.bias, C, _NO_DRIFT, contact=contact)

@@ -22,7 +22,7 @@ from ....language.ir import Expr, Index
 from ....mechanism.symbolic import SymbolicFrame
 from ...program.program import Program, Requirement
 from ...program.symbols import Expressions
-from ..bodies.kinematics import Kinematics
+from ..bodies.kinematics import SymbolicKinematics
 from ..bodies.lowering import Lowering
 from .programmed import steps
 
@@ -31,7 +31,7 @@ _STILL = ir.zeros(3)
 
 
 @dataclass(frozen=True)
-class Rows:
+class OrientationEquations:
     """Three rows, about x, y and z of the target: shape (3,), and C (3, n); see `constraints.Row`."""
 
     value: Expr
@@ -58,7 +58,9 @@ class _Turn:
     angle: Expr
 
 
-def derive(program: Program, kinematics: Kinematics, name: str, path: Path, lower: Lowering) -> Rows:
+def derive(
+    program: Program, kinematics: SymbolicKinematics, name: str, path: Path, lower: Lowering
+) -> OrientationEquations:
     """Define the rows of a path with orientations; name: of the programmed constraint."""
     define = program.define
     target, frame = _target(program, name, path, lower), kinematics.mechanism.frames[path.point]
@@ -79,7 +81,7 @@ def derive(program: Program, kinematics: Kinematics, name: str, path: Path, lowe
     rate = define(f"phi_{name}_dot", turned(W), "rad/s", f"{name}: rate of its error")
     bias = turned(dW) - (0.25 * (W @ phi)) * W + 0.5 * ir.cross(W, rate)
     columns = {k: turned(target.R.T @ kinematics.axes[k].e) for k in _moving(kinematics, frame)}
-    return Rows(
+    return OrientationEquations(
         phi,
         rate,
         define(f"phi_{name}_bias", bias, "rad/s2", f"{name}: second derivative for zero accelerations"),
@@ -88,11 +90,11 @@ def derive(program: Program, kinematics: Kinematics, name: str, path: Path, lowe
     )
 
 
-def _moving(kinematics: Kinematics, frame: SymbolicFrame) -> tuple[int, ...]:
+def _moving(kinematics: SymbolicKinematics, frame: SymbolicFrame) -> tuple[int, ...]:
     return kinematics.mechanism.ancestors(frame.place.body)
 
 
-def _jacobian(program: Program, kinematics: Kinematics, name: str, columns: dict[int, Expr]) -> Expr:
+def _jacobian(program: Program, kinematics: SymbolicKinematics, name: str, columns: dict[int, Expr]) -> Expr:
     n = kinematics.mechanism.n
     parts: list[tuple[Index, Expr]] = [((slice(0, 3), k), columns.get(k, _STILL)) for k in range(n)]
     return program.assemble(f"J_{name}", (3, n), parts, None, f"{name}: rate of its error per coordinate rate")

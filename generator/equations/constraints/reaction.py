@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..bodies.loops import Contact
+from ..bodies.loops import ConstrainedPair
 
 
 @dataclass(frozen=True)
-class Reaction:
+class ConstraintReaction:
     """A contact whose multiplier is row `row` of λ."""
 
     row: int
-    contact: Contact
+    contact: ConstrainedPair

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from ....description.types.closures import MOST_TURNED
 from ....language import ir
 from ....language.ir import Expr
-from ....mechanism.symbolic import SymbolicClosure
+from ....mechanism.symbolic import SymbolicLoopClosure
 from ...program.program import Assertion, Program, Turn
-from ..bodies.kinematics import Kinematics
+from ..bodies.kinematics import SymbolicKinematics
 
 
-def turns(kinematics: Kinematics, names: Sequence[str]) -> Iterator[Turn]:
+def turns(kinematics: SymbolicKinematics, names: Sequence[str]) -> Iterator[Turn]:
     """Rotations of the closures among the constraint equations of these names."""
     for closure in kinematics.mechanism.closures:
         if closure.holds_orientation and closure.rows:
@@ -26,7 +26,7 @@ def turns(kinematics: Kinematics, names: Sequence[str]) -> Iterator[Turn]:
             yield Turn(tuple(names.index(row) for row in angles), R_a.T @ R_b, rates)
 
 
-def start_checks(program: Program, kinematics: Kinematics) -> Iterator[Assertion]:
+def start_checks(program: Program, kinematics: SymbolicKinematics) -> Iterator[Assertion]:
     """Conditions that the frames of closures are not turned far at the start, whatever their parameters are."""
     for closure in kinematics.mechanism.closures:
         if closure.holds_orientation:
@@ -36,7 +36,7 @@ def start_checks(program: Program, kinematics: Kinematics) -> Iterator[Assertion
             yield Assertion(angle, MOST_TURNED, _message(closure))
 
 
-def _message(closure: SymbolicClosure) -> str:
+def _message(closure: SymbolicLoopClosure) -> str:
     return (
         f"the frames of closure {closure.name} are turned against each other at the start; expected less than"
         " 1.57 rad (90 degrees), because beyond it the closure pulls them to half a turn: turn frame a or b by its"
@@ -44,13 +44,13 @@ def _message(closure: SymbolicClosure) -> str:
     )
 
 
-def _axes(kinematics: Kinematics, closure: SymbolicClosure) -> tuple[Expr, Expr]:
+def _axes(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> tuple[Expr, Expr]:
     """World axes of frames a and b, shape (3, 3) each."""
     a, b = (kinematics.motion(f.place.body).R @ ir.lift(f.rotation) for f in (closure.a, closure.b))
     return a, b
 
 
-def _rates(kinematics: Kinematics, closure: SymbolicClosure) -> Iterator[Expr]:
+def _rates(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> Iterator[Expr]:
     """Angular velocity of frame b against frame a by each coordinate's rate, world axes, shape (3,)."""
     mechanism = kinematics.mechanism
     behind_a, behind_b = (set(mechanism.ancestors(f.place.body)) for f in (closure.a, closure.b))

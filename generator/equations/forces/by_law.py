@@ -14,7 +14,7 @@ from .element import Forces
 
 
 @dataclass(frozen=True)
-class ByLaw:
+class LawForce:
     """An element of a table of `description.elements`."""
 
     element: SymbolicLawElement
@@ -49,6 +49,6 @@ def _lowered(forces: Forces, tree: Expr) -> Expr:
     return forces.lower(differentiate.expand(tree))
 
 
-def of(mechanism: SymbolicMechanism) -> Iterator[ByLaw]:
+def of(mechanism: SymbolicMechanism) -> Iterator[LawForce]:
     """Return one for each."""
-    return (ByLaw(element) for element in mechanism.elements)
+    return (LawForce(element) for element in mechanism.elements)

@@ -11,7 +11,7 @@ from functools import partial
 
 from ....language import ir
 from ....language.ir import Expr
-from ....mechanism.symbolic import SymbolicContact, SymbolicMechanism
+from ....mechanism.symbolic import SymbolicMechanism, SymbolicPlaneContact
 from ..bodies.lengths import End, along
 from .element import Forces, size
 from .unilateral import PressingLaw
@@ -21,7 +21,7 @@ from .unilateral import PressingLaw
 class ContactForce:
     """A force on the body of the point; its gap and normal force are outputs."""
 
-    contact: SymbolicContact
+    contact: SymbolicPlaneContact
 
     def act(self, forces: Forces) -> None:
         """Add the normal force and the friction on the body of the point."""

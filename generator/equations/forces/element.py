@@ -10,8 +10,8 @@ from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicMechanism
 from ...program.program import Output, Program
-from ..bodies.filters import Followed
-from ..bodies.kinematics import Kinematics, Wrench
+from ..bodies.filters import FilterOutput
+from ..bodies.kinematics import SymbolicKinematics, Wrench
 from ..bodies.lowering import Lowering
 from ..bodies.points import Points
 
@@ -32,10 +32,10 @@ class Forces:
     def __init__(
         self,
         program: Program,
-        kinematics: Kinematics,
+        kinematics: SymbolicKinematics,
         points: Points,
         lower: Lowering,
-        followed: Sequence[Followed],
+        followed: Sequence[FilterOutput],
     ) -> None:
         self.program, self.kinematics, self.points, self.lower = program, kinematics, points, lower
         self.mechanism: SymbolicMechanism = kinematics.mechanism
@@ -91,7 +91,7 @@ def size(square: Expr) -> Expr:
 
 
 def on_subtrees(
-    program: Program, kinematics: Kinematics, wrenches: Sequence[Wrench], suffix: str
+    program: Program, kinematics: SymbolicKinematics, wrenches: Sequence[Wrench], suffix: str
 ) -> dict[int, Wrench]:
     """Body → sum of wrenches on it and its descendants, about its origin; bodies without wrenches are missing."""
     bodies = kinematics.mechanism.bodies

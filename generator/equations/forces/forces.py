@@ -13,8 +13,8 @@ from ....language import ir
 from ....language.ir import Expr, Index
 from ....mechanism.symbolic import SymbolicMechanism
 from ...program.program import Output, Program
-from ..bodies.filters import Followed
-from ..bodies.kinematics import Kinematics, Wrench
+from ..bodies.filters import FilterOutput
+from ..bodies.kinematics import SymbolicKinematics, Wrench
 from ..bodies.lowering import Lowering
 from ..bodies.points import Points
 from .element import ForceElement, Forces, on_subtrees
@@ -27,7 +27,11 @@ def _elements(mechanism: SymbolicMechanism) -> Iterator[ForceElement]:
 
 
 def derive(
-    program: Program, kinematics: Kinematics, points: Points, lower: Lowering, followed: Sequence[Followed]
+    program: Program,
+    kinematics: SymbolicKinematics,
+    points: Points,
+    lower: Lowering,
+    followed: Sequence[FilterOutput],
 ) -> tuple[Expr, dict[int, Wrench], list[Output], list[Callable[[], Expr]]]:
     """Define Q, shape (n,), N or N·m, without friction.
 
@@ -51,7 +55,7 @@ def derive(
     )
 
 
-def _of_wrenches(kinematics: Kinematics, k: int, acting: dict[int, Wrench]) -> Expr:
+def _of_wrenches(kinematics: SymbolicKinematics, k: int, acting: dict[int, Wrench]) -> Expr:
     """Effort of wrenches on bodies on a coordinate."""
     wrench = acting.get(kinematics.owners[k])
     return ir.constant(0.0) if wrench is None else kinematics.power(k, wrench.N, wrench.F)

@@ -15,8 +15,8 @@ from ....language import ir
 from ....language.ir import Expr, Index
 from ....mechanism import FRICTION_SWEEPS
 from ....mechanism.symbolic import SymbolicCoordinate, SymbolicFriction, SymbolicMechanism
-from ...program.program import START_VALUES, Parameter, Program, State
-from ..bodies.kinematics import Kinematics
+from ...program.program import START_VALUES, ModelParameter, Program, StateVariable
+from ..bodies.kinematics import SymbolicKinematics
 
 _SMALLEST = 1e-12  # N²: keeps the root of the normal force differentiable at no load
 
@@ -76,9 +76,9 @@ def states(program: Program, mechanism: SymbolicMechanism, found: Sequence[Brist
         signal, text = coordinate.signal("bristle"), f"deflection of the bristles of {coordinate.name}"
         name = f"{signal.name}_start"
         program.parameters.append(
-            Parameter(name, np.array(0.0), coordinate.unit, f"{text} at the start", START_VALUES)
+            ModelParameter(name, np.array(0.0), coordinate.unit, f"{text} at the start", START_VALUES)
         )
-        program.integrate(State(signal, coordinate.unit, text, ir.symbol(name), bristle.rate, 1e-4))
+        program.integrate(StateVariable(signal, coordinate.unit, text, ir.symbol(name), bristle.rate, 1e-4))
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def _normal(
     return value, [-(N @ response.N1[:, j]) / value for j in range(f)]
 
 
-def axis(kinematics: Kinematics, k: int) -> Expr:
+def axis(kinematics: SymbolicKinematics, k: int) -> Expr:
     """Shape (3,): world axis of a revolute or prismatic coordinate."""
     motion = kinematics.axes[k]
     return motion.u if ir.is_zero(motion.e) else motion.e

@@ -15,8 +15,8 @@ from functools import partial
 from ....language import differentiate, ir
 from ....language.ir import Expr
 from ....mechanism import GROUND
-from ....mechanism.symbolic import SymbolicLine, SymbolicMechanism, SymbolicPlace
-from ...program.program import Input, Length
+from ....mechanism.symbolic import SymbolicMechanism, SymbolicPlace, SymbolicTwoPointForce
+from ...program.program import Input, LineLength
 from ..bodies.lengths import End, along
 from .element import ZERO, Forces
 
@@ -27,7 +27,7 @@ LINES = "lines"  # set of elements that are gathered in arrays
 class LineForce:
     """Opposite forces on the bodies of both ends."""
 
-    line: SymbolicLine
+    line: SymbolicTwoPointForce
 
     def act(self, forces: Forces) -> None:
         """Add the tension to both ends, and publish length, rate and force."""
@@ -41,7 +41,7 @@ class LineForce:
         rate = forces.publish(line.signals["rate"], u @ v)
         ends, turning = (End(a, at_a, -1.0), End(b, at_b)), (v @ v - rate * rate) / length
         forces.points.lengths.add(f"{name}.length", partial(along, kinematics, u, ends, turning))
-        forces.program.lengths.append(Length(name, length, rate))
+        forces.program.lengths.append(LineLength(name, length, rate))
         tension = forces.publish(line.signals["force"], self._tension(forces, length, rate))
         F = define(f"F_{name}", tension * u, "N", f"force of {name} on the body of its end a")
         add, member = forces.program.gatherings.add, (LINES, name)

@@ -8,7 +8,7 @@ from functools import partial
 
 from ....language import ir
 from ....language.ir import Expr
-from ....mechanism.symbolic import SymbolicClosure, SymbolicMechanism
+from ....mechanism.symbolic import SymbolicLoopClosure, SymbolicMechanism
 from ..bodies import loops
 from .element import Forces
 
@@ -17,14 +17,14 @@ from .element import Forces
 class ReplacementJoint:
     """A force for each deformation of a closure."""
 
-    closure: SymbolicClosure
+    closure: SymbolicLoopClosure
 
     def act(self, forces: Forces) -> None:
         """Add opposite wrenches on the bodies of both frames."""
         closure, program, name = self.closure, forces.program, self.closure.name
         assert closure.stiffness is not None and closure.damping is not None
         program.section("closure", name)
-        loop = loops.Loop(program, forces.kinematics, closure)
+        loop = loops.ClosureFrames(program, forces.kinematics, closure)
         relations = [loop.relation(condition) for condition in closure.conditions]
         springs = []
         for condition, stiffness, damping, relation in zip(
@@ -41,7 +41,7 @@ class ReplacementJoint:
         forces.wrench(a, -N_a, -F)
 
     def _wrenches(
-        self, forces: Forces, relations: Sequence[loops.Relation], efforts: Sequence[Expr], name: str
+        self, forces: Forces, relations: Sequence[loops.ConstraintExpressions], efforts: Sequence[Expr], name: str
     ) -> tuple[Expr, Expr, Expr]:
         """Sum of all efforts: force on frame b, and its moments about the origins of the bodies of a and b."""
         F: Expr = ir.zeros(3)

@@ -15,7 +15,7 @@ _EACH = (("lower", 1.0), ("upper", -1.0))  # which stop, and the way it presses
 
 
 @dataclass(frozen=True)
-class Stops:
+class StopForce:
     """Efforts on coordinate k: the law of `unilateral` beyond a stop, and −effort·tanh(q̇/v_s) of friction."""
 
     k: int
@@ -54,10 +54,10 @@ class Stops:
         return forces.overlapping(depth, free, free)
 
 
-def of(mechanism: SymbolicMechanism) -> Iterator[Stops]:
+def of(mechanism: SymbolicMechanism) -> Iterator[StopForce]:
     """Return one force element for each coordinate with stops or Coulomb friction."""
     return (
-        Stops(k, coordinate)
+        StopForce(k, coordinate)
         for k, coordinate in enumerate(mechanism.coordinates)
         if coordinate.limits is not None or coordinate.coulomb is not None
     )

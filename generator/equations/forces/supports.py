@@ -9,9 +9,9 @@ from functools import partial
 from ....language import ir
 from ....language.ir import Expr
 from ....mechanism import Place
-from ....mechanism.symbolic import SymbolicMechanism, SymbolicSupport
+from ....mechanism.symbolic import SymbolicBaseSupport, SymbolicMechanism
 from ...program.program import Program
-from ..bodies.lengths import End, Length, along
+from ..bodies.lengths import End, LengthRates, along
 from .element import ZERO, Forces, size
 from .unilateral import PressingLaw
 
@@ -27,10 +27,10 @@ _QUANTITIES = {
 
 
 @dataclass(frozen=True)
-class Supports:
+class SupportForces:
     """Deflections of the points of the base that the supports hold."""
 
-    supports: tuple[SymbolicSupport, ...]
+    supports: tuple[SymbolicBaseSupport, ...]
 
     def act(self, forces: Forces) -> None:
         """Add one wrench on the base for all supports."""
@@ -62,7 +62,7 @@ class Supports:
 class LinearizedSupports:
     """Deflection d = U q_base with the matrix U of Jarzębowska et al. 2020; generalised force −Uᵀ(S d + D ḋ)."""
 
-    supports: tuple[SymbolicSupport, ...]
+    supports: tuple[SymbolicBaseSupport, ...]
 
     def act(self, forces: Forces) -> None:
         """Add efforts on the coordinates of the base."""
@@ -78,7 +78,7 @@ class LinearizedSupports:
             speed = program.define(f"v_support{i}", U @ rate, "m/s", f"rate of deflection of support {i}")
             if support.one_sided:
                 columns = {k: U[2, j] for j, k in enumerate(coordinates)}
-                forces.points.lengths.add(f"{support.name}.gap", partial(Length, speed[2], ZERO, columns))
+                forces.points.lengths.add(f"{support.name}.gap", partial(LengthRates, speed[2], ZERO, columns))
             force = _one_sided(forces, support, deflection, _spring_force(support, deflection, speed))
             force = program.define(f"F_support{i}", force, "N", f"force of support {i}")
             total = total + U.T @ force
@@ -88,11 +88,11 @@ class LinearizedSupports:
             forces.effort(k, effort[i])
 
 
-def of(mechanism: SymbolicMechanism) -> Iterator[Supports | LinearizedSupports]:
+def of(mechanism: SymbolicMechanism) -> Iterator[SupportForces | LinearizedSupports]:
     """Return the supports of the base as one force element."""
     base = mechanism.chain.base
     if mechanism.supports and base is not None:
-        yield (LinearizedSupports if base.linearized else Supports)(mechanism.supports)
+        yield (LinearizedSupports if base.linearized else SupportForces)(mechanism.supports)
 
 
 def _gather(program: Program, i: int, **values: Expr) -> None:
@@ -102,16 +102,16 @@ def _gather(program: Program, i: int, **values: Expr) -> None:
         program.gatherings.add(f"{name}_support", (_SUPPORTS, f"support{i}"), value, unit, text)
 
 
-def _pressing_law(support: SymbolicSupport) -> PressingLaw:
+def _pressing_law(support: SymbolicBaseSupport) -> PressingLaw:
     return PressingLaw(support.stiffness[2], support.damping[2], support.law)
 
 
-def _spring_force(support: SymbolicSupport, deflection: Expr, rate: Expr) -> Expr:
+def _spring_force(support: SymbolicBaseSupport, deflection: Expr, rate: Expr) -> Expr:
     along = [-(support.stiffness[i] * deflection[i] + support.damping[i] * rate[i]) for i in range(2)]
     return ir.array([*along, _pressing_law(support).force(-deflection[2], -rate[2])])
 
 
-def _one_sided(forces: Forces, support: SymbolicSupport, deflection: Expr, force: Expr) -> Expr:
+def _one_sided(forces: Forces, support: SymbolicBaseSupport, deflection: Expr, force: Expr) -> Expr:
     """Force of a unilateral support: zero if clear of the ground or pulling, and no larger along it than on it.
 
     So what it holds along x and y vanishes with its force along z. If it ended all at once, what that does to the

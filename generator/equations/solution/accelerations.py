@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ....language import ir
 from ....language.ir import Expr, Index
 from ...program.program import Program
-from ..bodies.kinematics import Kinematics
+from ..bodies.kinematics import SymbolicKinematics
 from ..forces import friction
 from ..forces.friction import Response
 from . import multipliers, system
@@ -87,7 +87,7 @@ def _answers(
 
 
 def _response(
-    program: Program, kinematics: Kinematics, loads: JointLoads, k: int, X: Expr, Lambda: Expr | None
+    program: Program, kinematics: SymbolicKinematics, loads: JointLoads, k: int, X: Expr, Lambda: Expr | None
 ) -> Response:
     """Force through the joint of coordinate k, affine in the friction efforts."""
     mechanism = kinematics.mechanism

@@ -8,12 +8,12 @@ from ....language import ir
 from ....language.ir import Expr, Index
 from ...program.items import Definition
 from ...program.program import Program
-from ...program.tree import Inertial, Link, Transmitted, Tree
+from ...program.tree import InertiaForces, Transmitted, Tree, TreeBody
 
 _Pair = tuple[Expr, Expr]
 
 
-def by_recursion(program: Program, item: Definition, inertial: Inertial, tree: Tree) -> None:
+def by_recursion(program: Program, item: Definition, inertial: InertiaForces, tree: Tree) -> None:
     """Add a definition of forces on coordinates to the program, by the bodies of a tree, and what it needs."""
     program.section(item.origin.kind, item.origin.name, item.origin.element)
     x, name = inertial.x, item.name
@@ -47,7 +47,7 @@ class Loads:
         return self._known[name]
 
 
-def _own(link: Link) -> _Pair:
+def _own(link: TreeBody) -> _Pair:
     """Inertia wrench of a body for q̈ = 0, gravity included: moment about its origin and force, N·m and N."""
     m, s, J = link.mass, link.moment, link.inertia
     w, dw, dv = link.motion.w, link.motion.dw, link.motion.dv

@@ -15,13 +15,13 @@ from ....language import ir
 from ....language.ir import Expr, Index
 from ....mechanism import GROUND
 from ....mechanism.symbolic import SymbolicMechanism
-from ...program.gathered import Table
+from ...program.gathered import ConstantTable
 from ...program.program import Output, Program
 from ...program.tree import Transmitted
 from ..bodies.dynamics import Dynamics
-from ..bodies.kinematics import BODIES, Kinematics, Wrench
-from ..bodies.loops import Contact
-from ..constraints.reaction import Reaction
+from ..bodies.kinematics import BODIES, SymbolicKinematics, Wrench
+from ..bodies.loops import ConstrainedPair
+from ..constraints.reaction import ConstraintReaction
 from .solution import Solution
 
 
@@ -47,10 +47,10 @@ class JointLoads:
     def __init__(
         self,
         program: Program,
-        kinematics: Kinematics,
+        kinematics: SymbolicKinematics,
         dynamics: Dynamics,
         applied: dict[int, Wrench],
-        reactions: Sequence[Reaction],
+        reactions: Sequence[ConstraintReaction],
     ) -> None:
         self.program, self.kinematics, self.dynamics = program, kinematics, dynamics
         self.applied, self.reactions = applied, reactions
@@ -80,7 +80,7 @@ class JointLoads:
             {row: wrench for row, wrench in borne.items() if wrench is not None},
         )
 
-    def _borne(self, contact: Contact, body: int, behind: set[int]) -> tuple[Expr, Expr] | None:
+    def _borne(self, contact: ConstrainedPair, body: int, behind: set[int]) -> tuple[Expr, Expr] | None:
         """Return the wrench on a body's joint per multiplier of a contact; None without an effect."""
         relation = contact.relation
         if (contact.b in behind) == (contact.a in behind):
@@ -159,13 +159,13 @@ def _subtree(mechanism: SymbolicMechanism, body: int) -> set[int]:
 
 
 def outputs(
-    program: Program, kinematics: Kinematics, loads: JointLoads, solution: Solution, links: Sequence[str]
+    program: Program, kinematics: SymbolicKinematics, loads: JointLoads, solution: Solution, links: Sequence[str]
 ) -> None:
     """JointLoads of some links' joints as outputs: about the joint's origin, axes of the link."""
     program.gatherings.members(JOINTS, links)
     carried = {link: next(b.name for b in kinematics.mechanism.bodies if b.link == link) for link in links}
     text = "body that each joint carries"
-    program.gatherings.tables.append(Table("carried", JOINTS, BODIES, text, carried))
+    program.gatherings.tables.append(ConstantTable("carried", JOINTS, BODIES, text, carried))
     for link in links:
         body = next(b for b, other in enumerate(kinematics.mechanism.bodies) if other.link == link)
         N, F = _wrench(program, kinematics, loads, body, solution, link)
@@ -179,7 +179,7 @@ def outputs(
 
 
 def _wrench(
-    program: Program, kinematics: Kinematics, loads: JointLoads, body: int, solution: Solution, link: str
+    program: Program, kinematics: SymbolicKinematics, loads: JointLoads, body: int, solution: Solution, link: str
 ) -> tuple[Expr, Expr]:
     load, (N, F) = loads(body), loads.of_accelerations(body, solution.qdd)
     rest = [load.N, load.F]

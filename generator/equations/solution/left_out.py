@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from ....language import ir
 from ...program.program import Assertion, Program
-from ..constraints.constraints import Constraints, Row
+from ..constraints.constraints import ConstraintEquations, Row
 
 _SHARE = 1000.0  # violation of a left-out row per that of the others: a length in m where these are angles
 
 
-def derive(program: Program, rows: Constraints, active: Sequence[int], tolerance: float) -> None:
+def derive(program: Program, rows: ConstraintEquations, active: Sequence[int], tolerance: float) -> None:
     """Add a check for each row that is not active: violated beyond the tolerance, though the others are not.
 
     A row without a value, as a knife edge, is checked by its rate, against the others' values too: where these are

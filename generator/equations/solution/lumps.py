@@ -13,7 +13,7 @@ import numpy as np
 from ....language import ir
 from ....language.ir import Expr
 from ...program.program import Program
-from ...program.tree import Link, Tree
+from ...program.tree import Tree, TreeBody
 from ..bodies.dynamics import steiner, turned
 
 
@@ -30,13 +30,13 @@ class _Place:
 _ORIGIN = (ir.constant(np.eye(3)), ir.zeros(3), ir.zeros(3))
 
 
-class Lumps:
+class RigidComposites:
     """Trees of the same links, what is fixed lumped; defined in the program."""
 
-    def __init__(self, program: Program, links: Sequence[Link]) -> None:
+    def __init__(self, program: Program, links: Sequence[TreeBody]) -> None:
         self._program = program
         self._places: list[_Place] = []
-        moving: list[Link] = []
+        moving: list[TreeBody] = []
         for link in links:
             carrier = self._places[link.parent] if link.parent >= 0 else _Place(-1, *_ORIGIN)
             if link.fixed is not None:
@@ -53,7 +53,7 @@ class Lumps:
         """The tree of these links."""
         return Tree(self._links, tuple(replace(k, body=self._places[k.body].body) for k in tree.freedoms))
 
-    def _fixed(self, link: Link, carrier: _Place) -> _Place:
+    def _fixed(self, link: TreeBody, carrier: _Place) -> _Place:
         assert link.fixed is not None
         rotation, offset = link.fixed
         text = f"of {link.name} in the frame of the body that it is fixed to"
@@ -61,7 +61,7 @@ class Lumps:
         r = self._program.define(f"r_{link.name}_fixed", carrier.r + carrier.R @ offset, "m", f"origin {text}")
         return _Place(carrier.body, R, r, carrier.arm + link.arm)
 
-    def _lumped(self, link: Link, parts: Sequence[tuple[Link, _Place]]) -> Link:
+    def _lumped(self, link: TreeBody, parts: Sequence[tuple[TreeBody, _Place]]) -> TreeBody:
         parts = [(part, place) for part, place in parts if not ir.is_zero(part.mass)]
         if all(part.fixed is None for part, _ in parts):
             return link

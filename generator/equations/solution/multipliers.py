@@ -10,14 +10,14 @@ from ....mechanism.symbolic import SymbolicMechanism
 from ...program.items import listed
 from ...program.program import Program
 from ..bodies.dynamics import Dynamics
-from ..constraints.constraints import Constraints
+from ..constraints.constraints import ConstraintEquations
 from .system import submatrix
 
 
 def contact_multipliers(
     program: Program,
     mechanism: SymbolicMechanism,
-    constraints: Constraints,
+    constraints: ConstraintEquations,
     rows: Sequence[int],
     Lambda: Expr | None,
     columns: Shape,
@@ -36,7 +36,7 @@ def contact_multipliers(
     return _scattered(program, constraints, rows, Lambda)
 
 
-def _scattered(program: Program, constraints: Constraints, rows: Sequence[int], Lambda: Expr) -> Expr:
+def _scattered(program: Program, constraints: ConstraintEquations, rows: Sequence[int], Lambda: Expr) -> Expr:
     """Multipliers up to the last contact's row, zero for those that are not among `rows`."""
     reach = 1 + max(reaction.row for reaction in constraints.reactions)
     if list(rows[:reach]) == list(range(reach)):
@@ -77,7 +77,7 @@ def drive_efforts(
     program: Program,
     mechanism: SymbolicMechanism,
     dynamics: Dynamics,
-    constraints: Constraints,
+    constraints: ConstraintEquations,
     rows: Sequence[int],
     X: Expr,
     F: Expr,
@@ -102,7 +102,11 @@ def drive_efforts(
 
 
 def _exerted(
-    program: Program, mechanism: SymbolicMechanism, constraints: Constraints, rows: Sequence[int], forces: Expr
+    program: Program,
+    mechanism: SymbolicMechanism,
+    constraints: ConstraintEquations,
+    rows: Sequence[int],
+    forces: Expr,
 ) -> Expr:
     """[Λ; τ] of [Cᵀ B] [Λ; τ] = forces; with fewer unknowns than n the equations agree, which s = 0 says:
 

@@ -9,11 +9,11 @@ from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicMechanism
 from ...program.program import Output, Program
 from ..bodies.dynamics import Dynamics
-from ..bodies.filters import Followed
-from ..bodies.kinematics import Kinematics, Wrench
+from ..bodies.filters import FilterOutput
+from ..bodies.kinematics import SymbolicKinematics, Wrench
 from ..bodies.lowering import Lowering
 from ..bodies.points import Points
-from ..constraints.constraints import Constraints
+from ..constraints.constraints import ConstraintEquations
 from ..forces.friction import Bristle
 
 
@@ -29,11 +29,11 @@ class OpenEquations:
         Definitions of all quantities; `close` completes it, once.
     mechanism : SymbolicMechanism
         Bodies, force elements and tasks as expressions of the program's parameters.
-    bodies, inertia : Kinematics, Dynamics
+    bodies, inertia : SymbolicKinematics, Dynamics
         Motions of all bodies; M, shape (n, n), and h, shape (n,), with gravity in h.
     Q : Expr
         Generalised forces without friction, shape (n,), N or N·m.
-    constraints : Constraints or None
+    constraints : ConstraintEquations or None
         Constraint equations Φ, Φ̇, γ, shape (m,), and C, shape (m, n); None if there are none.
     points, lower : Points, Lowering
         Quantities of points by name, and the program's expressions for those of the description.
@@ -47,14 +47,14 @@ class OpenEquations:
 
     program: Program
     mechanism: SymbolicMechanism
-    bodies: Kinematics
+    bodies: SymbolicKinematics
     inertia: Dynamics
     Q: Expr
-    constraints: Constraints | None
+    constraints: ConstraintEquations | None
     points: Points
     lower: Lowering
     bristles: tuple[Bristle, ...]
-    commands: tuple[Followed, ...]
+    commands: tuple[FilterOutput, ...]
     wrenches: dict[int, Wrench]
     measured: tuple[Output, ...]
     stored: tuple[Callable[[], Expr], ...]

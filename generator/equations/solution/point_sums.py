@@ -15,7 +15,7 @@ from ....language import ir
 from ....language.ir import Expr, Index, Replacement
 from ...program.items import Definition, rewritten
 from ...program.program import Program
-from ...program.tree import Composites, Inertial, Transmitted, Tree
+from ...program.tree import Composites, InertiaForces, Transmitted, Tree
 from ..bodies.kinematics import BODIES, COORDINATES
 from .joint_loads import JOINTS
 
@@ -40,7 +40,7 @@ def with_point_sums(program: Program) -> Program:
             result.items.append(rewritten(item, change))
         elif item.name == "M" and item.symmetric:
             result.items.append(replace(item, parts=tuple(sums.mass_matrix())))
-        elif isinstance(inertial, Inertial) and inertial.x is None:
+        elif isinstance(inertial, InertiaForces) and inertial.x is None:
             result.items.append(replace(item, parts=tuple(sums.bias_forces(inertial.rows)), inertial=None))
         elif isinstance(inertial, Transmitted):
             load = replace(inertial, rest=change(inertial.rest))

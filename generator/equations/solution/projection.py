@@ -21,14 +21,18 @@ from ....mechanism.symbolic import SymbolicMechanism
 from ...program.items import LinearSolve
 from ...program.program import Program, Projection
 from ..bodies.dynamics import Dynamics
-from ..constraints.constraints import Constraints, Row
+from ..constraints.constraints import ConstraintEquations, Row
 from .system import ActiveSystem
 
 _ORIGIN = Origin("projection onto the constraints")
 
 
 def derive(
-    program: Program, mechanism: SymbolicMechanism, dynamics: Dynamics, rows: Constraints, active: ActiveSystem
+    program: Program,
+    mechanism: SymbolicMechanism,
+    dynamics: Dynamics,
+    rows: ConstraintEquations,
+    active: ActiveSystem,
 ) -> None:
     """Add the projections to a program that has its states; of the rows, the independent ones take part."""
 

@@ -9,13 +9,13 @@ from ....language import ir
 from ....language.ir import Expr, Index
 from ....mechanism.symbolic import SymbolicMechanism
 from ...program.program import Program
-from ..constraints.constraints import Constraints
+from ..constraints.constraints import ConstraintEquations
 from .linear_solves import dependent_names, split
 from .system import ActiveSystem, submatrix
 
 
 def velocities(
-    program: Program, mechanism: SymbolicMechanism, constraints: Constraints, active: ActiveSystem
+    program: Program, mechanism: SymbolicMechanism, constraints: ConstraintEquations, active: ActiveSystem
 ) -> tuple[Expr, Expr | None] | None:
     """Define the dependent velocities as outputs; returns C_d and D = ∂q̇_d/∂q̇_i, if there are any."""
     program.section("dependent velocities")

@@ -17,7 +17,7 @@ from ...program.items import listed
 from ...program.program import Program
 from ...program.tree import Tree
 from ..bodies.dynamics import Dynamics
-from ..constraints.constraints import Constraints
+from ..constraints.constraints import ConstraintEquations
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class ActiveSystem:
 
 
 def active_system(
-    mechanism: SymbolicMechanism, constraints: Constraints | None, partition: Partition
+    mechanism: SymbolicMechanism, constraints: ConstraintEquations | None, partition: Partition
 ) -> ActiveSystem:
     """Rows and coordinates that take part; where all rows are to have multipliers, none is put aside."""
     if constraints is None:
@@ -94,7 +94,7 @@ def forces(program: Program, dynamics: Dynamics, Q: Expr, units: Sequence[int]) 
     return f, _columns(program, "F", [f, *unit_efforts], text)
 
 
-def stabilised(mechanism: SymbolicMechanism, constraints: Constraints) -> Expr:
+def stabilised(mechanism: SymbolicMechanism, constraints: ConstraintEquations) -> Expr:
     """Return the stabilised C q̈: γ − 2αΦ̇ − β²Φ (Baumgarte), or γ + κ²Φ if Φ̇ = −κΦ."""
     if mechanism.formulation == "gpme_reduced":
         kappa = mechanism.kappa
@@ -122,7 +122,7 @@ def equations_of_motion(
     program: Program,
     mechanism: SymbolicMechanism,
     dynamics: Dynamics,
-    constraints: Constraints,
+    constraints: ConstraintEquations,
     active: ActiveSystem,
     F: Expr,
 ) -> EquationsOfMotion:

@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias
 from ....language import ir
 from ...program.items import ConstrainedSolve, Definition, LinearSolve, TreeSolve
 from ...program.program import Program
-from ...program.tree import Inertial, Transmitted, Tree
+from ...program.tree import InertiaForces, Transmitted, Tree
 from .inertia_forces import Loads, by_recursion
-from .lumps import Lumps
+from .lumps import RigidComposites
 
 Way: TypeAlias = Literal["auto", "dense", "recursion"]
 System: TypeAlias = LinearSolve | ConstrainedSolve
@@ -31,17 +31,19 @@ def with_tree_solves(program: Program, way: Way) -> Program | None:
         if isinstance(item, Definition) and isinstance(inertial, Transmitted):
             loads.add(item, inertial)
         elif item is system:
-            lumps = lumps or Lumps(found, _tree(system).links)
+            lumps = lumps or RigidComposites(found, _tree(system).links)
             found.items.append(TreeSolve(solved, lumps(_tree(system))))
-        elif isinstance(item, Definition) and isinstance(inertial, Inertial):
-            lumps = lumps or Lumps(found, inertial.tree.links)
+        elif isinstance(item, Definition) and isinstance(inertial, InertiaForces):
+            lumps = lumps or RigidComposites(found, inertial.tree.links)
             _forces(found, item, inertial, solved, lumps)
         else:
             found.items.append(item)
     return found
 
 
-def _forces(program: Program, item: Definition, inertial: Inertial, solved: System, lumps: Lumps) -> None:
+def _forces(
+    program: Program, item: Definition, inertial: InertiaForces, solved: System, lumps: RigidComposites
+) -> None:
     if isinstance(solved, ConstrainedSolve) and _is_solved_for(inertial, solved):
         program.items.append(_by_multipliers(item, inertial, solved))
     else:
@@ -70,13 +72,13 @@ def _with_multipliers(program: Program, system: System) -> System:
     return replace(system, multipliers=program.fresh("Lambda"))
 
 
-def _is_solved_for(inertial: Inertial, system: ConstrainedSolve) -> bool:
+def _is_solved_for(inertial: InertiaForces, system: ConstrainedSolve) -> bool:
     """Whether the accelerations are the unknowns themselves: none is held, and there are no friction efforts."""
     x = inertial.x
     return x is not None and x.op == "symbol" and x.data == system.name and len(system.shape) == 1
 
 
-def _by_multipliers(item: Definition, inertial: Inertial, system: ConstrainedSolve) -> Definition:
+def _by_multipliers(item: Definition, inertial: InertiaForces, system: ConstrainedSolve) -> Definition:
     """Rows of M q̈ = F + Cᵀ Λ."""
     assert system.multipliers is not None
     Lambda = ir.symbol(system.multipliers, system.wanted.shape)

@@ -15,7 +15,7 @@ from ....core.trajectory import Array
 from ....description.types.origin import Origin
 from ....language import ir
 from ....language.ir import Expr, Replacement, Shape
-from ...program.gathered import Gathered
+from ...program.gathered import GatheredArray
 from ...program.items import ConstrainedSolve, Definition, ImplicitSystem, Item, LinearSolve, TreeSolve, used
 from ...program.program import Program
 from .sums import folded
@@ -28,7 +28,7 @@ _TITLES = {
 
 
 @dataclass(frozen=True)
-class Variable:
+class ArrayDeclaration:
     """A declaration without a value, or of a parameter with one.
 
     value     expression of a parameter that follows from others; None for variables
@@ -81,7 +81,7 @@ class Arrangement:
     """
 
     program: Program
-    variables: tuple[Variable, ...]
+    variables: tuple[ArrayDeclaration, ...]
     statements: tuple[Statement, ...]
     spaces: Mapping[str, tuple[str, ...]]
     values: Mapping[str, tuple[Expr, ...]]
@@ -109,12 +109,12 @@ class _Gathering:
         self._published = program.published
         self._states = {state.name for state in program.states}
         self._parameters = {p.name for p in program.parameters}
-        self._variables: list[Variable] = []
+        self._variables: list[ArrayDeclaration] = []
         self._statements: list[Statement] = []
         self._places: dict[str, Expr] = {}
         self._fixed_places: dict[str, Expr] = {}
         self._inlined: dict[str, Expr] = {}
-        self._arrays: dict[str, tuple[Gathered, str, list[Expr]]] = {}
+        self._arrays: dict[str, tuple[GatheredArray, str, list[Expr]]] = {}
         for array in program.gatherings.arrays.values():
             self._reserve(array)
 
@@ -140,7 +140,7 @@ class _Gathering:
 
     # ---- arrays ----
 
-    def _reserve(self, array: Gathered) -> None:
+    def _reserve(self, array: GatheredArray) -> None:
         """Reserve an array's name and its elements' positions if all members of its set have the quantity."""
         labels = self._program.gatherings.sets[array.over]
         elements = [array.elements.get(label) for label in labels]
@@ -200,7 +200,7 @@ class _Gathering:
             and not self._definitions[name].calculated
         ]
 
-    def _add_array(self, array: Gathered, name: str, elements: list[Expr]) -> None:
+    def _add_array(self, array: GatheredArray, name: str, elements: list[Expr]) -> None:
         """Add the variable of an array and the equations of its elements."""
         shape = (len(elements), *elements[0].shape)
         own = {value.data for value in elements if value.op == "symbol"} & set(self._definitions)
@@ -216,9 +216,9 @@ class _Gathering:
         about = (name, shape, array.unit, description, origin, heading)
         if fixed:
             value = Expr("array", shape, tuple(self._fixed_value(array.name, element) for element in elements))
-            self._variables.append(Variable(*about, value, origins))
+            self._variables.append(ArrayDeclaration(*about, value, origins))
             return
-        self._variables.append(Variable(*about, None, origins, self._guess(elements)))
+        self._variables.append(ArrayDeclaration(*about, None, origins, self._guess(elements)))
         symbol = ir.symbol(name, shape)
         if not self._owned(elements):
             self._statements.append(Statement(symbol, ir.array(elements), origin, heading))
@@ -226,7 +226,7 @@ class _Gathering:
         for position, value in enumerate(elements):
             self._add_element(symbol, position, value, origin, heading)
 
-    def _origin(self, array: Gathered, origins: set[Origin]) -> Origin:
+    def _origin(self, array: GatheredArray, origins: set[Origin]) -> Origin:
         """Step of the derivation that defines an array, or what the elements are parts of."""
         steps = [origin for origin in origins if origin.kind not in ("link", "base")]
         if len(origins) == 1 and (steps or array.over not in _TITLES):
@@ -272,7 +272,7 @@ class _Gathering:
         nothing = np.zeros(elements[0].shape)
         return np.array([nothing if guess is None else guess for guess in found])
 
-    def _axes(self, array: Gathered, elements: list[Expr]) -> tuple[str, ...]:
+    def _axes(self, array: GatheredArray, elements: list[Expr]) -> tuple[str, ...]:
         return (array.over, *("" for _ in elements[0].shape))
 
     def _counted(self, shape: Shape) -> tuple[str, ...]:
@@ -280,7 +280,7 @@ class _Gathering:
         n = len(self._program.gatherings.sets.get("coordinates", ()))
         return tuple("coordinates" if size == n else "" for size in shape)
 
-    def _add_asked(self, waiting: dict[str, tuple[Gathered, str, list[Expr]]], renamed: Program) -> None:
+    def _add_asked(self, waiting: dict[str, tuple[GatheredArray, str, list[Expr]]], renamed: Program) -> None:
         """Add the arrays that equations, derived parameters or anything outside the items name; no others."""
         outside = {name for expr in _asked(renamed) for name in expr.symbols}
         while True:
@@ -308,7 +308,7 @@ class _Gathering:
             self._add_definition(item)
             return
         self._variables.append(
-            Variable(
+            ArrayDeclaration(
                 item.name,
                 item.shape,
                 item.unit,
@@ -326,9 +326,9 @@ class _Gathering:
         heading = str(item.origin)
         about = (item.name, item.shape, item.unit, with_units(item.description, item.unit), item.origin, heading)
         if item.constant and not item.replaceable:
-            self._variables.append(Variable(*about, folded(self._change_fixed(item.parts[0][1]))))
+            self._variables.append(ArrayDeclaration(*about, folded(self._change_fixed(item.parts[0][1]))))
             return
-        self._variables.append(Variable(*about, guess=self._guesses.get(item.name)))
+        self._variables.append(ArrayDeclaration(*about, guess=self._guesses.get(item.name)))
         if not item.replaceable:
             self._add_equations(item)
 

@@ -11,7 +11,7 @@ from ....description.types.origin import Origin
 from ....language import ir
 from ....language.ir import Expr
 from ...program.program import Program
-from .gather import Arrangement, Variable
+from .gather import Arrangement, ArrayDeclaration
 
 _LONGEST_PATH = 3  # tables that one position is looked up in
 _NUMBERING, _ALIKE = "numbering", "elements of equal kind"  # headings
@@ -179,31 +179,33 @@ def tables_for(arrangement: Arrangement) -> Tables:
     return Tables(arrangement.spaces, known, constants, parameters, mixed, program.fresh)
 
 
-def declared(tables: Tables, program: Program) -> tuple[Variable, ...]:
+def declared(tables: Tables, program: Program) -> tuple[ArrayDeclaration, ...]:
     """Constant tables and tables of parameters that loops have asked for."""
     return (*_topology(tables), *_constants(tables, program), *_parameters(tables))
 
 
-def _topology(tables: Tables) -> Iterator[Variable]:
+def _topology(tables: Tables) -> Iterator[ArrayDeclaration]:
     for table in tables.known:
         if table.name in tables.used:
             about = (table.name, (len(table.positions),), None, table.description, Origin(_NUMBERING), _NUMBERING)
-            yield Variable(*about, positions=table.positions)
+            yield ArrayDeclaration(*about, positions=table.positions)
 
 
-def _constants(tables: Tables, program: Program) -> Iterator[Variable]:
+def _constants(tables: Tables, program: Program) -> Iterator[ArrayDeclaration]:
     for name in sorted(tables.asked):
         over, elements = tables.constants[name]
         array = next(
             a for a in program.gatherings.arrays.values() if a.over == over and name.rstrip("_") == a.name
         )
         values = ir.constant([element.data for element in elements])
-        yield Variable(name, values.shape, array.unit, array.description, Origin(_NUMBERING), _NUMBERING, values)
+        yield ArrayDeclaration(
+            name, values.shape, array.unit, array.description, Origin(_NUMBERING), _NUMBERING, values
+        )
 
 
-def _parameters(tables: Tables) -> Iterator[Variable]:
+def _parameters(tables: Tables) -> Iterator[ArrayDeclaration]:
     for names, (name, shape) in tables.made.items():
         unit = tables.parameters[names[0]][0]
         value = Expr("array", (len(names), *shape), tuple(ir.symbol(each, shape) for each in names))
         text = f"{names[0]} to {names[-1]}" + ("" if unit else "; units differ by element")
-        yield Variable(name, value.shape, unit, text, Origin(_NUMBERING), _ALIKE, value)
+        yield ArrayDeclaration(name, value.shape, unit, text, Origin(_NUMBERING), _ALIKE, value)
