@@ -163,10 +163,10 @@ def test_power_of_the_drive() -> None:
     """Over a run the chosen drive does all the work: d(energy)/dt = τ q̇."""
     mechanism, start = started(linkage(actuated=["crank"]))
     run = solving.simulate(mechanism, start=start)
-    model = analysis.ReferenceModel(mechanism, start=start)
+    problem = solving.problem(mechanism, start)
     symbols = [c.symbol for c in mechanism.coordinates]
     q, qd = (np.array([run.signals[f"{s}{end}"] for s in symbols]).T for end in ("", "_dot"))
-    total = np.array([analysis.energy(model, t, a, b).total for t, a, b in zip(run.time, q, qd, strict=True)])
+    total = np.array([analysis.energy(problem, t, a, b).total for t, a, b in zip(run.time, q, qd, strict=True)])
     power = run.signals["crank_angle_effort"] * run.signals["crank_angle_dot"]
     work = np.concatenate([[0.0], np.cumsum((power[1:] + power[:-1]) / 2 * np.diff(run.time))])
     assert np.ptp(total) > 0.5

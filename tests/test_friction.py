@@ -26,7 +26,7 @@ from helpers_problem import evaluate, joint_loads, simulate, start_state
 from helpers_reference import manipulator, mechanism_of, random_mechanism, random_state
 from scipy.integrate import simpson, solve_ivp
 
-from gpmelica.analysis import ReferenceModel, energy
+from gpmelica.analysis import energy
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.api.results import Run
 from gpmelica.core.trajectory import Array, Trajectory
@@ -233,10 +233,10 @@ def test_energy_balance_with_friction() -> None:
     data["simulation"] = {"stop": 0.6, "output_step": 0.0025, "tolerance": 1e-11}
     prepared = prepare(from_data(data))
     mechanism = prepared.mechanism
-    run, model = simulate(mechanism), ReferenceModel(mechanism)
+    run = simulate(mechanism)
     rows = [[run.signals[c.symbol + part] for c in mechanism.coordinates] for part in ("", "_dot", "_z")]
     q, qd, z = (np.array(part).T for part in rows)
-    balance = [energy(model, t, *state) for t, *state in zip(run.time, q, qd, z, strict=True)]
+    balance = [energy(prepared.problem, t, *state) for t, *state in zip(run.time, q, qd, z, strict=True)]
     taken = simpson([e.friction for e in balance], x=run.time)
     assert taken > 0.3
     assert balance[0].total - balance[-1].total == pytest.approx(taken, rel=1e-5)

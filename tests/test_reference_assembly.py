@@ -16,7 +16,7 @@ from helpers_reference import BASES, BEAM, mechanism_of, random_state, unchecked
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from gpmelica.analysis import ReferenceModel, assemble, energy
+from gpmelica.analysis import InitialValueProblem, ReferenceModel, assemble, energy
 from gpmelica.analysis.start.statics import described_state, free_coordinates
 from gpmelica.analysis.start.velocities import allowed_velocities
 from gpmelica.core.errors import SolveError
@@ -210,15 +210,16 @@ def test_unlocked_four_bar_hangs_at_its_lowest() -> None:
     """With nothing locked, the linkage settles where its potential energy over the crank angle is smallest."""
     mechanism = mechanism_of(four_bar(statics={"locked": []}))
     locked = mechanism_of(four_bar(statics={"locked": ["crank"]}))
-    model, q = ReferenceModel(mechanism), equilibrium(mechanism)
+    q = equilibrium(mechanism)
+    hanging = InitialValueProblem(mechanism, (q, 0 * q))
 
     def potential(angle: float) -> float:
         at = assemble(locked, np.array([angle, *q[1:]]))
-        return energy(model, 0.0, at, 0 * at).potential
+        return energy(hanging, 0.0, at, 0 * at).potential
 
     found = minimize_scalar(potential, bounds=(q[0] - 0.5, q[0] + 0.5), method="bounded", options={"xatol": 1e-10})
     assert found.x == pytest.approx(q[0], abs=1e-6)
-    assert energy(model, 0.0, q, 0 * q).potential <= found.fun + 1e-12
+    assert energy(hanging, 0.0, q, 0 * q).potential <= found.fun + 1e-12
     assert np.abs(evaluate(mechanism, 0.0, q, 0 * q).qdd).max() < 1e-8
 
 
@@ -368,10 +369,9 @@ def test_closed_loop_stays_closed(kind: str, seed: int) -> None:
     run = simulate(mechanism, start=(q, qd), stop=0.2, output_step=0.05, method="DOP853", tolerance=1e-11)
     assert run.signals["violation_position"].max() < 1e-9
     assert run.signals["violation_velocity"].max() < 1e-8
-    model = ReferenceModel(mechanism)
     ends = [
         np.array([[run.signals[c.symbol + part][k] for c in mechanism.coordinates] for part in ("", "_dot")])
         for k in (0, -1)
     ]
-    first, last = (energy(model, 0.0, *end) for end in ends)
+    first, last = (energy(InitialValueProblem(mechanism, (q, qd)), 0.0, *end) for end in ends)
     assert last.total - first.total == pytest.approx(0.0, abs=1e-8 * max(first.kinetic, 1.0))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.integrate import simpson
 
 from gpmelica import analysis
-from gpmelica.analysis import Energy, ReferenceModel, energy
+from gpmelica.analysis import Energy, InitialValueProblem, ReferenceModel, energy
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.core.trajectory import Trajectory
@@ -35,8 +35,8 @@ def _columns(mechanism: Mechanism, trajectory: Trajectory, suffix: str) -> Array
 
 def _energies(mechanism: Mechanism, trajectory: Trajectory) -> list[Energy]:
     q, qd = _columns(mechanism, trajectory, ""), _columns(mechanism, trajectory, "_dot")
-    model = ReferenceModel(mechanism, start=(q[0], qd[0]))
-    return [energy(model, t, *state) for t, *state in zip(trajectory.time, q, qd, strict=True)]
+    problem = InitialValueProblem(mechanism, (q[0], qd[0]))
+    return [energy(problem, t, *state) for t, *state in zip(trajectory.time, q, qd, strict=True)]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -80,7 +80,8 @@ def test_conservative_forces_are_the_potentials_gradient(seed: int) -> None:
     model, (q, qd) = ReferenceModel(mechanism), random_state(mechanism, rng)
     if mechanism.supports and mechanism.chain.base.linearized:
         q[:6] *= 0.1
-    gradient = [slope(lambda x, e=e: energy(model, 0.0, q + x * e, qd).potential) for e in np.eye(mechanism.n)]
+    problem = InitialValueProblem(mechanism, (q, qd))
+    gradient = [slope(lambda x, e=e: energy(problem, 0.0, q + x * e, qd).potential) for e in np.eye(mechanism.n)]
     loads = model.forces(model.state(0.0, q, qd))
     assert np.abs(loads.gravity + loads.elastic + gradient).max() < 1e-8 * np.abs(gradient).max()
 
@@ -89,8 +90,9 @@ def test_conservative_forces_are_the_potentials_gradient(seed: int) -> None:
 def test_power_of_the_dampers(seed: int) -> None:
     """Dampers take power at every state, quadratic in the velocities."""
     mechanism, rng = random_mechanism(seed)
-    model, (q, qd) = ReferenceModel(mechanism), random_state(mechanism, rng)
-    once, twice = (energy(model, 0.0, q, factor * qd).dissipated for factor in (1, 2))
+    q, qd = random_state(mechanism, rng)
+    problem = InitialValueProblem(mechanism, (q, qd))
+    once, twice = (energy(problem, 0.0, q, factor * qd).dissipated for factor in (1, 2))
     assert once >= 0
     assert twice == pytest.approx(4 * once, rel=1e-12)
 

@@ -13,7 +13,7 @@ from ...mechanism import signal_names
 from ...reference.forces.element import ForceArrow
 from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
-from ...reference.solve.solver import InitialValueProblem, formulation
+from ...reference.solve.solver import InitialValueProblem
 
 
 @dataclass(frozen=True)
@@ -39,18 +39,20 @@ class Energy:
         return self.kinetic + self.potential
 
 
-def energy(model: ReferenceModel, t: float, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None) -> Energy:
+def energy(
+    problem: InitialValueProblem, t: float, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None
+) -> Energy:
     """Energy and power at t, s, q and qd, shape (n,), rad or m (per s), and z, shape (f + 2k,), see `evaluate`.
 
     The power of the constraints, which is not part of it, is `Evaluation.effort` @ qd.
     Raises SolveError if the mechanism has friction, which depends on q̈, and q̈ cannot be found.
     """
-    rate = np.asarray(qd, dtype=float)
+    model, rate = problem.model, np.asarray(qd, dtype=float)
     bristles, lag = model.further(None if z is None else np.asarray(z, dtype=float))
     state = model.state(t, np.asarray(q, dtype=float), rate, lag=lag)
     forces, friction = model.forces(state), 0.0
     if model.friction.coordinates:
-        friction = -float(model.evaluate(state, formulation(model, state), bristles).friction @ rate)
+        friction = -float(model.evaluate(state, problem.form, bristles).friction @ rate)
     return Energy(
         kinetic=0.5 * float(rate @ model.mass(state.posture)[0] @ rate),
         potential=model.forces.potential(state),
