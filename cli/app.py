@@ -412,6 +412,18 @@ add_to(app)
 
 
 @app.command()
+def new(
+    name: Annotated[str, typer.Argument(help="name of an example, such as crane")],
+    out: Annotated[Path, typer.Option("--out", help="folder of the copy")] = Path(),
+    as_json: Json = False,
+) -> None:
+    """Copy an example as a start for a description of your own."""
+    from ..tasks.new import copy_example
+
+    wrote(copy_example(name, out), as_json)
+
+
+@app.command()
 def schema() -> None:
     """JSON Schema of the description, for editors."""
     from ..description import schema as description_schema

@@ -1,15 +1,17 @@
 """The tutorials as a reader follows them: files written, commands run one by one, and what appears on the screen.
 
 A block with `title="NAME"` is the file NAME. One with `title="NAME, added"` is added to the file. One with
-`title="NAME, changed"` has pairs of lines: `-` and an old part of the file, `+` and the new part. Each line of a block
-`sh` is a command. Each line of a block `text` is a part of its output, `…` stands for anything; the block's title may
-give the exit status.
+`title="NAME, changed"` has pairs of lines: `-` and an old part of the file, `+` and the new part.
+
+Each line of a block `sh` is a command. Each line of a block `text` is a part of its output, in which `…` stands
+for anything. The title of such a block may give the exit status.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,7 +23,8 @@ from helpers_cli import Answer
 
 ROOT = Path(__file__).resolve().parent.parent
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
-_BLOCK = re.compile(r'^```(\w+)(?: title="([^"]*)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+GUIDES = sorted((ROOT / "docs" / "howto").glob("*.md"))
+_BLOCK = re.compile(r'^( *)```(\w+)(?: title="([^"]*)")?\n(.*?)^ *```$', re.MULTILINE | re.DOTALL)
 _INSTALLATION = ("python3 -m venv", ".venv/bin/pip", "pip install")
 
 
@@ -36,7 +39,8 @@ class Block:
 
 def blocks(page: Path) -> Iterator[Block]:
     for match in _BLOCK.finditer(page.read_text(encoding="utf-8")):
-        yield Block(*(group or "" for group in match.groups()))
+        indent, language, title, content = match.groups()
+        yield Block(language, title or "", re.sub(f"^{indent}", "", content, flags=re.MULTILINE))
 
 
 class Reader:
@@ -98,3 +102,13 @@ def test_a_reader_can_follow_the_tutorial(page: Path, tmp_path: Path) -> None:
     reader = Reader(tmp_path)
     for block in blocks(page):
         reader.follow(block)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_the_commands_of_a_guide_run(page: Path, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    reader = Reader(tmp_path)
+    for block in blocks(page):
+        reader.follow(block)
+        assert [answer.status for answer in reader.answers if answer.status] == [], reader.answers
