@@ -24,7 +24,7 @@ def draw_frame() -> None:
     parent, joint = (0.6, 0.6), (4.0, 1.7)
     _axes_of(axes, parent, 0.0, "parent frame")
     _arrow(axes, parent, joint, GREY)
-    axes.text(1.7, 1.75, "$X_b$: key frame (constant)", color=GREY, ha="center")
+    axes.text(2.3, 1.85, "$X_b$: key frame (constant)", color=GREY, ha="center")
     _axes_of(axes, joint, 0.25, "", faint=True)
     _axes_of(axes, joint, 0.75, "")
     angles = np.linspace(0.25, 0.75, 30)

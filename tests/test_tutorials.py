@@ -53,7 +53,7 @@ class Reader:
     def follow(self, block: Block) -> None:
         """Do what a block asks for, and compare the screen with what it shows."""
         if block.language == "sh":
-            self.answers = [self._run(line) for line in block.content.splitlines() if line]
+            self.answers = [self._run(line) for line in _commands(block.content)]
         elif block.language == "text":
             self._compare(block)
         elif block.title:
@@ -84,6 +84,10 @@ class Reader:
         before = path.read_text(encoding="utf-8") if manner else ""
         text = _changed(before, block.content) if manner == "changed" else before + block.content
         path.write_text(text, encoding="utf-8")
+
+
+def _commands(content: str) -> list[str]:
+    return [line for line in content.replace("\\\n", " ").splitlines() if line]
 
 
 def _changed(text: str, changes: str) -> str:
