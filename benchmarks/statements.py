@@ -109,12 +109,12 @@ def influences(paper: str, cases: Cases) -> Iterator[Finding]:
 
 
 def manipulator(cases: Cases) -> Iterator[Finding]:
-    f"{CHAINS}, section 3.1."
+    """Jarzębowska et al. 2023, section 3.1."""
     yield from influences(MANIPULATOR, cases)
 
 
 def rpsup(cases: Cases) -> Iterator[Finding]:
-    f"{CHAINS}, section 3.2."
+    """Jarzębowska et al. 2023, section 3.2."""
     yield from influences(RPSUP, cases)
     run = cases["S_r_L_r_J_nf"]
     violation = closure_violation(run)

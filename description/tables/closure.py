@@ -34,7 +34,7 @@ class Closure(Part):
     b: ClosureFrame
     """The other frame, on another link."""
     model: Literal["constraint", "spring_damper"] = "constraint"
-    """`constraint`: a cut joint, rows of Φ; `spring_damper`: a replacement joint (P3), which has no rows."""
+    """`constraint`: a cut joint with constraint equations; `spring_damper`: a replacement joint without any."""
     length: Positive | None = None
     """Between the origins of a `distance` closure, m; for no other."""
     stiffness: NonNegative6 | None = None
@@ -42,7 +42,7 @@ class Closure(Part):
     damping: NonNegative6 | None = None
     """Of a `spring_damper` along x y z, N·s/m, and about φ θ ψ, N·m·s/rad; without it none."""
     axes: Literal["local", "world"] | None = None
-    """Of a `spring_damper`, x y z are those of frame a (`local`, as without it) or the `world`'s, (7) of P3."""
+    """Axes of a `spring_damper` along x y z: those of frame a (`local`, the default) or those of the `world`."""
 
     @property
     def rows(self) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ class Inertial(Part):
     inertia: Moments | None = None
     """About the centre of mass, axes of the body's frame, kg·m²: the diagonal, or all of the 3×3."""
     pseudo_inertia: Matrix4 | None = None
-    """In place of the three: the 4×4 of (10) of P0, about the frame's origin, in kg·m², kg·m and kg."""
+    """In place of the three: the 4×4 pseudo-inertia about the frame's origin, in kg·m², kg·m and kg."""
 
     @property
     def has_inertia(self) -> bool:

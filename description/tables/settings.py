@@ -20,7 +20,7 @@ class Constraints(Part):
     """How constraints are kept."""
 
     formulation: Literal["gpme", "gpme_reduced", "lagrange"] = "gpme"
-    """`gpme`: states q and q̇; `gpme_reduced`: q and the independent q̇, (7) of P4; `lagrange`: with multipliers."""
+    """`gpme`: states q and q̇; `gpme_reduced`: q and the independent q̇; `lagrange`: with multipliers."""
     dependent: AutoOrNames = "auto"
     """Names of the dependent coordinates, one per independent row; `auto` chooses them."""
     alpha: PlainNonNegative = 20.0

@@ -35,7 +35,7 @@ Share = Annotated[float, *between(RAMP)]
 
 
 class Path(Part):
-    """Waypoints that a point passes, at rest at each of them unless legs overlap: (28) and (29) of P0."""
+    """Waypoints that a point passes, at rest at each of them unless legs overlap."""
 
     point: str
     """Name of the point that follows the path."""
@@ -139,7 +139,7 @@ class Programmed(Part):
     expression: str | None = None
     """What is to be zero."""
     order: Order = 0
-    """0: of positions; 1: linear in velocities; 2: linear in accelerations, (7) of P0, not stabilised."""
+    """0: of positions; 1: linear in velocities; 2: linear in accelerations, not stabilised."""
     path: Path | None = None
     """In place of an expression: waypoints for a point."""
 
@@ -193,7 +193,7 @@ class Motion(Part):
 
 
 class Nonholonomic(Part):
-    """Knife edge, (30) of P1: the point's velocity has no component along the normal."""
+    """Knife edge: the point's velocity has no component along the normal."""
 
     name: Name
     """Of its row; its force is the output `<name>_force`."""

@@ -1,7 +1,7 @@
 """Closure types: each is a list of scalar conditions between two frames a and b.
 
 A condition is zero where the loop is closed. To add a closure type, add a row to `CLOSURE_TYPES`; constraint
-rows and every backend follow. Spring-dampers take the same conditions as deformations (P3 (4)–(12)).
+rows and every backend follow. Spring-dampers take the same conditions as deformations (Urbaś 2016 (4)–(12)).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _between(a: int, b: int) -> Condition:
 
 
 _SAME_ORIGIN = (_along(X), _along(Y), _along(Z))
-_SAME_AXES = (_between(Z, Y), _between(X, Z), _between(Y, X))  # P3 (12): d_φ, d_θ, d_ψ
+_SAME_AXES = (_between(Z, Y), _between(X, Z), _between(Y, X))  # Urbaś 2016 (12): d_φ, d_θ, d_ψ
 
 CLOSURE_TYPES: dict[str, tuple[Condition, ...]] = {
     "revolute": (*_SAME_ORIGIN, _between(X, Z), _between(Y, Z)),
