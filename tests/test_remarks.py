@@ -13,7 +13,7 @@ from awkward_machines import MACHINES
 from awkward_machines.judge import toml
 from helpers_cli import Command
 from helpers_examples import EXAMPLES
-from helpers_parts import Table, Y, Z, body, link, machine
+from helpers_parts import Table, X, Y, Z, body, link, machine
 from helpers_plausible import crane, hanging, ids, pendulum, remarks, remarks_of_run
 
 from gpmelica import plausibility
@@ -99,6 +99,17 @@ def test_a_static_start_that_accelerates() -> None:
 )
 def test_starts_that_may_accelerate(tables: Table) -> None:
     assert remarks(released(**tables)) == []
+
+
+@pytest.mark.parametrize("driven", [True, False], ids=["by the task", "by nothing"])
+def test_a_task_that_drives_a_held_joint_is_a_reason_to_accelerate(driven: bool) -> None:
+    """A task keeps the height of the second rod's end; statics held both joints, and one of them is free then."""
+    second = link("second", "revolute", Y, "rod", xyz=X) | body(1.0, [0.5, 0.0, 0.0], [0.01, 0.1, 0.1])
+    table = released(simulation={"start": "statics"}, points={"E": {"link": "second", "position": X}})
+    table["links"].append(second)
+    if driven:
+        table["programmed"] = [{"name": "height", "expression": "E.z - start(E.z)"}]
+    assert ids(remarks(table)) == ([] if driven else ["start_accelerates"])
 
 
 def test_a_velocity_is_a_reason_to_accelerate() -> None:
