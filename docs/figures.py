@@ -67,15 +67,15 @@ def draw_contact() -> None:
     point = (2.4, 0.7)
     axes.plot(*point, marker="o", color=INK)
     _arrow(axes, point, (2.4, 2.25), RED)
-    axes.text(2.25, 1.75, "N = k δ + c dδ/dt, N ≥ 0", color=RED, ha="right")
+    axes.text(1.6, 1.75, r"$N = k\delta + d\,\dot\delta \geq 0$", color=RED, ha="right")
     _arrow(axes, point, (1.4, 0.7), BLUE)
-    axes.text(1.35, 0.45, "μ N tanh(v/v_s)", color=BLUE, ha="right")
+    axes.text(1.35, 0.45, r"$\mu N\,\tanh(v/v_s)$", color=BLUE, ha="right")
     axes.annotate("", (4.6, 0.7), (4.6, 1.0), arrowprops={"arrowstyle": "<->", "color": INK})
     axes.plot([2.4, 4.7], [0.7, 0.7], color=GREY, lw=0.8, ls="--")
     axes.text(4.7, 0.42, "depth δ = −gap")
     _arrow(axes, (5.2, 1.0), (5.2, 1.7), GREEN)
     axes.text(5.1, 1.8, "normal", color=GREEN, ha="center")
-    _save(figure, axes, "contact", (-0.6, 6.2), (0.2, 3.1))
+    _save(figure, axes, "contact", (-1.4, 6.2), (0.2, 3.1))
 
 
 def draw_pipeline() -> None:
