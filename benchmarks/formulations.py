@@ -1,4 +1,4 @@
-"""The formulations side by side: size, agreement, drift (P4; design 4.4 to 4.6).
+"""The formulations side by side: size, agreement, drift (Krasinskiy 2023).
 
     python benchmarks/formulations.py
 
@@ -159,7 +159,7 @@ def _unknowns(model: Prepared, formulation: str) -> int:
 
 
 def size_table(measured: dict[str, tuple[Row, ...]]) -> Table:
-    """P4's claim: states and unknowns of each formulation."""
+    """Krasinskiy 2023's claim: states and unknowns of each formulation."""
     headings = ("", *(f"{formulation}: states, unknowns, µs" for formulation in FORMULATIONS))
     table = Table(*headings, box=MARKDOWN)
     for title, rows in measured.items():

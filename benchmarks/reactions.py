@@ -1,4 +1,4 @@
-"""The mobile robot of P1: path, reactions under three eliminations, and which of the reactions can be believed.
+"""The mobile robot of Wojtyra and Frączek 2013: path, reactions under three eliminations, and which are unique.
 
     python benchmarks/reactions.py
 
@@ -105,7 +105,7 @@ def _paths(axes: Axes, run: Trajectory) -> None:
         width = 2.2 if name == "centre" else 1.0
         axes.plot(x, y, linewidth=width, color=colour, label=name)
     axes.set_aspect("equal")
-    axes.set_title("Paths of the platform's centre and of the contacts (P1 Fig. 3)")
+    axes.set_title("Paths of the platform's centre and of the contacts (Wojtyra and Frączek 2013 Fig. 3)")
     axes.set_xlabel("x in m")
     axes.set_ylabel("y in m")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))

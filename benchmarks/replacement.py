@@ -1,4 +1,4 @@
-"""Replacement joints of the linkage RSRRP against its cut joint, over the replacement's stiffness (P3).
+"""Replacement joints of the linkage RSRRP against its cut joint, over the replacement's stiffness (Urbaś 2016).
 
     python benchmarks/replacement.py
 

@@ -1,4 +1,4 @@
-"""Statements of papers P0 and P2 about their examples, reproduced or contradicted by ours, with numbers.
+"""Statements of two papers about their examples, reproduced or contradicted by ours, with numbers.
 
 python benchmarks/statements.py [--json]
 
@@ -34,6 +34,8 @@ from gpmelica.runs.fmpy_runs import simulate as runs
 from gpmelica.tasks.build import build_native
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+CRANE = "Jarzębowska et al. 2020, crane"
+MANIPULATOR, RPSUP = (f"Jarzębowska et al. 2023, {name}" for name in ("manipulator", "RPSUP"))
 CLEARLY = 2.0  # times as much
 _NO_LOAD = 1e-3  # N
 
@@ -92,7 +94,7 @@ class Cases:
 
 
 def influences(paper: str, cases: Cases) -> Iterator[Finding]:
-    """Influence of support, link and friction on the joints' motion, and of the link on their reactions (P0)."""
+    """Influence of support, link and friction on the joints' motion, and of the link on their reactions."""
     rigid = "S_r_L_r_J_nf"
     others = {"support": "S_fl_L_r_J_nf", "link": "S_r_L_fl_J_nf", "friction": "S_r_L_r_J_f"}
     moved = {what: cases.difference(rigid, case) for what, case in others.items()}
@@ -107,61 +109,61 @@ def influences(paper: str, cases: Cases) -> Iterator[Finding]:
 
 
 def manipulator(cases: Cases) -> Iterator[Finding]:
-    """P0, section 3.1."""
-    yield from influences("P0, manipulator", cases)
+    """Jarzębowska et al. 2023, section 3.1."""
+    yield from influences(MANIPULATOR, cases)
 
 
 def rpsup(cases: Cases) -> Iterator[Finding]:
-    """P0, section 3.2."""
-    yield from influences("P0, RPSUP", cases)
+    """Jarzębowska et al. 2023, section 3.2."""
+    yield from influences(RPSUP, cases)
     run = cases["S_r_L_r_J_nf"]
     violation = closure_violation(run)
     k = int(np.argmax(violation))
     yield Finding(
-        "P0, RPSUP",
+        RPSUP,
         "S_r_L_r_J_nf violates the cut joint by 4.39 cm at 2.014 s",
         f"at most {100 * violation[k]:.2g} cm, at {run.reference.time[k]:.3f} s",
         bool(abs(violation[k] - 0.0439) < 0.01),
     )
     bent = np.linalg.norm(shape_at(cases["S_r_L_fl_J_nf"], "coupler", 2.0)[-1, 1:])  # from the first one's axis
-    yield Finding("P0, RPSUP", "the coupler bends by 4 cm at 2 s", f"{100 * bent:.2g} cm", 0.02 < bent < 0.08)
+    yield Finding(RPSUP, "the coupler bends by 4 cm at 2 s", f"{100 * bent:.2g} cm", 0.02 < bent < 0.08)
 
 
 def crane(cases: Cases) -> Iterator[Finding]:
-    """P2, numerical studies."""
+    """Jarzębowska et al. 2020, numerical studies."""
     lugre, dahl = (cases.difference("rigid_boom", f"rigid_boom_{model}") for model in ("lugre", "dahl"))
     apart = cases.difference("rigid_boom_lugre", "rigid_boom_dahl")
     yield Finding(
-        "P2, crane",
+        CRANE,
         "both friction models have similar results",
         f"LuGre {100 * lugre:.2g} %, Dahl {100 * dahl:.2g} % from none, {100 * apart:.2g} % from each other",
         CLEARLY * apart < min(lugre, dahl),
     )
-    yield Finding("P2, crane", "Dahl resists more than LuGre", f"{dahl / lugre:.3g} times", dahl > lugre)
+    yield Finding(CRANE, "Dahl resists more than LuGre", f"{dahl / lugre:.3g} times", dahl > lugre)
     ranges = [np.ptp(cases[case].reference.signals["column_angle"]) for case in ("rigid_boom", "rigid_boom_lugre")]
     yield Finding(
-        "P2, crane",
+        CRANE,
         "friction dissipates: the slewed column gets less far",
         f"{ranges[1]:.4g} instead of {ranges[0]:.4g} rad",
         ranges[1] < ranges[0],
     )
     shaken = [shaking(cases[case]) for case in ("flexible_boom", "flexible_boom_lugre")]
     yield Finding(
-        "P2, crane",
+        CRANE,
         "friction suppresses the oscillations of the flexible boom",
         f"RMS of its elastic rates {shaken[1] / shaken[0]:.3g} times that without friction",
         CLEARLY * shaken[1] < shaken[0],
     )
     swings = [np.ptp(cases[case].reference.signals["base_z"]) for case in softer_supports()]
     yield Finding(
-        "P2, crane",
+        CRANE,
         "softer supports: larger motion of the base along z (ours without friction)",
         ", ".join(f"{1000 * swing:.3g} mm" for swing in swings),
         bool(np.all(np.diff(swings) > 0)),
     )
     moved = [cases.difference("rigid_boom", case) for case in softer_supports()[1:]]
     yield Finding(
-        "P2, crane",
+        CRANE,
         "softer supports: more complex motion of the links (ours without friction)",
         ", ".join(f"{100 * value:.2g} %" for value in moved),
         moved[1] > moved[0],

@@ -15,7 +15,7 @@ from ..core.errors import DescriptionError, GpmelicaError, MissingToolError, Unk
 from ..core.progress import Progress, renamed
 from ..core.version import __version__
 from ..options.common import DescribedCase, Printed, PrintedVerdict
-from ..options.exchange import ReactionsOptions
+from ..options.exchange import NewOptions, ReactionsOptions
 from ..options.model import (
     AnimateOptions,
     BuildFiles,
@@ -311,6 +311,14 @@ def reactions(source: DescribedCase, options: ReactionsOptions, answer: Printed)
 
 
 add_to(app)
+
+
+@command(app, "new")
+def new(options: NewOptions, answer: Printed) -> None:
+    """Copy an example as a start for a description of your own."""
+    from ..tasks.new import copy_example
+
+    wrote(copy_example(options.name, options.out), answer.as_json)
 
 
 @app.command()

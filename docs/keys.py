@@ -15,7 +15,7 @@ _HEAD = """# Every key of a description
 
 Made from the schema by `python docs/keys.py`; `gpmelica schema` prints the same for editors. SI units, angles in
 rad. How keys work together is explained in [the chain description](description.md), joints and frames are drawn in
-[joints and frames](joints.md), and what the equations of the papers P0 to P4 are for is in [theory](theory.md).
+[joints and frames](joints.md), and the equations are explained in [theory](theory.md).
 """
 _UNBOUNDED = 1e30
 

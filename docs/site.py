@@ -20,6 +20,7 @@ _OUTSIDE = (
     "examples/*.ipynb",
     "benchmarks/*",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
 )
 
 

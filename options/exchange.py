@@ -29,6 +29,14 @@ class ExportOptions:
 
 
 @dataclass(frozen=True)
+class NewOptions:
+    """Options of `new`."""
+
+    name: Annotated[str, Option("name of an example, such as crane", positional=True)]
+    out: Annotated[Path, Option("folder of the copy")] = Path()
+
+
+@dataclass(frozen=True)
 class ReactionsOptions:
     """Options of `reactions`."""
 

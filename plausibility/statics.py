@@ -75,10 +75,11 @@ def _cause(name: str) -> str:
 def accelerated_start(model: Prepared, initial: InitialState) -> Iterator[Remark]:
     """The coordinate that accelerates most at t = 0, where the description asks for a static start.
 
-    Commanded accelerations and all that they cause are no reason to ask. Velocities in the description, and
-    programmed constraints that the description lets start violated, are reasons to accelerate.
+    Commanded accelerations and all that they cause are no reason to ask. Reasons to accelerate are velocities in
+    the description, programmed constraints that may be violated at the start, and programmed constraints that
+    drive a joint which statics held.
     """
-    if not _is_static(model):
+    if not _is_static(model) or _task_takes_over(model):
         return
     lever = extent(model)
     linear = [
@@ -100,6 +101,18 @@ def accelerated_start(model: Prepared, initial: InitialState) -> Iterator[Remark
         unit,
         limit,
     )
+
+
+def _task_takes_over(model: Prepared) -> bool:
+    """Whether a programmed constraint drives a joint that statics held.
+
+    The joint's moment held the load before the start, and a force at the constrained point holds it afterwards.
+    """
+    coordinates = model.mechanism.coordinates
+    settled = {coordinates[k].name for k in _balanced(model)}
+    driven_alone = {motion.joint.partition(".")[0] for motion in model.chain.motions}
+    held = {c.name for c in coordinates if c.role == "joint" and c.owner not in driven_alone} - settled
+    return bool(model.chain.programmed) and not held.isdisjoint(model.dependent)
 
 
 def _is_static(model: Prepared) -> bool:

@@ -19,7 +19,7 @@ _FORCES = "Modelica.Mechanics.MultiBody.Forces"
 _TASK = (
     "tau = noEvent(if time < 1 then time else 1)",
     "{x, y, z} = tip.frame_b.r_0",
-    "Phi = {(x/a)^2 + (y/b)^2 - 1, z - z_start - rise*tau^3*(10 - 15*tau + 6*tau^2)}",
+    "Phi = {(x/a)^2 + (y/b)^2 - (x_start/a)^2 - (y_start/b)^2, z - z_start - rise*tau^3*(10 - 15*tau + 6*tau^2)}",
     "Phi_dot = der(Phi)",
     "der(Phi_dot) + 2*alpha*Phi_dot + beta^2*Phi = {0, 0}",
     "guide.force = lambda[1]*{2*x/a^2, 2*y/b^2, 0} + lambda[2]*{0, 0, 1}",
@@ -54,6 +54,7 @@ def _add_support(drawing: Drawing, i: int, support: BaseSupport, base: str) -> N
 def _parameters(model: Prepared) -> Iterator[str]:
     described, constraints = model.chain.parameters, model.chain.constraints
     values = {name: described[name].value for name in ("a", "b", "rise")}
-    values |= {"alpha": constraints.alpha, "beta": constraints.beta, "z_start": model.start_values()["start_E_z"]}
+    values |= {"alpha": constraints.alpha, "beta": constraints.beta}
+    values |= {f"{axis}_start": model.start_values()[f"start_E_{axis}"] for axis in "xyz"}
     for name, value in values.items():
         yield f"parameter Real {name} = {float(value)!r}"

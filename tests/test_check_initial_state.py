@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from awkward_machines.judge import toml
 from helpers_cli import Command
+from helpers_examples import EXAMPLES
 from helpers_parts import Table, X, Y, Z, body, link, machine
 from helpers_plausible import crane, hanging
 
+import gpmelica as gp
 from gpmelica.analysis.prepared import prepare
 from gpmelica.description.load import from_data
 from gpmelica.tasks.check import Summary
@@ -85,6 +87,13 @@ def test_inputs_and_their_values() -> None:
         {"name": "hoist", "value": 2.0, "unit": "m"},
         *({"name": f"push_{axis}", "value": 0.0, "unit": "N"} for axis in "xyz"),
     ]
+
+
+@pytest.mark.parametrize(("case", "violation"), [(None, 0.0), ("stabilisation", 0.28)])
+def test_the_crane_of_the_examples_starts_on_its_ellipse(case: str | None, violation: float) -> None:
+    """All constraints hold at the start without an exemption; the case `stabilisation` declares its violation."""
+    model = gp.load(EXAMPLES / "crane.toml", case, simulation={"stop": 0.01})
+    assert model.simulate()["violation_position"][0] == pytest.approx(violation, rel=0.01, abs=1e-12)
 
 
 @pytest.mark.slow

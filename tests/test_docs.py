@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import runpy
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gpmelica.cli.app import app
 from gpmelica.description import schema
 from gpmelica.description.types.joints import JOINT_TYPES
 from gpmelica.plausibility import KINDS
@@ -63,3 +66,37 @@ def test_every_remark_is_explained(kind: str) -> None:
     page = (ROOT / "docs" / "plausible.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith(f"| `{kind}` |")]
     assert rows and all(line.count(" | ") == 3 for line in rows)
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    pages = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    assert [page for page in pages if f": {page}\n" not in navigation] == []
+
+
+def test_every_example_is_in_the_gallery() -> None:
+    gallery = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    for path in (ROOT / "examples").rglob("*.toml"):
+        assert f" {path.relative_to(ROOT).as_posix()}" in gallery
+        assert f"gallery/{path.stem}.png" in gallery
+        assert (ROOT / "docs" / "gallery" / f"{path.stem}.png").is_file()
+
+
+def test_every_command_is_in_the_reference() -> None:
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    commands = [
+        command.name or command.callback.__name__ for command in app.registered_commands if command.callback
+    ]
+    assert [name for name in commands if f"`gpmelica {name}" not in page] == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.md")), ids=lambda path: path.stem)
+def test_descriptions_and_programs_in_pages_are_well_formed(path: Path) -> None:
+    """Blocks of TOML and Python can be parsed."""
+    page = path.read_text(encoding="utf-8")
+    for indent, language, content in re.findall(r"^( *)```(toml|python)\b[^\n]*\n(.*?)^ *```$", page, re.M | re.S):
+        text = re.sub(f"^{indent}", "", content, flags=re.M)
+        if language == "python":
+            ast.parse(text)
+        elif "…" not in text:
+            tomllib.loads(text)

@@ -363,7 +363,7 @@ def test_frequency_response_and_its_figure(compile_data: CompileData) -> None:
 
 def test_drift_time_and_violations_are_said_with_numbers(compile_example: Compile) -> None:
     """The crane starts off its ellipse, falls, and its height is a function of time."""
-    compiled = compile_example("crane", "rigid_boom")
+    compiled = compile_example("crane", "stabilisation")
     space = linearized(Plant(compiled.model, compiled.fmu), point(compiled.model, 0.2))
     violated, drift, time = space.notes
     assert "the state violates constraints, ellipse by 0.2" in violated

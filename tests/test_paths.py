@@ -161,7 +161,7 @@ def _actual(run: Any) -> np.ndarray:
 
 def test_target_of_expressions_is_the_foot_point() -> None:
     """The crane's target lies on ellipse and height, and the way to it is normal to both surfaces."""
-    mechanism = crane("rigid_boom")
+    mechanism = crane("stabilisation")
     run = simulate(mechanism, stop=0.3, start=None)
     target, actual = programmed_target(mechanism, run)["E"], _actual(run)
     x, y, z = target.T

@@ -119,6 +119,17 @@ def test_motions_of_others_that_follow_from_a_commanded_one() -> None:
     assert remarks(machine(slide, bob, motions=[motion], simulation={"start": "statics"})) == []
 
 
+@pytest.mark.parametrize("driven", [True, False], ids=["by the task", "by nothing"])
+def test_a_task_that_drives_a_held_joint_is_a_reason_to_accelerate(driven: bool) -> None:
+    """A task keeps the height of the second rod's end; statics held both joints, and one of them is free then."""
+    second = link("second", "revolute", Y, "rod", xyz=X) | body(1.0, [0.5, 0.0, 0.0], [0.01, 0.1, 0.1])
+    table = released(simulation={"start": "statics"}, points={"E": {"link": "second", "position": X}})
+    table["links"].append(second)
+    if driven:
+        table["programmed"] = [{"name": "height", "expression": "E.z - start(E.z)"}]
+    assert ids(remarks(table)) == ([] if driven else ["start_accelerates"])
+
+
 def test_a_velocity_is_a_reason_to_accelerate() -> None:
     table = released(simulation={"start": "statics"})
     table["links"][0]["joint"]["velocity"] = 1.0

@@ -31,7 +31,7 @@ _TURNED = (
     0.7  # of both ends' smallest singular values: rows that change by less in a step do not get singular in it
 )
 _FASTEST = 3e8  # rad/s or m/s
-_EDGE = 1e-3  # of a step, at its ends: there the smallest singular value's direction is looked at
+_EDGE = 1e-3  # of a step, at its ends: there the sign of the smallest singular value's rate is evaluated
 _CLOSE = 0.1  # the same: what ends there does so by it
 _VERY_CLOSE = 1e-2  # the same: short steps are not for anything else
 _SHORT = 1e-2  # of the longest step

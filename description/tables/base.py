@@ -43,9 +43,9 @@ class Base(Inertial):
     """Body between ground and links, with the six coordinates of a free joint; its frame is the world's at 0."""
 
     support: Literal["flexible", "rigid"] = "flexible"
-    """`flexible`: on spring-dampers; `rigid`: six coordinates are 0 (Jarzębowska et al. 2023, equation (32))."""
+    """`flexible`: on spring-dampers; `rigid`: all six coordinates are constrained to 0."""
     linearized: bool = Field(False, strict=True)
-    """Whether supports' deflections are linear in the base's angles, for small ones (Jarzębowska et al. 2020)."""
+    """Whether the supports' deflections are linear in the base's angles, an approximation for small angles."""
     supports: tuple[Support, ...] = ()
     """The spring-dampers; at least one if `support` is `flexible`."""
     shape: Shape | None = None

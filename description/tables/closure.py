@@ -34,7 +34,7 @@ class Closure(Part):
     b: ClosureFrame
     """The other frame, on another link."""
     model: Literal["constraint", "spring_damper"] = "constraint"
-    """`constraint`: a cut joint with constraints; `spring_damper`: a replacement joint (Urbaś 2016) without."""
+    """`constraint`: a cut joint with constraint equations; `spring_damper`: a replacement joint without any."""
     length: Positive | None = None
     """Between the origins of a `distance` closure, m; for no other."""
     stiffness: NonNegative6 | None = None
@@ -42,7 +42,7 @@ class Closure(Part):
     damping: NonNegative6 | None = None
     """Of a `spring_damper` along x y z, N·s/m, and about φ θ ψ, N·m·s/rad; without it none."""
     axes: Literal["local", "world"] | None = None
-    """Axes of a `spring_damper`'s x y z: `local`, frame a's (default), or the `world`'s (Urbaś 2016, (7))."""
+    """Axes of a `spring_damper` along x y z: those of frame a (`local`, the default) or those of the `world`."""
 
     @property
     def rows(self) -> tuple[str, ...]:

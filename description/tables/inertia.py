@@ -29,7 +29,7 @@ class Inertial(Part):
     inertia: Moments | None = None
     """About the centre of mass, axes of the body's frame, kg·m²: the diagonal, or all of the 3×3."""
     pseudo_inertia: Matrix4 | None = None
-    """4×4 in place of the three (Jarzębowska et al. 2023, equation (10)); frame's origin; kg·m², kg·m and kg."""
+    """In place of the three: the 4×4 pseudo-inertia about the frame's origin, in kg·m², kg·m and kg."""
 
     @property
     def has_inertia(self) -> bool:

@@ -20,7 +20,7 @@ class Constraints(Part):
     """Formulation and stabilisation of the constraints."""
 
     formulation: Literal["gpme", "gpme_reduced", "lagrange"] = "gpme"
-    """`gpme`: states q and q̇; `gpme_reduced`: q and independent q̇ (Krasinskiy 2023); `lagrange`: multipliers."""
+    """`gpme`: states q and q̇; `gpme_reduced`: q and the independent q̇; `lagrange`: with multipliers."""
     dependent: AutoOrNames = "auto"
     """Names of the dependent coordinates, one per independent row; `auto` chooses them."""
     alpha: PlainNonNegative = 20.0

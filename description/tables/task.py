@@ -36,7 +36,7 @@ Share = Annotated[AnyNumber, between(RAMP)]
 
 
 class Path(Part):
-    """Waypoints of a point, at rest at each unless legs overlap (Jarzębowska et al. 2023, (28) and (29))."""
+    """Waypoints that a point passes, at rest at each of them unless legs overlap."""
 
     point: str
     """Name of the point that follows the path."""
@@ -140,7 +140,7 @@ class Programmed(Part):
     expression: str | None = None
     """What is to be zero."""
     order: Order = 0
-    """0: positions; 1: linear in velocities; 2: in accelerations, unstabilised (Jarzębowska et al. 2023, (7))."""
+    """0: of positions; 1: linear in velocities; 2: linear in accelerations, not stabilised."""
     path: Path | None = None
     """In place of an expression: waypoints for a point."""
 
@@ -194,7 +194,7 @@ class Motion(Part):
 
 
 class Nonholonomic(Part):
-    """Knife edge: the point's velocity has no component along the normal (Wojtyra and Frączek 2013, (30))."""
+    """Knife edge: the point's velocity has no component along the normal."""
 
     name: Name
     """Of its row; its force is the output `<name>_force`."""

@@ -103,7 +103,8 @@ def _dependence_with(program: Program, item: ConstrainedSolve) -> tuple[Expr, Ex
     if item.ratios is not None:
         Cd, D = item.ratios
         assert D is not None
-        return Cd, D, program.solve("w", Cd, item.wanted, "dependent accelerations at rest", names)
+        meaning = "dependent accelerations for zero independent accelerations"
+        return Cd, D, program.solve("w", Cd, item.wanted, meaning, names)
     Cd, Ci = split(program, item.jacobian, item.dependent, item.independent)
     assert Ci is not None
     (m, free), columns = Ci.shape, (*item.shape, 1)[1]
