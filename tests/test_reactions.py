@@ -21,6 +21,7 @@ from gpmelica.analysis.prepared import prepare
 from gpmelica.analysis.start.absolute import Pair, pairs
 from gpmelica.description.load import from_data
 from gpmelica.reference.constraints.redundancy import rank_of, scaled
+from gpmelica.options.model import MotionOptions
 from gpmelica.tasks import reactions as solvability
 from gpmelica.tasks.check import Summary
 from gpmelica.tasks.loads import loads
@@ -245,7 +246,7 @@ def test_knife_edges_are_marked() -> None:
     ]
     data["forces"] = [{"name": "gust", "link": "sleigh", "point": [0.2, 0.0, 0.0], "force": ["0", "5*t", "0"]}]
     data["simulation"]["stop"] = 0.2
-    summary = loads(prepare(from_data(data)))
+    summary = loads(prepare(from_data(data)), MotionOptions())
     assert summary.data()["not_unique"] == {"blade": ["force"], "again": ["force"]}
     assert {"blade_force (not unique)", "front_force"} <= summary.marked_run().signals.keys()
     assert summary.data()["knife_edges"]["front"]["max"] > 0.1
