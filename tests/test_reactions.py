@@ -20,8 +20,8 @@ from gpmelica.analysis.at_one_state.reactions import _idle_by_qr, _idle_by_svd, 
 from gpmelica.analysis.prepared import prepare
 from gpmelica.analysis.start.absolute import Pair, pairs
 from gpmelica.description.load import from_data
-from gpmelica.reference.constraints.redundancy import rank_of, scaled
 from gpmelica.options.model import MotionOptions
+from gpmelica.reference.constraints.redundancy import rank_of, scaled
 from gpmelica.tasks import reactions as solvability
 from gpmelica.tasks.check import Summary
 from gpmelica.tasks.loads import loads
