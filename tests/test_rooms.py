@@ -73,6 +73,7 @@ linear
 sweeps
 exchange
 exchange.ssp
+coupling
 tasks
 api
 gpmelica
