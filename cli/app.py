@@ -27,6 +27,7 @@ from .console import (
     verdict_table,
     wrote,
 )
+from .coupling import add_to as add_coupling
 from .exchange import export_app, import_app
 from .linear import add_to as add_linear
 from .options import (
@@ -409,6 +410,7 @@ def reactions(file: File, case: Case = None, out: Out = None, as_json: Json = Fa
 
 
 add_to(app)
+add_coupling(app)
 
 
 @app.command()

@@ -46,7 +46,8 @@ def residuals(network: Network, record: Record) -> list[Residual]:
     found = []
     pairs, seen = bonds(network), set[frozenset[int]]()
     for bond in pairs:
-        both = frozenset((int(network.source[bond.column]), bond.row))
+        source = int(network.source[bond.column])
+        both = frozenset((source, bond.row if source < network.n_y else source))
         if both in seen:  # the same connection from its other side
             continue
         seen.add(both)
@@ -59,6 +60,12 @@ def residuals(network: Network, record: Record) -> list[Residual]:
         where = " · ".join(".".join(port) for port in (network.inputs[bond.column], network.outputs[bond.row]))
         found.append(Residual(where, float(created[np.argmax(np.abs(created))]), turned))
     return found
+
+
+def _takes(network: Network, source: int) -> bool:
+    """Whether the part of an output is evaluated over the step, and not at its end alone."""
+    abilities = network.parts[network.owner(source)].abilities
+    return abilities.takes_courses or abilities.memory
 
 
 def _flow(pieces: Array, bond: Bond, lengths: Array) -> Array:
@@ -88,8 +95,8 @@ def _other_side(
     for row in (bond.row, bond.position):
         for k in range(columns.start, columns.stop):
             if row is not None and network.driven[k] and network.source[k] == row:
-                motion = given[:, k] if row == bond.row else _derivative(given[:, k], lengths)
-                return (
-                    network.factor[bond.column] / network.factor[k] * polynomials.work(pieces[:, source], motion)
-                )
+                motion = given[:, k] if _takes(network, source) else network.factor[k] * pieces[:, row]
+                motion = motion if row == bond.row else _derivative(motion, lengths)
+                factor = network.factor[bond.column] / network.factor[k]
+                return np.asarray(factor * polynomials.work(pieces[:, source], motion))
     return None

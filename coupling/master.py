@@ -20,7 +20,6 @@ _EVENT_PASSES = 10
 _LOST = 30  # steps in a row in which predicted inputs are off by more than half of their range
 _SHORTEST = 1e-9  # of the run: no step is shorter but those to an event
 _ITERATION = 1e-9
-_FINEST_MEAN = 8.0  # parts of the nominal step: a connection that is not resolved shortens steps no further
 
 
 @dataclass(frozen=True)
@@ -128,6 +127,9 @@ class Master:
                 self._record.rejected += 1
                 h = self._shorter(end - present.t, error, present.t)
         self._record.wall_s = clock.perf_counter() - begun
+        for stepper in self._steppers:
+            for part, seconds in stepper.seconds.items():
+                self._record.seconds[self._network.parts[part].name] = seconds
         return self._record
 
     def initial(self) -> Present:
@@ -175,6 +177,8 @@ class Master:
             sample = period * (math.floor(t / period + 1e-6) + 1)
             if end > sample - 1e-6 * period:
                 end = sample
+        if s.step is None and any(stepper.method == SEQUENTIAL for stepper in self._steppers):
+            end = min(end, s.start + s.nominal * (math.floor((t - s.start) / s.nominal + 1e-6) + 1))
         rest = s.stop - t
         if end - t > rest * (1 - 1e-9):
             return s.stop
@@ -295,19 +299,12 @@ class Master:
         for stepper in self._steppers:
             rows = [k for part in stepper.group.parts for k in self._range(part)]
             rows = [k for k in rows if not self._network.signals[k].discrete]
-            if stepper.method == MEAN:
-                rows = stepper.resolved
-            if rows:
+            if rows and stepper.method != MEAN:
                 found.append(self._group_error(stepper, present, step, rows, scale))
         return max(found) / self._settings.tolerance
 
     def _group_error(self, stepper: Stepper, present: Present, step: Step, rows: list[int], scale: Array) -> float:
         end = polynomials.ends(step.courses[rows])
-        if stepper.method == MEAN:
-            if len(present.times) < 3:
-                return 0.0
-            guess = polynomials.ends(present.predicted(step.h, 2)[rows])
-            return float(np.max(np.abs(end - guess) / scale[rows]) ** (2 / 3) / 4.0)
         if stepper.method == SEQUENTIAL:
             feedback = stepper.group.feedback
             if not len(feedback):
@@ -337,8 +334,6 @@ class Master:
         s = self._settings
         if s.step is not None or not self._restores:
             return False
-        if step.h <= s.nominal / _FINEST_MEAN and any(stepper.method == MEAN for stepper in self._steppers):
-            return False
         if step.h <= 2 * _SHORTEST * (s.stop - s.start):
             self._record.missed += 1
             return False
@@ -346,7 +341,7 @@ class Master:
 
     def _exponent(self) -> float:
         """Power of the step that the estimated error goes with, inverted."""
-        orders = {HERMITE: 4.0, PIN: 4.0, MEAN: 2.0, SEQUENTIAL: self._settings.order + 1.0}
+        orders = {HERMITE: 4.0, PIN: 4.0, MEAN: 4.0, SEQUENTIAL: self._settings.order + 1.0}
         return 1.0 / min((orders[s.method] for s in self._steppers if s.group.loops), default=4.0)
 
     def _first(self, present: Present) -> float:
@@ -374,8 +369,7 @@ class Master:
             most = min(most, *[p for p in self._periods if p is not None])
         if factor < 1.25 and error <= 1.0:
             return min(used, most)
-        least = s.nominal / _FINEST_MEAN if any(x.method == MEAN for x in self._steppers) else 0.0
-        return self._rung(max(min(used * min(max(factor, 0.3), 2.0), most), least))
+        return self._rung(min(used * min(max(factor, 0.3), 2.0), most))
 
     def _shorter(self, h: float, error: float, t: float) -> float:
         s = self._settings

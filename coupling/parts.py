@@ -248,7 +248,8 @@ class OdePart(_Part):
             dense_output=bool(self._switches),
             first_step=h,
         )
-        return solution.sol if self._switches else lambda time: solution.y[:, -1]
+        course: Any = solution.sol
+        return course if self._switches else lambda time: np.asarray(solution.y[:, -1])
 
     def _first_event(self, t: float, h: float, at: Callable[[float], tuple[float, Array, Array]]) -> float | None:
         """Time of the first change of a side within the step, s."""
@@ -259,11 +260,15 @@ class OdePart(_Part):
             values = np.array([side * switch.function(*at(time)) for time in grid])
             after = np.flatnonzero(values[1:] < 0.0)
             if len(after):
-                found.append(_root(lambda time, s=switch: s.function(*at(time)), *grid[after[0] : after[0] + 2]))
+                k = int(after[0])
+                found.append(_root(switch.function, at, float(grid[k]), float(grid[k + 1])))
         return min(found) if found else None
 
 
-def _root(function: Callable[[float], float], begin: float, end: float) -> float:
+def _root(condition: Callable[..., float], at: Callable[[float], Any], begin: float, end: float) -> float:
+    def function(time: float) -> float:
+        return condition(*at(time))
+
     if function(begin) * function(end) >= 0.0:  # rounding at an event that has just been handled
         return begin
     return float(brentq(function, begin, end, xtol=1e-15, rtol=1e-15))

@@ -184,8 +184,9 @@ def _sequential(
     if gain is not None and gain >= limits[min(wish, 2)]:
         text = (
             f"the loop multiplies an error by {gain:.3g} in each step (for a force and motion cut: the apparent"
-            f" mass ratio of the driven to the free side), and order {wish} is stable below {limits[min(wish, 2)]:.3g};"
-            " let the heavier side give the motion, or use parts that restore their states"
+            f" mass ratio of the driven to the free side), and order {wish} is stable below"
+            f" {limits[min(wish, 2)]:.3g}; let the heavier side give the motion, or use parts that restore their"
+            " states"
         )
         remarks.append(Remark("mass_ratio", "group", text))
         if most < 0 and not wished:

@@ -1,9 +1,9 @@
 """Systems from SSP archives of version 1.0 and 2.0: elements, connections, parameter values, annotations.
 
 Nested systems are flattened: `inner.motor` is the element `motor` of the system `inner`. The reader takes FMUs,
-linear transformations, unit conversions, parameter sets and mappings, inside the description or as files. It takes no
-nested archives, signal dictionaries, clocks and structural parameters. What the master needs beyond the standard is in
-an annotation of the type `org.gpmelica.coupling`; a step may also be in an annotation of OMSimulator or OSP.
+linear transformations, unit conversions, parameter sets and mappings, inside the description or as files. It takes
+no nested archives, signal dictionaries, clocks and structural parameters. What the master needs beyond the
+standard is in an annotation of the type `org.gpmelica.coupling`; a step may also be in one of OMSimulator or OSP.
 """
 
 from __future__ import annotations
@@ -206,6 +206,10 @@ class _Reader:
         linear = next(_children(node, "LinearTransformation"), None)
         factor = 1.0 if linear is None else _number(linear, "factor", 1.0)
         offset = 0.0 if linear is None else _number(linear, "offset", 0.0)
+        for kind in ("Boolean", "Integer", "Enumeration"):
+            if next(_children(node, f"{kind}MappingTransformation"), None) is not None:
+                text = f"{kind}MappingTransformation is not supported; use a linear transformation or none"
+                self._problems.append(Problem(f"connection to {'.'.join(target)}", text))
         if target in self._hops:
             first = ".".join(self._hops[target].source)
             text = f"has two drivers, {first} and {'.'.join(source)}; remove one of the connections"

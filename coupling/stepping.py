@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time as clock
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -243,7 +244,9 @@ class Stepper:
         else:
             given = held(network.given(part, step.courses), participant.abilities)
         step.given[network.columns[part]] = given
+        begun = clock.perf_counter()
         reached, event = participant.advance(step.t, step.h, given)
+        self.seconds[part] += clock.perf_counter() - begun
         if reached < step.end - _ROUNDING * max(1.0, abs(step.end)):
             raise EarlyReturn(reached)
         if event:

@@ -16,12 +16,13 @@ from .master import Master, Record, Settings
 from .network import Network
 from .ports import positions
 from .rehearsal import Choice, rehearse
-from .stepping import METHODS, Stepper
+from .stepping import MEAN, METHODS, Stepper
 from .system import Remark, System
 
 _GRID = 1000  # points at which runs are compared
 _GAP = 1e-9  # of the range of a position
 _REFINEMENTS = 2
+_USUAL = 1e-4  # tolerance
 _FINER = 10.0  # tolerance of a run over that of the run that it is held against
 
 
@@ -156,12 +157,12 @@ def couple(system: System, options: Options, progress: Progress = silent) -> Cou
     run = _run(system.network, choices, settings, progress)
     for _ in range(_REFINEMENTS + 1):
         fine = _run(system.network, choices, _finer(settings), progress)
-        error, worst = _difference(system.network, rows, run, fine)
+        error, worst = _difference(system.network, rows, run, fine, _grid(settings))
         if error <= settings.tolerance or settings.step is not None:
             break
         coarse, run, settings = run, fine, _finer(settings)
-    tolerance = options.tolerance or system.tolerance or 1e-4
-    order = _order(system.network, rows, (coarse, run, fine), error)
+    tolerance = options.tolerance or system.tolerance or _USUAL
+    order = _order(system.network, rows, (coarse, run, fine), error, _grid(settings))
     return _judged(system, choices, settings, run, tolerance, error, worst, order, remarks)
 
 
@@ -179,7 +180,7 @@ def _settings(system: System, options: Options) -> Settings:
     stop = options.stop or system.stop
     if stop is None or stop <= system.start:
         raise DescriptionError(system.name, "expected the end of the run in the archive, found none; give --stop")
-    tolerance = options.tolerance or system.tolerance or 1e-4
+    tolerance = options.tolerance or system.tolerance or _USUAL
     nominal = options.step or system.step or (stop - system.start) / 1000.0
     return Settings(system.start, stop, tolerance, options.step, nominal, 2)
 
@@ -193,6 +194,9 @@ def _finer(s: Settings) -> Settings:
 
 
 def _run(network: Network, choices: Sequence[Choice], settings: Settings, progress: Progress) -> Record:
+    if settings.step is None and any(choice.method == MEAN for choice in choices):
+        shorter = (settings.tolerance / _USUAL) ** 0.5  # the method has order 2, and no estimate of its error
+        settings = replace(settings, step=shorter * settings.nominal)
     pairs = positions(network)
     steppers = [
         Stepper(network, group, choice.method, min(choice.order, 2), pairs)
@@ -202,8 +206,10 @@ def _run(network: Network, choices: Sequence[Choice], settings: Settings, progre
     return Master(network, steppers, replace(settings, order=min(order, 2))).run(progress)
 
 
-def _grid(record: Record) -> Array:
-    return np.linspace(record.times[0], record.times[-1], _GRID + 1)
+def _grid(settings: Settings) -> Array:
+    """Times at which runs are compared, s: communication points of all of them, if their steps are fixed."""
+    step = settings.nominal if settings.step is None else 2.0 * settings.step
+    return settings.start + output_grid(settings.stop - settings.start, step)
 
 
 def _ranges(record: Record, network: Network) -> Array:
@@ -211,9 +217,10 @@ def _ranges(record: Record, network: Network) -> Array:
     return np.asarray(np.ptp(values, axis=0))
 
 
-def _difference(network: Network, rows: Sequence[int], run: Record, fine: Record) -> tuple[float, str]:
+def _difference(
+    network: Network, rows: Sequence[int], run: Record, fine: Record, grid: Array
+) -> tuple[float, str]:
     """Largest difference of two runs relative to each signal's range, without the neighbourhood of jumps."""
-    grid = _grid(fine)
     for event in fine.events:
         width = 2.0 * max((abs(event - e) for e in run.events if abs(event - e) < 1e-2 * grid[-1]), default=0.0)
         grid = grid[np.abs(grid - event) > max(width, 1e-9)]
@@ -265,11 +272,11 @@ def _judged(
 
 
 def _order(
-    network: Network, rows: Sequence[int], runs: tuple[Record, Record, Record], error: float
+    network: Network, rows: Sequence[int], runs: tuple[Record, Record, Record], error: float, grid: Array
 ) -> float | None:
     """Observed order from three runs; None if rounding, or a step that does not change, hides it."""
     coarse, run, fine = runs
-    outer, _ = _difference(network, rows, coarse, fine)
+    outer, _ = _difference(network, rows, coarse, fine, grid)
     counts = [len(r.pieces) for r in (coarse, run, fine)]
     if error < 1e-12 or outer <= error or counts[1] <= 1.05 * counts[0]:
         return None
@@ -308,8 +315,8 @@ def _missed(run: Record) -> list[Remark]:
     if not run.missed:
         return []
     text = (
-        f"outputs jump or kink inside {run.missed} steps that cannot be shortened further, so an FMU has events that"
-        " it does not report; use an FMU 3.0 with event mode"
+        f"outputs jump or kink inside {run.missed} steps that cannot be shortened further, so an FMU has events"
+        " that it does not report; use an FMU 3.0 with event mode"
     )
     return [Remark("unreported_event", "system", text)]
 

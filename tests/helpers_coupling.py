@@ -268,3 +268,40 @@ def boom_exact(m1: float, m2: float, t: Array) -> Array:
 
     found = solve_ivp(rate, (0.0, t[-1]), [0.6, -0.4, 0.0, 0.0], "DOP853", t, rtol=1e-12, atol=1e-12)
     return np.array([_L1 * np.cos(found.y[0]), _L1 * np.sin(found.y[0])])
+
+
+# ---- Random linear systems ----------------------------------------------------------------------------------
+
+
+def random_system(seed: int) -> tuple[Network, Array, Array]:
+    """Two or three coupled parts of one to three states each, stable as a whole; the matrix and the start.
+
+    Each part gives its states as outputs and takes a state of every other part.
+    """
+    draw = np.random.default_rng(seed)
+    sizes = draw.integers(1, 4, size=draw.integers(2, 4))
+    n = int(sizes.sum())
+    whole = draw.normal(size=(n, n)) * 2.0
+    stops = np.cumsum(sizes)
+    spans = [slice(int(stop - size), int(stop)) for stop, size in zip(stops, sizes, strict=True)]
+    for k, rows in enumerate(spans):  # of another part, only the first state acts
+        for j, columns in enumerate(spans):
+            if j != k:
+                whole[rows, columns.start + 1 : columns.stop] = 0.0
+    whole -= (max(np.linalg.eigvals(whole).real.max(), 0.0) + 0.3) * np.eye(n)
+    start = draw.normal(size=n)
+    parts, wires = [], []
+    for k, rows in enumerate(spans):
+        others = [j for j in range(len(spans)) if j != k]
+        drive = whole[rows][:, [spans[j].start for j in others]]
+        inputs, outputs = [f"u{j}" for j in others], [f"y{i}" for i in range(sizes[k])]
+        parts.append(
+            LinearPart(f"P{k}", inputs, outputs, whole[rows, rows], drive, np.eye(sizes[k]), x=start[rows])
+        )
+        wires += [Wire((f"P{j}", "y0"), (f"P{k}", f"u{j}")) for j in others]
+    return Network(parts, wires), whole, start
+
+
+def random_exact(matrix: Array, start: Array, t: Array) -> Array:
+    """States over time, shape (n, k)."""
+    return np.array([expm(matrix * time) @ start for time in t]).T
