@@ -91,6 +91,7 @@ class Master:
         }
         self._periods = [p.abilities.period for p in parts if p.abilities.period is not None]
         self._low, self._high = np.full(network.n_y, np.inf), np.full(network.n_y, -np.inf)
+        self._sizes: Array | None = None
         self._lost = 0
         self._alike = self._signals_of_one_unit()
 
@@ -276,11 +277,15 @@ class Master:
     # ---- Error and step length -----------------------------------------------------------------------------
 
     def _see(self, values: Array) -> None:
-        self._low = np.fmin(self._low, values[: self._network.n_y])
-        self._high = np.fmax(self._high, values[: self._network.n_y])
+        seen = values[: self._network.n_y]
+        if np.any(seen < self._low) or np.any(seen > self._high):
+            self._low, self._high = np.fmin(self._low, seen), np.fmax(self._high, seen)
+            self._sizes = None
 
     def _scale(self) -> Array:
         """Sizes of outputs and pin forces: their ranges up to now, at least a thousandth of their magnitude."""
+        if self._sizes is not None:
+            return self._sizes
         magnitude = np.maximum(np.abs(self._low), np.abs(self._high))
         found = np.maximum(self._high - self._low, 1e-3 * magnitude)
         if self._settings.scales is not None:
@@ -288,7 +293,8 @@ class Master:
         for rows in self._alike:
             floor = 1e-3 * float(found[rows].max())
             found[rows] = np.maximum(found[rows], floor or 1.0)
-        return np.append(found, np.ones(len(self._network.pins)))
+        self._sizes = np.append(found, np.ones(len(self._network.pins)))
+        return self._sizes
 
     def _iteration_tolerance(self) -> float:
         return _ITERATION if self._settings.step else min(1e-3 * self._settings.tolerance, 1e-6)

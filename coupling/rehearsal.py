@@ -15,7 +15,19 @@ from .master import Master, Settings
 from .network import Group, Network
 from .participant import Participant
 from .ports import positions
-from .stepping import HERMITE, MEAN, PIN, SEQUENTIAL, Present, Step, Stepper, gains_of, held, indices
+from .stepping import (
+    HERMITE,
+    MEAN,
+    PIN,
+    SEQUENTIAL,
+    Present,
+    Step,
+    Stepper,
+    connection_of,
+    gains_of,
+    held,
+    indices,
+)
 from .system import Remark
 
 _SAME = 1e-9  # relative difference of two steps from one state
@@ -197,9 +209,20 @@ def _sequential(
 
 
 def _loop_gain(network: Network, group: Group) -> float | None:
-    """Spectral radius of the loop at once, by directional derivatives; None if one is missing."""
-    gains, connection = gains_of(network, group)
-    return None if gains is None else float(np.max(np.abs(np.linalg.eigvals(connection @ gains)), initial=0.0))
+    """Factor of an error of the extrapolated inputs in one sequential pass; None if a part gives no gains.
+
+    Parts earlier in the order have given their new outputs, so only connections backwards carry the error on.
+    """
+    gains, connection = gains_of(network, group), connection_of(network, group)
+    if gains is None:
+        return None
+    place = {part: k for k, part in enumerate(group.parts)}
+    column = [place[k] for k in group.parts for _ in network.parts[k].inputs]
+    row = [place[k] for k in group.parts for _ in network.parts[k].outputs]
+    forwards = np.array(row)[None, :] < np.array(column)[:, None]
+    at_once = np.eye(len(row)) - gains @ (connection * forwards)
+    passed = np.linalg.solve(at_once, gains @ (connection * ~forwards))
+    return float(np.max(np.abs(np.linalg.eigvals(passed)), initial=0.0))
 
 
 def _connection_speed(network: Network, group: Group, present: Present, h: float) -> float | None:

@@ -118,6 +118,9 @@ class Stepper:
         slopes = np.array([network.parts[network.owner(int(k))].abilities.gives_slopes for k in group.feedback])
         self._sloped = group.feedback[slopes.astype(bool)] if len(slopes) else group.feedback
         self.solver = Solver(fixed_point=method == HERMITE)
+        self._columns, self._rows = indices(network.columns, group.parts), indices(network.rows, group.parts)
+        self._connection = connection_of(network, group)
+        self._held = [k for k in self._rows if network.signals[k].discrete]
         self._pairs = network.pairs[group.pins - network.n_y]
         self._rates = self._paired_rates()
         self.seconds = dict.fromkeys(group.parts, 0.0)
@@ -206,12 +209,11 @@ class Stepper:
         return np.array(columns).T
 
     def _predict(self, present: Present, step: Step) -> None:
-        rows = indices(self.network.rows, self.group.parts)
+        rows = self._rows
         full = present.predicted(step.h, self.order) if self.method == SEQUENTIAL else present.continued(step.h)
         step.courses[rows] = full[rows]
-        for k in rows:
-            if self.network.signals[k].discrete:
-                step.courses[k] = [present.values[k], 0.0, 0.0, 0.0]
+        for k in self._held:
+            step.courses[k] = [present.values[k], 0.0, 0.0, 0.0]
         step.predicted[rows] = step.courses[rows]
         if self.method == MEAN:
             step.courses[rows] = polynomials.constant(polynomials.means(step.courses[rows]))
@@ -282,9 +284,9 @@ class Stepper:
             found = polynomials.through(
                 times, np.stack([*(v[rows] for v in present.history[-points:]), end], axis=1)
             )
-        for k, signal in enumerate(participant.outputs):
-            if signal.discrete:
-                found[k] = [present.values[rows.start + k], 0.0, 0.0, 0.0]
+        for row in self._held:
+            if rows.start <= row < rows.stop:
+                found[row - rows.start] = [present.values[row], 0.0, 0.0, 0.0]
         return found
 
     def _mean_inputs(self, part: int, present: Present, step: Step) -> Array:
@@ -373,12 +375,11 @@ class Stepper:
         """
         if self.method != SEQUENTIAL or not self.group.loops:
             return values
-        gains, connection = gains_of(self.network, self.group)
+        gains = gains_of(self.network, self.group)
         if gains is None or not np.any(gains):
             return values
-        found = values.copy()
-        columns = indices(self.network.columns, self.group.parts)
-        rows = indices(self.network.rows, self.group.parts)
+        found, connection = values.copy(), self._connection
+        columns, rows = self._columns, self._rows
         miss = self.network.inputs_at(values)[columns] - polynomials.ends(step.given[columns])
         found[rows] += gains @ np.linalg.solve(np.eye(len(columns)) - connection @ gains, miss)
         return found
@@ -414,21 +415,20 @@ def indices(slices: Any, parts: Any) -> list[int]:
     return [k for part in parts for k in range(slices[part].start, slices[part].stop)]
 
 
-def gains_of(network: Network, group: Group) -> tuple[Array | None, Array]:
-    """Derivatives of a group's outputs by its inputs, and of its inputs by its outputs through connections.
-
-    Returns
-    -------
-    gains : shape (outputs, inputs) of the group, or None if a part does not tell
-    connection : shape (inputs, outputs) of the group
-    """
+def connection_of(network: Network, group: Group) -> Array:
+    """Derivatives of a group's inputs by its outputs, shape (inputs, outputs) of the group."""
     columns, rows = indices(network.columns, group.parts), indices(network.rows, group.parts)
     place = {row: k for k, row in enumerate(rows)}
-    connection = np.zeros((len(columns), len(rows)))
+    found = np.zeros((len(columns), len(rows)))
     for k, column in enumerate(columns):
         row = int(network.source[column])
         if network.driven[column] and row in place:
-            connection[k, place[row]] = network.factor[column]
+            found[k, place[row]] = network.factor[column]
+    return found
+
+
+def gains_of(network: Network, group: Group) -> Array | None:
+    """Derivatives of a group's outputs by its inputs, shape (outputs, inputs); None if a part does not tell."""
     blocks = [network.parts[part].gains() for part in group.parts]
     known = [block for block in blocks if block is not None]
-    return (block_diag(*known) if len(known) == len(blocks) else None), connection
+    return np.asarray(block_diag(*known)) if len(known) == len(blocks) else None
