@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from ..core.trajectory import Array
 from . import courses as polynomials
@@ -211,7 +210,7 @@ class Stepper:
     def _predict(self, present: Present, step: Step) -> None:
         rows = self._rows
         full = present.predicted(step.h, self.order) if self.method == SEQUENTIAL else present.continued(step.h)
-        step.courses[rows] = full[rows]
+        step.courses[rows] = full[rows] if len(rows) < self.network.n_y else full[: self.network.n_y]
         for k in self._held:
             step.courses[k] = [present.values[k], 0.0, 0.0, 0.0]
         step.predicted[rows] = step.courses[rows]
@@ -431,4 +430,10 @@ def gains_of(network: Network, group: Group) -> Array | None:
     """Derivatives of a group's outputs by its inputs, shape (outputs, inputs); None if a part does not tell."""
     blocks = [network.parts[part].gains() for part in group.parts]
     known = [block for block in blocks if block is not None]
-    return np.asarray(block_diag(*known)) if len(known) == len(blocks) else None
+    if len(known) < len(blocks):
+        return None
+    rows, columns = (np.cumsum([0, *(block.shape[axis] for block in known)]) for axis in (0, 1))
+    found = np.zeros((rows[-1], columns[-1]))
+    for k, block in enumerate(known):
+        found[rows[k] : rows[k + 1], columns[k] : columns[k + 1]] = block
+    return found

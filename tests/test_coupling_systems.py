@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from awkward_machines.judge import toml
@@ -14,7 +15,7 @@ from fmpy.ssp import ssd as ssp_reader
 from helpers_backends import Once
 from helpers_cli import Command, fails
 from helpers_coupling import couple, error, order, two_masses_exact
-from helpers_masters import controller, plant
+from helpers_masters import controller, plant, slewing
 from helpers_parts import X, body, link, machine
 from lxml import etree
 
@@ -272,6 +273,29 @@ def test_fmu_that_cannot_restore(sliders: dict[str, bytes], tmp_path: Path) -> N
     assert error(run["a.mass_position"], exact) < 1e-3
     true = max(error(run["a.mass_position"], exact), 1e-12)
     assert run.error > true / 5.0  # of the worst signal, which this one need not be
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+def test_slewing_crane_against_one_model(once: Once, tmp_path: Path, fmi: str) -> None:
+    """Quadratic extrapolation without rollback at 10 and 5 ms: order 3 against one model of plant and controller.
+
+    The controller is an FMU 2.0 in both cases, so that versions are mixed.
+    """
+    model = slewing("closed")
+    begin = {"start": model.start, "dependent": model.dependent}
+    truth = solving.simulate(model.mechanism, **begin, stop=0.4, output_step=0.005, tolerance=1e-9, loads=[])
+    opened = open_system(write_ssp(plant(once, fmi), tmp_path, controller("2.0", tmp_path)), tmp_path / "unpacked")
+    errors = []
+    try:
+        for step in (0.01, 0.005):
+            run = couple(opened.network, "sequential", 0.4, step)
+            expected = truth.signals["column_angle"][:: round(step / 0.005)]
+            errors.append(float(np.max(np.abs(run["Plant.column_angle"] - expected))))
+    finally:
+        opened.close()
+    assert errors[0] < 1e-6  # rad
+    assert order(errors) == pytest.approx(3.0, abs=0.2)
 
 
 @pytest.mark.slow
