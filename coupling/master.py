@@ -55,6 +55,8 @@ class Record:
     pieces : courses of the outputs in each step, shape (n_y + pins, 4)
     given : courses of the inputs in each step, shape (n_u, 4)
     values : outputs and pin forces at the communication points, after events
+    missed : steps of the shortest length whose error is above the tolerance
+    late : events inside a step that other parts see at its end
     """
 
     times: list[float]
@@ -66,6 +68,7 @@ class Record:
     wall_s: float = 0.0
     seconds: dict[str, float] = field(default_factory=dict)
     missed: int = 0
+    late: int = 0
 
     def sample(self, grid: Array) -> Array:
         """Outputs at times of the run, s, shape (k,), before an event at that time; shape (n_y + pins, k)."""
@@ -203,8 +206,6 @@ class Master:
                 for stepper in self._steppers:
                     stepper.step(present, step, scale, self._iteration_tolerance())
             except EarlyReturn as early:
-                if not self._restores:
-                    raise SolveError(self._cannot_return(early.time)) from None
                 self._restore(saved)
                 end = max(early.time, present.t + 1e-13 * max(1.0, abs(present.t)))
                 continue
@@ -219,18 +220,12 @@ class Master:
             return step.h, error
         raise SolveError(f"coupling: the time of an event near t = {present.t:.9g} s does not settle")
 
-    def _cannot_return(self, t: float) -> str:
-        names = ", ".join(p.name for p in self._network.parts if not p.abilities.restores)
-        return (
-            f"coupling: an event at t = {t:.9g} s lies inside a communication step, and {names} cannot restore a"
-            " state; use a part that can, or a communication step that ends at the event"
-        )
-
     def _step(self, present: Present, end: float, saved: Mapping[int, Any]) -> Step:
         n = self._network
         courses = polynomials.constant(present.values)
         step = Step(present.t, end - present.t, courses, np.zeros((n.n_u, 4)), saved)
         step.predicted, step.slopes = courses.copy(), np.zeros_like(present.values)
+        step.returns = self._restores
         return step
 
     def _restore(self, saved: Mapping[int, Any]) -> None:
@@ -245,7 +240,8 @@ class Master:
         record.pieces.append(step.courses)
         record.given.append(step.given)
         record.times.append(step.end)
-        if step.events:
+        record.late += step.late
+        if step.events or step.late:
             values = self._after_event(values, step)
             record.events.append(step.end)
             fresh = self._restarted(step.end, values)

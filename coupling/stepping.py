@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.errors import SolveError
 from ..core.trajectory import Array
 from . import courses as polynomials
 from .network import Group, Network
@@ -17,6 +18,7 @@ from .newton import Solver
 SEQUENTIAL, HERMITE, MEAN, PIN = "sequential", "hermite", "mean_force", "pin"
 METHODS = (SEQUENTIAL, HERMITE, MEAN, PIN)
 _ROUNDING = 1e-12
+_MOST_EVENTS = 100  # of one part in one step
 _GAP = 1e-11  # of the range of a position, to which a pin is closed
 
 
@@ -80,6 +82,8 @@ class Step:
     saved : states of the parts at the begin, by index
     events : parts that have an event at the end
     predicted : courses of the outputs as they were predicted, shape (n_y + pins, 4)
+    returns : whether all parts can go back to the begin of the step
+    late : number of events inside the step that the other parts see at its end
     slopes : time derivatives of the outputs at the end, shape (n_y + pins,)
     """
 
@@ -91,6 +95,8 @@ class Step:
     events: set[int] = field(default_factory=set)
     predicted: Array = field(default_factory=lambda: np.zeros((0, 4)))
     slopes: Array = field(default_factory=lambda: np.zeros(0))
+    returns: bool = True
+    late: int = 0
 
     @property
     def end(self) -> float:
@@ -247,12 +253,30 @@ class Stepper:
         step.given[network.columns[part]] = given
         begun = clock.perf_counter()
         reached, event = participant.advance(step.t, step.h, given)
-        self.seconds[part] += clock.perf_counter() - begun
         if reached < step.end - _ROUNDING * max(1.0, abs(step.end)):
-            raise EarlyReturn(reached)
+            if step.returns:
+                raise EarlyReturn(reached)
+            self._resume(part, reached, step, given)
+        self.seconds[part] += clock.perf_counter() - begun
         if event:
             step.events.add(part)
         step.courses[network.rows[part]] = self._courses(part, present, step)
+
+    def _resume(self, part: int, reached: float, step: Step, given: Array) -> None:
+        """Handle events inside a step that others cannot return from, and advance to its end."""
+        participant = self.network.parts[part]
+        for _ in range(_MOST_EVENTS):
+            if reached >= step.end - _ROUNDING * max(1.0, abs(step.end)):
+                return
+            step.late += 1
+            begin = round((reached - step.t) / step.h, 12)
+            rest = polynomials.part(given, begin, 1.0 - begin)
+            participant.settle(rest[:, 0])
+            reached, _event = participant.advance(reached, step.end - reached, rest)
+        raise SolveError(
+            f"coupling: {participant.name} has more than {_MOST_EVENTS} events in the step from t = {step.t:.9g} s"
+            f" to {step.end:.9g} s; shorten --step"
+        )
 
     def _sample(self, part: int, step: Step) -> None:
         """Evaluate a sampled part if the step ends at a sample time; its outputs are held over the step."""

@@ -312,6 +312,12 @@ def _created(found: Sequence[Residual], tolerance: float) -> list[Remark]:
 
 
 def _missed(run: Record) -> list[Remark]:
+    if run.late:
+        text = (
+            f"{run.late} events lie inside communication steps, and not all FMUs can go back to them: the others"
+            " see them at the end of the step; shorten --step, or use FMUs that restore their states"
+        )
+        return [Remark("event_inside_step", "system", text)]
     if not run.missed:
         return []
     text = (

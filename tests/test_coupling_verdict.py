@@ -18,6 +18,7 @@ from helpers_coupling import (
     random_exact,
     random_system,
     rigid_pair,
+    rope_bounce,
     sampled_control,
     spring,
     stiff_pair,
@@ -171,6 +172,18 @@ def test_growth_stops_a_run() -> None:
     parts = mass("A", 1.0, 10.0, 0.1, 0.0, restores=False), mass("B", 1.0, 40.0, 0.0, 0.0, restores=False)
     with pytest.raises(SolveError, match="the coupling is unstable; let all FMUs save and restore"):
         judged(joined(*parts, spring(1e6)), 5.0, step=0.01)
+
+
+def test_event_inside_a_step_that_cannot_be_repeated() -> None:
+    """The part goes on to the end of the step, the others see the event late, and a remark counts such events."""
+    network = rope_bounce()
+    network.parts[0].abilities = replace(network.parts[0].abilities, restores=False)
+    run = judged(network, 0.3, step=0.001)
+    assert run.choices[0].method == "sequential"
+    assert "2 events lie inside communication steps" in next(
+        remark.text for remark in run.remarks if remark.id == "event_inside_step"
+    )
+    assert -np.min(run.signals["rope.f"]) == pytest.approx(5517.778, rel=2e-2)
 
 
 def test_sample_times_off_the_grid() -> None:
