@@ -94,6 +94,8 @@ class Master:
         }
         self._periods = [p.abilities.period for p in parts if p.abilities.period is not None]
         self._low, self._high = np.full(network.n_y, np.inf), np.full(network.n_y, -np.inf)
+        self._rises = np.zeros(network.n_y)
+        self._memory = np.array([float(p.abilities.memory) for p in parts for _ in p.outputs])
         self._sizes: Array | None = None
         self._lost = 0
         self._alike = self._signals_of_one_unit()
@@ -155,7 +157,9 @@ class Master:
 
     def _restarted(self, t: float, values: Array) -> Present:
         self._see(values)
-        return Present(t, values, self._slopes(), [t], [values])
+        slopes = self._slopes()
+        self._see_slopes(slopes)
+        return Present(t, values, slopes, [t], [values])
 
     def _slopes(self) -> Array:
         """Slopes of the outputs at a start or after an event, which depend on each other through the parts."""
@@ -249,6 +253,7 @@ class Master:
             present.slopes = fresh.slopes
         else:
             self._see(values)
+            self._see_slopes(step.slopes)
             present.times.append(step.end)
             present.history.append(values)
             del present.times[:-4], present.history[:-4]
@@ -272,6 +277,13 @@ class Master:
 
     # ---- Error and step length -----------------------------------------------------------------------------
 
+    def _see_slopes(self, slopes: Array) -> None:
+        """Note the largest change in a nominal step of each signal with memory, which its range is at least."""
+        rises = np.abs(slopes[: self._network.n_y]) * self._memory * self._settings.nominal
+        if np.any(rises > self._rises):
+            self._rises = np.maximum(self._rises, rises)
+            self._sizes = None
+
     def _see(self, values: Array) -> None:
         seen = values[: self._network.n_y]
         if np.any(seen < self._low) or np.any(seen > self._high):
@@ -283,7 +295,7 @@ class Master:
         if self._sizes is not None:
             return self._sizes
         magnitude = np.maximum(np.abs(self._low), np.abs(self._high))
-        found = np.maximum(self._high - self._low, 1e-3 * magnitude)
+        found = np.maximum(np.maximum(self._high - self._low, 1e-3 * magnitude), self._rises)
         if self._settings.scales is not None:
             found = np.maximum(found, self._settings.scales)
         for rows in self._alike:
@@ -299,8 +311,7 @@ class Master:
         """Estimated error of a step, relative to the tolerance, from corrector minus predictor."""
         found = [0.0]
         for stepper in self._steppers:
-            rows = [k for part in stepper.group.parts for k in self._range(part)]
-            rows = [k for k in rows if not self._network.signals[k].discrete]
+            rows = stepper.resolved
             if rows and stepper.method != MEAN:
                 found.append(self._group_error(stepper, present, step, rows, scale))
         return max(found) / self._settings.tolerance
@@ -328,9 +339,6 @@ class Master:
                 " than half of their range for many steps, so the coupling is unstable; let all FMUs save and"
                 " restore their states, shorten --step, or lower --order"
             )
-
-    def _range(self, part: int) -> range:
-        return range(*self._network.rows[part].indices(self._network.n_y))
 
     def _may_reject(self, present: Present, step: Step) -> bool:
         s = self._settings

@@ -11,6 +11,7 @@ from ..core.trajectory import Array
 Residual = Callable[[Array], Array]
 _RENEW = 0.1  # contraction of one update above which the Jacobian is formed again
 _MOST = 25  # updates in one step
+_STALLED, _NOISE = 0.5, 100.0  # contraction of an iteration in rounding; such a residual over the tolerance
 _NUDGE = 1e-4  # of the scale of an unknown
 
 
@@ -41,7 +42,7 @@ class Solver:
         """
         fresh = self._prepare(residual, z, r, scale, h)
         self.contraction = 0.0
-        for _ in range(_MOST):
+        for count in range(_MOST):
             before = _norm(r)
             if before <= tolerance:
                 return True
@@ -58,6 +59,10 @@ class Solver:
                 return False
             self.contraction = after / before
             self._learn(r, dz)
+            if (
+                count > _MOST // 2 and self.contraction > _STALLED and after <= _NOISE * tolerance
+            ):  # rounding in the parts is left
+                return True
             limit = 0.3 if self._fixed_point else _RENEW
             if (
                 self.contraction > limit

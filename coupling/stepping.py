@@ -5,6 +5,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -143,15 +144,19 @@ class Stepper:
             -1, 2
         )
 
-    @property
+    @cached_property
     def resolved(self) -> list[int]:
-        """Rows of outputs that the method resolves: positions alone, if a connection is faster than the step."""
-        rows = [k for k in indices(self.network.rows, self.group.parts) if not self.network.signals[k].discrete]
-        if self.method != MEAN:
+        """Rows of outputs whose course the method resolves.
+
+        A connection faster than the step is resolved in its positions, a pin in positions and velocities: forces
+        that are piecewise linear let accelerations jump.
+        """
+        rows = [k for k in self._rows if k not in self._held]
+        if self.method not in (MEAN, PIN):
             return rows
+        motion = {*self._position_of.values(), *(self._position_of if self.method == PIN else ())}
         memory = [k for k in rows if self.network.parts[self.network.owner(k)].abilities.memory]
-        positions = [k for k in memory if k in self._position_of.values()]
-        return positions or memory
+        return [k for k in memory if k in motion] or memory
 
     @property
     def iterates(self) -> bool:

@@ -261,6 +261,39 @@ def test_fmus_of_both_versions_together(sliders: dict[str, bytes], tmp_path: Pat
     assert order(errors) == pytest.approx(2.0, abs=0.2)
 
 
+def _pinned(folder: Path, sliders: dict[str, bytes]) -> Path:
+    """Two masses that a pin holds together, both with a velocity of 1 m/s at the start."""
+    ssv = 'xmlns:ssv="http://ssp-standard.org/SSP1/SystemStructureParameterValues"'
+    start = (
+        "<ssd:ParameterBindings><ssd:ParameterBinding><ssd:ParameterValues>"
+        f'<ssv:ParameterSet {ssv} version="1.0" name="start"><ssv:Parameters>'
+        '<ssv:Parameter name="mass_position_dot_start"><ssv:Real value="1"/></ssv:Parameter>'
+        "</ssv:Parameters></ssv:ParameterSet></ssd:ParameterValues></ssd:ParameterBinding></ssd:ParameterBindings>"
+    )
+    masses = "".join(
+        component(n, *(connector(*c) for c in _MASS), source=f"resources/{n}.fmu", more=start) for n in "ab"
+    )
+    pin = (
+        '<ssd:Annotations><ssc:Annotation type="org.gpmelica.coupling"><Coupling xmlns="">'
+        '<Pin first="a.mass_position" second="b.mass_position" force="a.f" reaction="b.f"/>'
+        "</Coupling></ssc:Annotation></ssd:Annotations>"
+    )
+    return archive(folder, structure(f"<ssd:Elements>{masses}</ssd:Elements>", _UNITS + pin), **sliders)
+
+
+@pytest.mark.slow
+def test_pin_between_fmus(sliders: dict[str, bytes], tmp_path: Path) -> None:
+    """FMUs 2.0 and 3.0 on both sides of a rigid pin vibrate as one mass, and the verdict has the gap."""
+    run = gp.cosim(_pinned(tmp_path, sliders), stop=0.5, step=0.01)
+    w = np.sqrt(1010.0 / 2.0)
+    assert error(run["a.mass_position"], np.sin(w * run.time) / w) < 1e-5
+    assert run.data()["groups"][0]["method"] == "pin"
+    assert run.data()["gap"] < 1e-9
+    assert run.coupled.holds
+    automatic = gp.cosim(_pinned(tmp_path, sliders), stop=0.5)
+    assert automatic.ok, automatic.data()
+
+
 @pytest.mark.slow
 def test_fmu_that_cannot_restore(sliders: dict[str, bytes], tmp_path: Path) -> None:
     """The loop runs in sequence, and the verdict names the FMU that costs the accuracy."""
