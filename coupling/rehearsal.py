@@ -149,7 +149,7 @@ def _chosen(
             raise SolveError(
                 f"coupling: a rigid pin needs parts that restore their state; {', '.join(stuck)} cannot"
             )
-        return Choice(PIN, 4, f"{len(group.pins)} pairs of positions must agree: forces that close the gaps"), []
+        return Choice(PIN, 4, f"pairs of positions must agree ({len(group.pins)}): forces that close the gaps"), []
     if wished == SEQUENTIAL or (wished is None and stuck):
         return _sequential(network, group, order, stuck, wished is not None)
     if stuck:
