@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .analysis import Reactions
+    from .api.coupling import CoupledRun, cosim
     from .api.exchange import from_urdf, to_urdf
     from .api.model import Model, load
     from .api.optimum import optimize
@@ -42,6 +43,7 @@ __version__ = version("gpmelica")
 
 __all__ = [
     "BuildError",
+    "CoupledRun",
     "DescriptionError",
     "Exported",
     "Fmu",
@@ -63,6 +65,7 @@ __all__ = [
     "Summary",
     "Sweep",
     "UnknownNameError",
+    "cosim",
     "from_urdf",
     "load",
     "optimize",
@@ -83,6 +86,7 @@ _MODULES = {
         "SolveError",
         "UnknownNameError",
     ),
+    "api.coupling": ("CoupledRun", "cosim"),
     "api.exchange": ("from_urdf", "to_urdf"),
     "exchange.export_urdf": ("Exported",),
     "fmu.backends.fmu": ("Fmu",),

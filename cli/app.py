@@ -43,6 +43,7 @@ from .console import (
     verdict_table,
     wrote,
 )
+from .coupling import add_to as add_coupling
 from .exchange import export_app, import_app
 from .generated import command
 from .linear import add_to as add_linear
@@ -311,6 +312,7 @@ def reactions(source: DescribedCase, options: ReactionsOptions, answer: Printed)
 
 
 add_to(app)
+add_coupling(app)
 
 
 @command(app, "new")

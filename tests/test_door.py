@@ -26,10 +26,12 @@ ROOT = Path(__file__).resolve().parent.parent
 FOUR_BAR = "examples/four_bar_3d.toml"
 
 TYPES = """
-BuildError DescriptionError Exported Fmu GpmelicaError LoadSummary MissingToolError Mode ModeTracks Model Modes
-Optimum Problem Reactions Remark Run RunReport SolveError StateSpace Summary Sweep UnknownNameError
+BuildError CoupledRun DescriptionError Exported Fmu GpmelicaError LoadSummary MissingToolError Mode ModeTracks
+Model Modes Optimum Problem Reactions Remark Run RunReport SolveError StateSpace Summary Sweep UnknownNameError
 """
 PUBLIC = dict.fromkeys(TYPES.split()) | {
+    "cosim": "(system, out=None, *, tolerance=None, method='auto', step=None, order=None, stop=None, progress)"
+    " -> CoupledRun",
     "from_urdf": "(path, base='fixed') -> Model",
     "load": "(path, case=None, **changes) -> Model",
     "optimize": "(model, bounds, objective, out=None, *, constraints=(), method='evolution', evaluations=1000,"

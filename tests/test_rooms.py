@@ -74,6 +74,7 @@ linear
 sweeps
 exchange
 exchange.ssp
+coupling
 tasks
 api
 gpmelica

@@ -42,8 +42,10 @@ def test_plant_alone(plant: Compiled, tmp_path: Path) -> None:
     assert len(system.connections) == len(ports)
     with zipfile.ZipFile(path) as archive:
         slot = etree.parse(archive.open("Controller.ssd")).getroot()
+        main = etree.parse(archive.open("SystemStructure.ssd")).getroot()
         assert archive.read("resources/Plant.fmu") == plant.fmu.read_bytes()
     ssp_reader.validate_tree(slot, "SystemStructureDescription.xsd")
+    assert main.get("name") != slot.get("name")  # SSP 2.0, and OMSimulator refuses equal ones
     place = slot.find("ssd:System/ssd:Elements/ssd:System", ssp_reader.ns)
     kinds = {c.get("name"): c.get("kind") for c in place.iterfind("ssd:Connectors/ssd:Connector", ssp_reader.ns)}
     assert kinds == {name: "input" if kind == "output" else "output" for name, kind in ports}

@@ -109,7 +109,7 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
     if controller is None:
         slot = SspElement("Controller", "Place for a controller", tuple(map(_opposite, own.connectors)))
         files["SystemStructure.ssd"] = texts.structure(alone(own))
-        files["Controller.ssd"] = texts.structure(closed(own, slot))
+        files["Controller.ssd"] = texts.structure(closed(own, slot), f"{name}Controller")
     else:
         regulator = _element("Controller", read_fmu(controller))
         _check_fit(own, regulator, controller)
@@ -208,13 +208,17 @@ class _Texts:
         parameters = (v for v in description.modelVariables if v.causality == "parameter")
         self._parameters = [v for v in parameters if not v.dimensions]
 
-    def structure(self, system: SspSystem) -> str:
-        """SystemStructure.ssd."""
+    def structure(self, system: SspSystem, title: str = "") -> str:
+        """Text of a structure description; `title` is its name if another than the model's.
+
+        SSP 2.0 requires names that differ among the descriptions of one archive.
+        """
         connectors = [*system.connectors, *(c for element in system.elements for c in element.connectors)]
         return self._render(
             "exchange/ssp/structure.ssd.jinja",
             [c.unit for c in connectors if c.unit],
             system=system,
+            title=title or self._common["name"],
             start=self._experiment.startTime,
             stop=self._experiment.stopTime,
         )

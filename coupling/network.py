@@ -1,0 +1,183 @@
+"""Parts and what connects them, as arrays: sources of inputs, rigid pins, groups that depend on each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from ..core.errors import DescriptionError, Problem
+from ..core.trajectory import Array
+from .participant import Participant, Signal
+
+Port = tuple[str, str]  # part, signal
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A connection: input = factor · output + offset, in the units of the signals."""
+
+    source: Port
+    target: Port
+    factor: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Pin:
+    """Two outputs that must agree, held together by a pair of opposite forces.
+
+    Parameters
+    ----------
+    first, second : positions that agree, m or rad
+    force, reaction : inputs that get the force on the first and on the second part, N or N·m
+    """
+
+    first: Port
+    second: Port
+    force: Port
+    reaction: Port
+
+
+@dataclass(frozen=True)
+class Group:
+    """Parts that depend on each other within a step, in the order of evaluation.
+
+    Parameters
+    ----------
+    parts : indices of the parts
+    feedback : rows of outputs that a part needs before their own part is evaluated
+    pins : rows of pin forces
+    """
+
+    parts: tuple[int, ...]
+    feedback: NDArray[np.intp]
+    pins: NDArray[np.intp]
+
+    @property
+    def loops(self) -> bool:
+        """Whether something in the group depends on itself."""
+        return len(self.feedback) + len(self.pins) > 0
+
+
+@dataclass(eq=False)
+class Network:
+    """A coupled system. Rows of outputs are those of all parts in turn, then a row of force for each pin."""
+
+    parts: Sequence[Participant]
+    wires: Sequence[Wire]
+    pins: Sequence[Pin] = ()
+    columns: list[slice] = field(init=False)
+    rows: list[slice] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.columns = _slices([len(p.inputs) for p in self.parts])
+        self.rows = _slices([len(p.outputs) for p in self.parts])
+        self.n_u, self.n_y = self.columns[-1].stop, self.rows[-1].stop
+        self.inputs = [(p.name, s.name) for p in self.parts for s in p.inputs]
+        self.outputs = [(p.name, s.name) for p in self.parts for s in p.outputs]
+        self.signals: list[Signal] = [s for p in self.parts for s in p.outputs]
+        self._check_names()
+        self._connect()
+        self.groups = self._groups()
+
+    def _check_names(self) -> None:
+        problems = [
+            Problem(f"connection to {'.'.join(port)}", f"expected an existing {kind}, found no such {kind}")
+            for kind, known, ports in (
+                (
+                    "output",
+                    self.outputs,
+                    [w.source for w in self.wires] + [x for p in self.pins for x in (p.first, p.second)],
+                ),
+                (
+                    "input",
+                    self.inputs,
+                    [w.target for w in self.wires] + [x for p in self.pins for x in (p.force, p.reaction)],
+                ),
+            )
+            for port in ports
+            if port not in known
+        ]
+        if problems:
+            raise DescriptionError("system", problems)
+
+    def _connect(self) -> None:
+        row, column = ({port: k for k, port in enumerate(ports)} for ports in (self.outputs, self.inputs))
+        self.source = np.zeros(self.n_u, dtype=np.intp)
+        self.factor = np.zeros(self.n_u)
+        self.offset = np.array([s.start for p in self.parts for s in p.inputs])
+        for wire in self.wires:
+            k = column[wire.target]
+            self.source[k], self.factor[k], self.offset[k] = row[wire.source], wire.factor, wire.offset
+        self.pairs = np.array([[row[p.first], row[p.second]] for p in self.pins], dtype=np.intp).reshape(-1, 2)
+        for k, pin in enumerate(self.pins):
+            for port, sign in ((pin.force, 1.0), (pin.reaction, -1.0)):
+                j = column[port]
+                self.source[j], self.factor[j], self.offset[j] = self.n_y + k, sign, 0.0
+        self.driven = self.factor != 0.0
+
+    def given(self, part: int, courses: Array) -> Array:
+        """Input courses of a part, shape (n_u, 4), from the courses of all outputs, shape (n_y + pins, 4)."""
+        columns = self.columns[part]
+        found = self.factor[columns, None] * courses[self.source[columns]]
+        found[:, 0] += self.offset[columns]
+        return np.asarray(found)
+
+    def inputs_at(self, outputs: Array) -> Array:
+        """All inputs, shape (n_u,), from all outputs and pin forces, shape (n_y + pins,)."""
+        return np.asarray(self.factor * outputs[self.source] + self.offset)
+
+    def owner(self, row: int) -> int:
+        """Index of the part that an output belongs to."""
+        return next(k for k, rows in enumerate(self.rows) if rows.start <= row < rows.stop)
+
+    def _groups(self) -> list[Group]:
+        edges = self._edges()
+        n = len(self.parts)
+        begin, end = (np.array([e[k] for e in edges], dtype=np.intp) for k in (0, 1))
+        graph = coo_array((np.ones(len(edges)), (begin, end)), shape=(n, n))
+        count, label = connected_components(graph, connection="strong")
+        needs: dict[int, set[int]] = {k: set() for k in range(count)}
+        for a, b in edges:
+            if label[a] != label[b]:
+                needs[int(label[b])].add(int(label[a]))
+        order = TopologicalSorter(needs).static_order()
+        return [self._group([k for k in range(n) if label[k] == g]) for g in order]
+
+    def _edges(self) -> list[tuple[int, int]]:
+        """Pairs of parts of which the second needs the first within a step; held signals cause no need."""
+        owner = [k for k, rows in enumerate(self.rows) for _ in range(rows.stop - rows.start)]
+        found = []
+        for part, columns in enumerate(self.columns):
+            for k in range(columns.start, columns.stop):
+                if self.driven[k] and self.source[k] < self.n_y and not self.signals[self.source[k]].discrete:
+                    found.append((owner[self.source[k]], part))
+        for a, b in self.pairs:
+            found += [(owner[a], owner[b]), (owner[b], owner[a])]
+        return found
+
+    def _group(self, members: list[int]) -> Group:
+        """Parts with memory come first: a law then gets the inputs at the end of the step."""
+        order = sorted(members, key=lambda k: not self.parts[k].abilities.memory)
+        place = {part: k for k, part in enumerate(order)}
+        feedback = set()
+        for part in order:
+            for k in range(self.columns[part].start, self.columns[part].stop):
+                row = int(self.source[k])
+                if self.driven[k] and row < self.n_y and not self.signals[row].discrete:
+                    source = self.owner(row)
+                    if place.get(source, -1) >= place[part]:
+                        feedback.add(row)
+        pins = [self.n_y + k for k, (a, _) in enumerate(self.pairs) if self.owner(int(a)) in place]
+        return Group(tuple(order), np.array(sorted(feedback), dtype=np.intp), np.array(pins, dtype=np.intp))
+
+
+def _slices(lengths: Sequence[int]) -> list[slice]:
+    stops = np.cumsum(lengths).tolist()
+    return [slice(stop - length, stop) for stop, length in zip(stops, lengths, strict=True)]

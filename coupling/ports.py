@@ -1,0 +1,103 @@
+"""Positions, velocities and powers among the signals of parts, found by their names and units.
+
+Members of a port have the port's name and a dot before their own (`hook.fx`), as SSP 2.1 drafts it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .network import Network
+from .participant import Signal
+from .units import SECOND, WATT
+
+_RATES = {"x": "v", "s": "v", "q": "w", "phi": "w", "angle": "rate", "position": "velocity"}
+_AXES = ("x", "y", "z")
+
+
+@dataclass(frozen=True)
+class Bond:
+    """An input and an output of one part whose product is a power, W.
+
+    Parameters
+    ----------
+    column, row : input and output in the network
+    position : row of the output that the output is the derivative of, or None
+    """
+
+    column: int
+    row: int
+    position: int | None
+
+
+def positions(network: Network) -> dict[int, int]:
+    """Row of each velocity → row of its position, by units and names such as `x` and `v`, `x_dot` or `der(x)`."""
+    found: dict[int, int] = {}
+    for part, rows in zip(network.parts, network.rows, strict=True):
+        place = {signal.name: rows.start + k for k, signal in enumerate(part.outputs)}
+        for position in part.outputs:
+            for name in _rate_names(position.name):
+                velocity = place.get(name)
+                if velocity is not None and _is_rate(network.signals[velocity], position):
+                    found.setdefault(velocity, place[position.name])
+    return found
+
+
+def _rate_names(name: str) -> list[str]:
+    port, dot, member = name.rpartition(".")
+    usual = [f"{name}_dot", f"der({name})", f"{port}{dot}der({member})"]
+    if member in _AXES:
+        usual.append(f"{port}{dot}v{member}")
+    return [*usual, f"{port}{dot}{_RATES[member]}"] if member in _RATES else usual
+
+
+def _is_rate(velocity: Signal, position: Signal) -> bool:
+    if not velocity.unit and not position.unit:
+        return True
+    rate, base = velocity.base, position.base
+    return rate is not None and base is not None and rate.times(SECOND).fits(base)
+
+
+def bonds(network: Network) -> list[Bond]:
+    """Pairs of an input and an output whose product is a power, in parts with memory.
+
+    The output, or its position, goes back to the part that drives the input. If several do, their axes decide.
+    """
+    rates, found = positions(network), []
+    for part, columns, rows in zip(network.parts, network.columns, network.rows, strict=True):
+        if not part.abilities.memory:
+            continue
+        for column in range(columns.start, columns.stop):
+            effort = part.inputs[column - columns.start]
+            flows = [
+                row
+                for row in range(rows.start, rows.stop)
+                if network.driven[column]
+                and _is_power(effort, network.signals[row])
+                and _returns(network, column, {row, rates.get(row, row)})
+            ]
+            if len(flows) > 1:
+                flows = [row for row in flows if _alike(effort, network.signals[row])]
+            if len(flows) == 1:
+                found.append(Bond(column, flows[0], rates.get(flows[0])))
+    return found
+
+
+def _is_power(effort: Signal, flow: Signal) -> bool:
+    a, b = effort.base, flow.base
+    return a is not None and b is not None and a.times(b).fits(WATT)
+
+
+def _returns(network: Network, column: int, rows: set[int]) -> bool:
+    """Whether one of some outputs goes to the part that drives an input, or is held by the pin that does."""
+    source = int(network.source[column])
+    if source >= network.n_y:
+        return bool(rows & set(network.pairs[source - network.n_y].tolist()))
+    theirs = network.columns[network.owner(source)]
+    return any(network.driven[k] and int(network.source[k]) in rows for k in range(theirs.start, theirs.stop))
+
+
+def _alike(effort: Signal, flow: Signal) -> bool:
+    """Whether two signals of one port have the same axis at the end of their names."""
+    (port, _, member), (other, _, beside) = effort.name.rpartition("."), flow.name.rpartition(".")
+    return port == other and member[-1:] == beside[-1:] and member[-1:] in _AXES

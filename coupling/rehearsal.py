@@ -1,0 +1,247 @@
+"""Tests of the parts at the start, and the coupling method of each group with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import GpmelicaError, SolveError
+from ..core.trajectory import Array
+from . import courses as polynomials
+from .master import Master, Settings
+from .network import Group, Network
+from .participant import Participant
+from .ports import positions
+from .stepping import (
+    HERMITE,
+    MEAN,
+    PIN,
+    SEQUENTIAL,
+    Present,
+    Step,
+    Stepper,
+    connection_of,
+    gains_of,
+    held,
+    indices,
+)
+from .system import Remark
+
+_SAME = 1e-9  # relative difference of two steps from one state
+_FAST = 2.0  # ωH from which a connection is kept by its energy and not resolved
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Method of a group and the reason in a sentence."""
+
+    method: str
+    order: int
+    reason: str
+
+
+def rehearse(
+    network: Network, settings: Settings, method: str | None = None, order: int | None = None
+) -> tuple[list[Choice], list[Remark]]:
+    """Test the parts at the start and choose a method for each group. The parts must be started again afterwards.
+
+    Parameters
+    ----------
+    method, order : wishes that overrule the choice
+
+    Raises
+    ------
+    SolveError : if a loop cannot be kept stable by any method that its parts allow
+    """
+    present = Master(network, [], settings).initial()
+    remarks: list[Remark] = []
+    for k, part in enumerate(network.parts):
+        remarks += _tested(network, k, part, present, settings.nominal)
+    choices = []
+    for group in network.groups:
+        choice, more = _chosen(network, group, settings, present, method, order)
+        choices.append(choice)
+        remarks += more
+    return choices, remarks
+
+
+# ---- Tests of parts ------------------------------------------------------------------------------------------
+
+
+def _tested(network: Network, k: int, part: Participant, present: Present, h: float) -> Iterator[Remark]:
+    """Remarks on one part; abilities that it has not are withdrawn."""
+    given = network.inputs_at(present.values)[network.columns[k]]
+    if part.abilities.restores and part.abilities.period is None:
+        try:
+            wrong = _restores_wrongly(part, present.t, h, given)
+        except GpmelicaError as error:
+            wrong = str(error)
+        if wrong:
+            part.abilities = replace(part.abilities, restores=False)
+            text = f"{part.name} claims to save and restore its state, but {wrong}; its state is not restored"
+            yield Remark("restores_wrongly", part.name, text)
+    if part.abilities.restores and part.abilities.takes_courses and part.abilities.memory and len(given):
+        if _ignores_slopes(part, present.t, h, given):
+            part.abilities = replace(part.abilities, takes_courses=False)
+            text = f"{part.name} claims to interpolate its inputs, but ignores their slopes; it gets mean values"
+            yield Remark("ignores_slopes", part.name, text)
+    elif not part.abilities.takes_courses and part.abilities.memory and len(part.inputs):
+        text = (
+            f"{part.name} takes no slopes of inputs, so its inputs are held at their mean in each step (order 2)"
+        )
+        yield Remark("takes_no_slopes", part.name, text)
+    if part.abilities.step is not None and part.abilities.step > 0.1 * h:
+        text = (
+            f"{part.name} integrates with a fixed step of {part.abilities.step:g} s, which the communication step"
+            f" of {h:g} s does not refine; its own error stays"
+        )
+        yield Remark("coarse_step", part.name, text)
+
+
+def _stepped(part: Participant, t: float, h: float, courses: Array) -> Array:
+    state = part.save()
+    try:
+        part.advance(t, h, held(courses, part.abilities))
+        return part.outputs_now()
+    finally:
+        part.restore(state)
+        part.free(state)
+
+
+def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> str:
+    """Save, step, restore, step, compare; then compare the outputs at the begin. An empty text if all is right."""
+    course = polynomials.constant(given)
+    begin = part.outputs_now()
+    first, second = _stepped(part, t, h, course), _stepped(part, t, h, course)
+    if not _same(first, second):
+        return f"two steps of {h:g} s from one state differ by {float(np.max(np.abs(first - second))):.3g}"
+    return "" if _same(begin, part.outputs_now()) else "the outputs after it differ from those before"
+
+
+def _ignores_slopes(part: Participant, t: float, h: float, given: Array) -> bool:
+    """Whether the outputs after a step depend on constant inputs, but not on their slopes."""
+    rise = np.maximum(1e-3 * np.abs(given), 1e-3)
+    steady = _stepped(part, t, h, polynomials.constant(given))
+    rising = _stepped(part, t, h, polynomials.linear(given, given + rise))
+    higher = _stepped(part, t, h, polynomials.constant(given + rise))
+    return bool(np.array_equal(steady, rising) and not np.array_equal(steady, higher))
+
+
+def _same(a: Array, b: Array) -> bool:
+    return bool(np.all(np.abs(a - b) <= _SAME * np.maximum(np.abs(a), 1e-9)))
+
+
+# ---- Choice of methods ---------------------------------------------------------------------------------------
+
+
+def _chosen(
+    network: Network, group: Group, settings: Settings, present: Present, method: str | None, order: int | None
+) -> tuple[Choice, list[Remark]]:
+    if not group.loops:
+        return Choice(SEQUENTIAL, 2 if order is None else order, "no loop: the parts follow each other"), []
+    stuck = [network.parts[k].name for k in group.parts if not network.parts[k].abilities.restores]
+    wished = None if method == "auto" else method
+    if len(group.pins) and wished in (None, PIN):
+        if stuck:
+            raise SolveError(
+                f"coupling: a rigid pin needs parts that restore their state; {', '.join(stuck)} cannot"
+            )
+        return Choice(PIN, 4, f"pairs of positions must agree ({len(group.pins)}): forces that close the gaps"), []
+    if wished == SEQUENTIAL or (wished is None and stuck):
+        return _sequential(network, group, order, stuck, wished is not None)
+    if stuck:
+        raise SolveError(
+            f"coupling: the method {wished} repeats steps, and {', '.join(stuck)} cannot restore a state; use"
+            f" --method {SEQUENTIAL}"
+        )
+    speed = _connection_speed(network, group, present, settings.nominal)
+    if wished == MEAN and speed is None:
+        raise SolveError(
+            f"coupling: the method {MEAN} needs connections that are laws without memory between parts that take"
+            f" forces; use --method {HERMITE}, or put the springs and dampers into a part of their own"
+        )
+    if wished == MEAN or (wished is None and speed is not None and speed * settings.nominal > _FAST):
+        return _mean(speed or 0.0, settings.nominal)
+    more = [] if speed is None else [f", ωH = {speed * settings.nominal:.2g}"]
+    return Choice(HERMITE, 4, "a loop of parts that restore their states" + "".join(more)), []
+
+
+def _mean(speed: float, h: float) -> tuple[Choice, list[Remark]]:
+    text = (
+        f"the frequency of the connection, {speed:.3g} rad/s, is above the communication step of {h:g} s"
+        f" (ωH = {speed * h:.2g}): its vibration keeps its energy, but is not resolved"
+    )
+    remarks = [Remark("connection_above_step", "group", text)] if speed * h > _FAST else []
+    return Choice(
+        MEAN, 2, f"a connection too fast for the step, ωH = {speed * h:.2g}: constant mean force"
+    ), remarks
+
+
+def _sequential(
+    network: Network, group: Group, order: int | None, stuck: list[str], wished: bool
+) -> tuple[Choice, list[Remark]]:
+    """Sequential steps, with the largest order that the loop's gain allows."""
+    remarks = []
+    gain = _loop_gain(network, group)
+    names = ", ".join(stuck)
+    if stuck:
+        text = f"{names} cannot restore a state, so steps are not repeated: this costs most of the accuracy"
+        remarks.append(Remark("cannot_restore", names, text))
+    limits = [1.0 / (2.0 ** (q + 1) - 1.0) for q in range(3)]
+    most = max((q for q in range(3) if gain is None or gain < limits[q]), default=-1)
+    wish = 2 if order is None else order
+    if gain is not None and gain >= limits[min(wish, 2)]:
+        text = (
+            f"the loop multiplies an error by {gain:.3g} in each step (for a force and motion cut: the apparent"
+            f" mass ratio of the driven to the free side), and order {wish} is stable below"
+            f" {limits[min(wish, 2)]:.3g}; let the heavier side give the motion, or use parts that restore their"
+            " states"
+        )
+        remarks.append(Remark("mass_ratio", "group", text))
+        if most < 0 and not wished:
+            raise SolveError(f"coupling: {text}")
+    chosen = wish if order is not None or wished else min(wish, max(most, 0))
+    reason = f"{names} cannot restore a state" if stuck else "as asked for"
+    return Choice(SEQUENTIAL, chosen, f"{reason}: sequential steps with extrapolation of order {chosen}"), remarks
+
+
+def _loop_gain(network: Network, group: Group) -> float | None:
+    """Factor of an error of the extrapolated inputs in one sequential pass; None if a part gives no gains.
+
+    Parts earlier in the order have given their new outputs, so only connections backwards carry the error on.
+    """
+    gains, connection = gains_of(network, group), connection_of(network, group)
+    if gains is None:
+        return None
+    place = {part: k for k, part in enumerate(group.parts)}
+    column = [place[k] for k in group.parts for _ in network.parts[k].inputs]
+    row = [place[k] for k in group.parts for _ in network.parts[k].outputs]
+    forwards = np.array(row)[None, :] < np.array(column)[:, None]
+    at_once = np.eye(len(row)) - gains @ (connection * forwards)
+    passed = np.linalg.solve(at_once, gains @ (connection * ~forwards))
+    return float(np.max(np.abs(np.linalg.eigvals(passed)), initial=0.0))
+
+
+def _connection_speed(network: Network, group: Group, present: Present, h: float) -> float | None:
+    """Largest ω of connections that are laws without memory, rad/s, from the response to their forces."""
+    law = {k for k in group.parts if not network.parts[k].abilities.memory}
+    if not len(group.feedback) or any(network.owner(int(row)) not in law for row in group.feedback):
+        return None
+    stepper = Stepper(network, group, MEAN, 2, positions(network))
+    saved: dict[int, Any] = {k: network.parts[k].save() for k in group.parts}
+    zeros = np.zeros((network.n_u, 4))
+    step = Step(present.t, h, polynomials.constant(present.values), zeros, saved)
+    step.predicted, step.slopes = step.courses.copy(), np.zeros_like(present.values)
+    rows = indices(network.rows, group.parts)
+    scale = np.ones(len(present.values))
+    scale[rows] = np.maximum(np.abs(present.values[rows]), 1.0)
+    try:
+        gain = stepper.response(present, step, scale)
+    finally:
+        for k, state in saved.items():
+            network.parts[k].restore(state)
+            network.parts[k].free(state)
+    return 2.0 * float(np.sqrt(np.max(np.abs(np.linalg.eigvals(gain)), initial=0.0))) / h

@@ -1,0 +1,468 @@
+"""One communication step of one group of parts, by each coupling method."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import SolveError
+from ..core.trajectory import Array
+from . import courses as polynomials
+from .network import Group, Network
+from .newton import Solver
+
+SEQUENTIAL, HERMITE, MEAN, PIN = "sequential", "hermite", "mean_force", "pin"
+METHODS = (SEQUENTIAL, HERMITE, MEAN, PIN)
+_ROUNDING = 1e-12
+_MOST_EVENTS = 100  # of one part in one step
+_GAP = 1e-11  # of the range of a position, to which a pin is closed
+
+
+class EarlyReturn(Exception):
+    """A part has ended its step at an event before the end of the communication step."""
+
+    def __init__(self, time: float) -> None:
+        super().__init__(time)
+        self.time = time
+
+
+class NotConverged(Exception):
+    """The iteration of a step has found no solution."""
+
+
+@dataclass
+class Present:
+    """Values at the present communication point, and those before it since the last event.
+
+    Parameters
+    ----------
+    t : time, s
+    values : outputs and pin forces, shape (n_y + pins,)
+    slopes : time derivatives of the outputs, zero where a part does not give them, shape (n_y + pins,)
+    times, history : earlier communication points, newest last, and the values there
+    last : courses of the last step and its length, s; None after a start or an event
+    """
+
+    t: float
+    values: Array
+    slopes: Array
+    times: list[float] = field(default_factory=list)
+    history: list[Array] = field(default_factory=list)
+    last: tuple[Array, float] | None = None
+
+    def predicted(self, h: float, degree: int) -> Array:
+        """Courses over the next step by a polynomial of at most this degree through the last values."""
+        points = min(degree + 1, len(self.times))
+        times = tuple(round((time - self.t) / h, 12) for time in self.times[-points:])
+        return polynomials.through(times, np.stack(self.history[-points:], axis=1))
+
+    def continued(self, h: float) -> Array:
+        """Courses over the next step that continue those of the last one, or begin with the slopes."""
+        if self.last is not None:
+            courses, length = self.last
+            return polynomials.part(courses, 1.0, round(h / length, 12))
+        found = polynomials.constant(self.values)
+        found[:, 1] = self.slopes * h
+        return found
+
+
+@dataclass
+class Step:
+    """One attempt of a communication step.
+
+    Parameters
+    ----------
+    t, h : begin and length, s
+    courses : of all outputs and pin forces, first predicted, then found, shape (n_y + pins, 4)
+    given : input courses as the parts got them, shape (n_u, 4)
+    saved : states of the parts at the begin, by index
+    events : parts that have an event at the end
+    predicted : courses of the outputs as they were predicted, shape (n_y + pins, 4)
+    returns : whether all parts can go back to the begin of the step
+    late : number of events inside the step that the other parts see at its end
+    slopes : time derivatives of the outputs at the end, shape (n_y + pins,)
+    """
+
+    t: float
+    h: float
+    courses: Array
+    given: Array
+    saved: Mapping[int, Any]
+    events: set[int] = field(default_factory=set)
+    predicted: Array = field(default_factory=lambda: np.zeros((0, 4)))
+    slopes: Array = field(default_factory=lambda: np.zeros(0))
+    returns: bool = True
+    late: int = 0
+
+    @property
+    def end(self) -> float:
+        """Time at the end, s."""
+        return self.t + self.h
+
+
+class Stepper:
+    """Communication steps of a group by one method.
+
+    Parameters
+    ----------
+    method : sequential, hermite, mean_force or pin
+    order : degree of extrapolation of the sequential method
+    position_of : row of a velocity → row of the position that it is the derivative of
+    """
+
+    def __init__(
+        self, network: Network, group: Group, method: str, order: int, position_of: Mapping[int, int]
+    ) -> None:
+        self.network, self.group, self.method, self.order = network, group, method, order
+        self._position_of = position_of
+        self._laws = {k for k in group.parts if method == MEAN and not network.parts[k].abilities.memory}
+        slopes = np.array([network.parts[network.owner(int(k))].abilities.gives_slopes for k in group.feedback])
+        self._sloped = group.feedback[slopes.astype(bool)] if len(slopes) else group.feedback
+        self.solver = Solver(fixed_point=method == HERMITE)
+        self._columns, self._rows = indices(network.columns, group.parts), indices(network.rows, group.parts)
+        self._connection = connection_of(network, group)
+        self._held = [k for k in self._rows if network.signals[k].discrete]
+        self._pairs = network.pairs[group.pins - network.n_y]
+        self._rates = self._paired_rates()
+        self.seconds = dict.fromkeys(group.parts, 0.0)
+
+    def _paired_rates(self) -> Any:
+        """Rows of the velocities of pinned positions, if forces may change within a step; else an empty array.
+
+        Forces that are linear in time then close gaps of position and velocity, constant ones those of position.
+        """
+        rate_of = {position: rate for rate, position in self._position_of.items()}
+        takes = all(self.network.parts[k].abilities.takes_courses for k in self.group.parts)
+        if not takes or not all(int(row) in rate_of for row in self._pairs.ravel()):
+            return self._pairs[:0]
+        return np.array([[rate_of[int(row)] for row in pair] for pair in self._pairs], dtype=np.intp).reshape(
+            -1, 2
+        )
+
+    @cached_property
+    def resolved(self) -> list[int]:
+        """Rows of outputs whose course the method resolves.
+
+        A connection faster than the step is resolved in its positions, a pin in positions and velocities: forces
+        that are piecewise linear let accelerations jump.
+        """
+        rows = [k for k in self._rows if k not in self._held]
+        if self.method not in (MEAN, PIN):
+            return rows
+        motion = {*self._position_of.values(), *(self._position_of if self.method == PIN else ())}
+        memory = [k for k in rows if self.network.parts[self.network.owner(k)].abilities.memory]
+        return [k for k in memory if k in motion] or memory
+
+    @property
+    def iterates(self) -> bool:
+        """Whether a step is repeated until the inputs agree with the outputs."""
+        return self.method != SEQUENTIAL and self.group.loops
+
+    def step(self, present: Present, step: Step, scale: Array, tolerance: float) -> None:
+        """Advance the group over a step.
+
+        Parameters
+        ----------
+        scale : sizes of the outputs and pin forces, shape (n_y + pins,)
+        tolerance : of the iteration, relative to the scales
+
+        Raises
+        ------
+        EarlyReturn, NotConverged
+        """
+        self._predict(present, step)
+        if not self.iterates:
+            self._sweep(present, step)
+            return
+        z = self._read(step.courses, present)
+        kept = step.courses.copy()
+
+        def residual(unknowns: Array) -> Array:
+            step.courses[:] = kept
+            self._write(step, present, unknowns)
+            self._restore(step)
+            self._sweep(present, step)
+            return self._mismatch(step, present, unknowns, scale)
+
+        r = residual(z)
+        limit = min(tolerance, _GAP) if len(self.group.pins) else tolerance
+        if not self.solver.solve(residual, z, r, self._sizes(scale, step.h), limit, step.h):
+            raise NotConverged
+        self._finish(present, step)
+
+    def response(self, present: Present, step: Step, scale: Array) -> Array:
+        """Answer of the connections' mean forces to a change of these forces in one step, shape (n, n).
+
+        The eigenvalues of a spring of stiffness c between masses are −(ωh)²/4 with ω² = c/m_red.
+        """
+        self._predict(present, step)
+        kept = step.courses.copy()
+
+        def answer(z: Array) -> Array:
+            step.courses[:] = kept
+            self._write(step, present, z)
+            self._restore(step)
+            self._sweep(present, step)
+            return self._read(step.courses, present)
+
+        z = self._read(step.courses, present)
+        base, columns = answer(z), []
+        for k, size in enumerate(self._sizes(scale, step.h)):
+            nudged = z.copy()
+            nudged[k] += 1e-3 * size
+            columns.append((answer(nudged) - base) / (1e-3 * size))
+        return np.array(columns).T
+
+    def _predict(self, present: Present, step: Step) -> None:
+        rows = self._rows
+        full = present.predicted(step.h, self.order) if self.method == SEQUENTIAL else present.continued(step.h)
+        step.courses[rows] = full[rows] if len(rows) < self.network.n_y else full[: self.network.n_y]
+        for k in self._held:
+            step.courses[k] = [present.values[k], 0.0, 0.0, 0.0]
+        step.predicted[rows] = step.courses[rows]
+        if self.method == MEAN:
+            step.courses[rows] = polynomials.constant(polynomials.means(step.courses[rows]))
+        step.courses[self.group.pins] = self._last_forces(present)
+
+    def _last_forces(self, present: Present) -> Array:
+        """Pin forces to begin with: those of the last step."""
+        found = polynomials.constant(present.values[self.group.pins])
+        if present.last is not None and len(self._rates):
+            found = polynomials.part(present.last[0][self.group.pins], 1.0, 1.0)
+        return found
+
+    def _restore(self, step: Step) -> None:
+        for part in self.group.parts:
+            self.network.parts[part].restore(step.saved[part])
+
+    def _sweep(self, present: Present, step: Step) -> None:
+        for part in self.group.parts:
+            self._advance(part, present, step)
+
+    def _advance(self, part: int, present: Present, step: Step) -> None:
+        """Advance one part and note the courses of its outputs."""
+        network = self.network
+        participant = network.parts[part]
+        if participant.abilities.period is not None:
+            self._sample(part, step)
+            return
+        if part in self._laws:
+            given = polynomials.constant(self._mean_inputs(part, present, step))
+        else:
+            given = held(network.given(part, step.courses), participant.abilities)
+        step.given[network.columns[part]] = given
+        begun = clock.perf_counter()
+        reached, event = participant.advance(step.t, step.h, given)
+        if reached < step.end - _ROUNDING * max(1.0, abs(step.end)):
+            if step.returns:
+                raise EarlyReturn(reached)
+            self._resume(part, reached, step, given)
+        self.seconds[part] += clock.perf_counter() - begun
+        if event:
+            step.events.add(part)
+        step.courses[network.rows[part]] = self._courses(part, present, step)
+
+    def _resume(self, part: int, reached: float, step: Step, given: Array) -> None:
+        """Handle events inside a step that others cannot return from, and advance to its end."""
+        participant = self.network.parts[part]
+        for _ in range(_MOST_EVENTS):
+            if reached >= step.end - _ROUNDING * max(1.0, abs(step.end)):
+                return
+            step.late += 1
+            begin = round((reached - step.t) / step.h, 12)
+            rest = polynomials.part(given, begin, 1.0 - begin)
+            participant.settle(rest[:, 0])
+            reached, _event = participant.advance(reached, step.end - reached, rest)
+        raise SolveError(
+            f"coupling: {participant.name} has more than {_MOST_EVENTS} events in the step from t = {step.t:.9g} s"
+            f" to {step.end:.9g} s; shorten --step"
+        )
+
+    def _sample(self, part: int, step: Step) -> None:
+        """Evaluate a sampled part if the step ends at a sample time; its outputs are held over the step."""
+        participant, period = self.network.parts[part], self.network.parts[part].abilities.period
+        assert period is not None
+        count = round(step.end / period)
+        given = polynomials.constant(polynomials.ends(self.network.given(part, step.courses)))
+        step.given[self.network.columns[part]] = given
+        if abs(step.end - count * period) <= 1e-9 * period:
+            participant.advance((count - 1) * period, period, given)
+            step.events.add(part)
+
+    def _courses(self, part: int, present: Present, step: Step) -> Array:
+        """Courses of a part's outputs from the values at both ends, and slopes or earlier values."""
+        h = step.h
+        rows, participant = self.network.rows[part], self.network.parts[part]
+        end = participant.outputs_now()
+        if part in self._laws:
+            return polynomials.constant(end)
+        if participant.abilities.gives_slopes:
+            rises = polynomials.end_rises(step.given[self.network.columns[part]])
+            slopes = participant.slopes_now(rises / h)
+            step.slopes[rows] = slopes
+            found = polynomials.hermite(present.values[rows], present.slopes[rows] * h, end, slopes * h)
+        else:
+            points = min(3, len(present.times))
+            times = (*(round((time - present.t) / h, 12) for time in present.times[-points:]), 1.0)
+            found = polynomials.through(
+                times, np.stack([*(v[rows] for v in present.history[-points:]), end], axis=1)
+            )
+        for row in self._held:
+            if rows.start <= row < rows.stop:
+                found[row - rows.start] = [present.values[row], 0.0, 0.0, 0.0]
+        return found
+
+    def _mean_inputs(self, part: int, present: Present, step: Step) -> Array:
+        """Inputs of a law at the middle of the step: mean positions, and mean velocities from their rises."""
+        network = self.network
+        columns = network.columns[part]
+        found = []
+        for k in range(columns.start, columns.stop):
+            row = int(network.source[k])
+            position = self._position_of.get(row)
+            if position is None:
+                mean = 0.5 * (present.values[row] + step.courses[row].sum())
+            else:
+                mean = (step.courses[position].sum() - present.values[position]) / step.h
+            found.append(network.factor[k] * mean + network.offset[k])
+        return np.array(found)
+
+    # ---- Unknowns ------------------------------------------------------------------------------------------
+
+    def _read(self, courses: Array, present: Present) -> Array:
+        feedback, sloped = courses[self.group.feedback], courses[self._sloped]
+        if self.method == MEAN:
+            wires = [polynomials.means(feedback)]
+        else:
+            wires = [polynomials.ends(feedback), polynomials.end_rises(sloped)]
+        pins = courses[self.group.pins]
+        return np.concatenate([polynomials.means(pins), pins[: len(self._rates), 1], *wires])
+
+    def _write(self, step: Step, present: Present, z: Array) -> None:
+        pins, rows, n = self.group.pins, self.group.feedback, self._n_pin
+        forces = polynomials.constant(z[: len(pins)])
+        if len(self._rates):
+            forces[:, 1] = z[len(pins) : n]
+            forces[:, 0] -= 0.5 * forces[:, 1]
+        step.courses[pins] = forces
+        end = z[n : n + len(rows)]
+        if self.method == MEAN:
+            step.courses[rows] = polynomials.constant(end)
+            return
+        predicted = step.courses[rows]
+        rise = predicted[:, 1].copy()
+        final = np.array([2.0 * (e - p[0]) - p[1] for e, p in zip(end, predicted, strict=True)])
+        place = {int(row): k for k, row in enumerate(rows)}
+        for value, row in zip(z[n + len(rows) :], self._sloped, strict=True):
+            k = place[int(row)]
+            final[k], rise[k] = value, present.slopes[row] * step.h
+        step.courses[rows] = polynomials.hermite(present.values[rows], rise, end, final)
+
+    def _mismatch(self, step: Step, present: Present, z: Array, scale: Array) -> Array:
+        rows, n = self.group.feedback, self._n_pin
+        new = self._read(step.courses, present)[n:]
+        wires = [rows] if self.method == MEAN else [rows, self._sloped]
+        sizes = np.maximum(scale[np.concatenate(wires)], 1e-3 * np.abs(z[n:]))
+        return np.concatenate([self._gaps(step, scale), (new - z[n:]) / sizes])
+
+    @property
+    def _n_pin(self) -> int:
+        """Number of unknowns of the pins."""
+        return len(self.group.pins) + len(self._rates)
+
+    def _gaps(self, step: Step, scale: Array) -> Array:
+        """Gaps of positions, then of velocities times half a step, relative to the scales of the positions."""
+        ends = polynomials.ends(step.courses)
+        size = scale[self._pairs[:, 0]]
+        position = (ends[self._pairs[:, 0]] - ends[self._pairs[:, 1]]) / size
+        if not len(self._rates):
+            return np.asarray(position)
+        return np.concatenate(
+            [position, 0.5 * step.h * (ends[self._rates[:, 0]] - ends[self._rates[:, 1]]) / size]
+        )
+
+    def _sizes(self, scale: Array, h: float) -> Array:
+        pins = scale[self.group.pins]
+        rows = [pins, pins[: len(self._rates)], scale[self.group.feedback]]
+        return np.concatenate(rows if self.method == MEAN else [*rows, scale[self._sloped]])
+
+    def corrected(self, step: Step, values: Array) -> Array:
+        """Outputs at the end of a step, corrected by directional derivatives for inputs that were extrapolated.
+
+        The parts got inputs that differ from those which the outputs ask for. With ∂ outputs / ∂ inputs, outputs
+        and inputs that belong together follow from one linear system, also in a loop without memory.
+
+        Parameters
+        ----------
+        values : outputs and pin forces as the parts give them, shape (n_y + pins,)
+        """
+        if self.method != SEQUENTIAL or not self.group.loops:
+            return values
+        gains = gains_of(self.network, self.group)
+        if gains is None or not np.any(gains):
+            return values
+        found, connection = values.copy(), self._connection
+        columns, rows = self._columns, self._rows
+        miss = self.network.inputs_at(values)[columns] - polynomials.ends(step.given[columns])
+        found[rows] += gains @ np.linalg.solve(np.eye(len(columns)) - connection @ gains, miss)
+        return found
+
+    def _finish(self, present: Present, step: Step) -> None:
+        """Evaluate laws at the end of the step, if they were evaluated at its middle."""
+        for part in self._laws:
+            participant = self.network.parts[part]
+            participant.restore(step.saved[part])
+            end = self.network.given(part, step.courses)
+            begin = (
+                self.network.factor[self.network.columns[part]]
+                * present.values[self.network.source[self.network.columns[part]]]
+                + self.network.offset[self.network.columns[part]]
+            )
+            straight = polynomials.linear(begin, polynomials.ends(end))
+            participant.advance(step.t, step.h, held(straight, participant.abilities))
+            if participant.abilities.gives_slopes:
+                columns, rows = self.network.columns[part], self.network.rows[part]
+                given = self.network.factor[columns] * step.slopes[self.network.source[columns]]
+                step.slopes[rows] = participant.slopes_now(given)
+
+
+def held(courses: Array, abilities: Any) -> Array:
+    """Courses as a part can take them: unchanged, or constant at their mean, or at their end for a law."""
+    if abilities.takes_courses:
+        return courses
+    return polynomials.constant(polynomials.means(courses) if abilities.memory else polynomials.ends(courses))
+
+
+def indices(slices: Any, parts: Any) -> list[int]:
+    """Rows or columns of some parts, in their order."""
+    return [k for part in parts for k in range(slices[part].start, slices[part].stop)]
+
+
+def connection_of(network: Network, group: Group) -> Array:
+    """Derivatives of a group's inputs by its outputs, shape (inputs, outputs) of the group."""
+    columns, rows = indices(network.columns, group.parts), indices(network.rows, group.parts)
+    place = {row: k for k, row in enumerate(rows)}
+    found = np.zeros((len(columns), len(rows)))
+    for k, column in enumerate(columns):
+        row = int(network.source[column])
+        if network.driven[column] and row in place:
+            found[k, place[row]] = network.factor[column]
+    return found
+
+
+def gains_of(network: Network, group: Group) -> Array | None:
+    """Derivatives of a group's outputs by its inputs, shape (outputs, inputs); None if a part does not tell."""
+    blocks = [network.parts[part].gains() for part in group.parts]
+    known = [block for block in blocks if block is not None]
+    if len(known) < len(blocks):
+        return None
+    rows, columns = (np.cumsum([0, *(block.shape[axis] for block in known)]) for axis in (0, 1))
+    found = np.zeros((rows[-1], columns[-1]))
+    for k, block in enumerate(known):
+        found[rows[k] : rows[k + 1], columns[k] : columns[k + 1]] = block
+    return found

@@ -1,0 +1,343 @@
+"""The verdict of a coupling: consistent, agrees, holds, plausible; with the runs that it rests on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import DescriptionError
+from ..core.trajectory import Array, Progress, output_grid, silent
+from .energy import Residual, residuals
+from .master import Master, Record, Settings
+from .network import Network
+from .ports import positions
+from .rehearsal import Choice, rehearse
+from .stepping import MEAN, METHODS, Stepper
+from .system import Remark, System
+
+_GRID = 1000  # points at which runs are compared
+_GAP = 1e-9  # of the range of a position
+_REFINEMENTS = 2
+_USUAL = 1e-4  # tolerance
+_FINER = 10.0  # tolerance of a run over that of the run that it is held against
+
+
+@dataclass(frozen=True)
+class Options:
+    """Wishes of the user.
+
+    Parameters
+    ----------
+    tolerance : admissible error, relative to the range of each signal
+    method : sequential, hermite, mean_force, pin, or auto
+    step : fixed communication step, s
+    order : degree of extrapolation of the sequential method, 0 … 2
+    stop : end of the run, s
+    """
+
+    tolerance: float | None = None
+    method: str = "auto"
+    step: float | None = None
+    order: int | None = None
+    stop: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in ("auto", *METHODS):
+            raise DescriptionError("method", f"expected auto, {', '.join(METHODS)}, got {self.method}")
+        for name in ("tolerance", "step", "stop"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0.0):
+                raise DescriptionError(name, f"expected a number above 0, got {value}")
+        if self.order is not None and self.order not in (0, 1, 2):
+            raise DescriptionError("order", f"expected 0, 1 or 2, got {self.order}")
+
+
+@dataclass(frozen=True, eq=False)
+class Coupled:
+    """A coupled run with its verdict.
+
+    Parameters
+    ----------
+    time, signals : output times, s, shape (N,), and each output `part.signal` there, shape (N,)
+    units : output → unit
+    error : estimated error of the run, relative to the range of the worst signal
+    worst : output with the largest error
+    order : observed order of convergence, or None if the errors are rounding
+    """
+
+    name: str
+    network: Network
+    choices: Sequence[Choice]
+    record: Record
+    time: Array
+    signals: dict[str, Array]
+    units: dict[str, str]
+    tolerance: float
+    error: float
+    worst: str
+    order: float | None
+    residuals: Sequence[Residual]
+    gap: float
+    remarks: Sequence[Remark] = field(default_factory=tuple)
+
+    @property
+    def energy_residual(self) -> float:
+        """Largest energy created or lost at a connection, relative to that turned over there."""
+        return max((abs(r.relative) for r in self.residuals), default=0.0)
+
+    @property
+    def rejected_steps(self) -> int:
+        """Number of steps that were rolled back and repeated."""
+        return self.record.rejected
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the estimated error is within the tolerance."""
+        return self.error <= self.tolerance
+
+    @property
+    def holds(self) -> bool:
+        """Whether gaps stay closed and no connection creates or loses energy beyond the tolerance."""
+        return self.gap <= _GAP and self.energy_residual <= max(10.0 * self.tolerance, 1e-9)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the coupling agrees and holds."""
+        return self.agrees and self.holds
+
+    def data(self) -> dict[str, Any]:
+        """Return the verdict for `result.json`."""
+        names = [[self.network.parts[k].name for k in group.parts] for group in self.network.groups]
+        return {
+            "system": self.name,
+            "groups": [
+                {"fmus": fmus, "method": c.method, "order": c.order, "reason": c.reason}
+                for fmus, c in zip(names, self.choices, strict=True)
+            ],
+            "tolerance": self.tolerance,
+            "consistent": True,
+            "agrees": self.agrees,
+            "holds": self.holds,
+            "ok": self.ok,
+            "error": self.error,
+            "worst_signal": self.worst,
+            "observed_order": self.order,
+            "energy_residual": self.energy_residual,
+            "connections": [
+                {"where": r.where, "created": r.created, "turned_over": r.turned_over} for r in self.residuals
+            ],
+            "gap": self.gap,
+            "steps": len(self.record.pieces),
+            "rejected_steps": self.rejected_steps,
+            "events": self.record.events,
+            "wall_s": self.record.wall_s,
+            "seconds": self.record.seconds,
+            "plausible": [{"id": r.id, "where": r.where, "text": r.text} for r in self.remarks],
+        }
+
+
+def couple(system: System, options: Options, progress: Progress = silent) -> Coupled:
+    """Run a system and judge the run by coarser and finer ones.
+
+    Raises
+    ------
+    DescriptionError : if no end of the run is known
+    SolveError : if the coupling is unstable or a part fails
+    """
+    settings = _settings(system, options)
+    choices, remarks = rehearse(system.network, settings, options.method, options.order)
+    remarks = [*system.remarks, *remarks, *_off_grid(system.network, settings)]
+    rows = _compared(system.network, choices)
+    coarse = _run(system.network, choices, _coarser(settings), silent)
+    settings = replace(settings, scales=_ranges(coarse, system.network))
+    run = _run(system.network, choices, settings, progress)
+    for _ in range(_REFINEMENTS + 1):
+        fine = _run(system.network, choices, _finer(settings), progress)
+        error, worst = _difference(system.network, rows, run, fine, _grid(settings))
+        if error <= settings.tolerance or settings.step is not None:
+            break
+        coarse, run, settings = run, fine, _finer(settings)
+    tolerance = options.tolerance or system.tolerance or _USUAL
+    order = _order(system.network, rows, (coarse, run, fine), error, _grid(settings))
+    return _judged(system, choices, settings, run, tolerance, error, worst, order, remarks)
+
+
+def _compared(network: Network, choices: Sequence[Choice]) -> list[int]:
+    """Rows of outputs that runs are compared in."""
+    pairs = positions(network)
+    return [
+        row
+        for group, choice in zip(network.groups, choices, strict=True)
+        for row in Stepper(network, group, choice.method, 0, pairs).resolved
+    ]
+
+
+def _settings(system: System, options: Options) -> Settings:
+    stop = options.stop or system.stop
+    if stop is None or stop <= system.start:
+        raise DescriptionError(system.name, "expected the end of the run in the archive, found none; give --stop")
+    tolerance = options.tolerance or system.tolerance or _USUAL
+    nominal = options.step or system.step or (stop - system.start) / 1000.0
+    return Settings(system.start, stop, tolerance, options.step, nominal, 2)
+
+
+def _coarser(s: Settings) -> Settings:
+    return replace(s, tolerance=_FINER * s.tolerance) if s.step is None else replace(s, step=2.0 * s.step)
+
+
+def _finer(s: Settings) -> Settings:
+    return replace(s, tolerance=s.tolerance / _FINER) if s.step is None else replace(s, step=0.5 * s.step)
+
+
+def _run(network: Network, choices: Sequence[Choice], settings: Settings, progress: Progress) -> Record:
+    if settings.step is None and any(choice.method == MEAN for choice in choices):
+        shorter = (settings.tolerance / _USUAL) ** 0.5  # the method has order 2, and no estimate of its error
+        settings = replace(settings, step=shorter * settings.nominal)
+    pairs = positions(network)
+    steppers = [
+        Stepper(network, group, choice.method, min(choice.order, 2), pairs)
+        for group, choice in zip(network.groups, choices, strict=True)
+    ]
+    order = min((c.order for c, g in zip(choices, network.groups, strict=True) if g.loops), default=2)
+    return Master(network, steppers, replace(settings, order=min(order, 2))).run(progress)
+
+
+def _grid(settings: Settings) -> Array:
+    """Times at which runs are compared, s: communication points of all of them, if their steps are fixed."""
+    step = settings.nominal if settings.step is None else 2.0 * settings.step
+    return settings.start + output_grid(settings.stop - settings.start, step)
+
+
+def _ranges(record: Record, network: Network) -> Array:
+    values = np.array(record.values)[:, : network.n_y]
+    return np.asarray(np.ptp(values, axis=0))
+
+
+def _difference(
+    network: Network, rows: Sequence[int], run: Record, fine: Record, grid: Array
+) -> tuple[float, str]:
+    """Largest difference of two runs relative to each signal's range, without the neighbourhood of jumps."""
+    for event in fine.events:
+        width = 2.0 * max((abs(event - e) for e in run.events if abs(event - e) < 1e-2 * grid[-1]), default=0.0)
+        grid = grid[np.abs(grid - event) > max(width, 1e-9)]
+    if not len(grid) or not rows:
+        return 0.0, ""
+    a, b = run.sample(grid)[rows], fine.sample(grid)[rows]
+    spread = np.ptp(b, axis=1)
+    floor = np.maximum(1e-9 * np.max(np.abs(b), axis=1, initial=0.0), 1e-300)
+    errors = np.max(np.abs(a - b), axis=1, initial=0.0) / np.maximum(spread, floor)
+    errors[spread <= floor] = 0.0
+    k = int(np.argmax(errors))
+    return float(errors[k]), ".".join(network.outputs[rows[k]])
+
+
+def _judged(
+    system: System,
+    choices: Sequence[Choice],
+    settings: Settings,
+    run: Record,
+    tolerance: float,
+    error: float,
+    worst: str,
+    order: float | None,
+    remarks: Sequence[Remark],
+) -> Coupled:
+    network = system.network
+    step = (settings.stop - settings.start) / _GRID
+    time = settings.start + output_grid(settings.stop - settings.start, step)
+    values = run.sample(time)
+    names = [".".join(port) for port in network.outputs]
+    found = residuals(network, run)
+    remarks = [*remarks, *_created(found, settings.tolerance), *_missed(run)]
+    return Coupled(
+        system.name,
+        network,
+        choices,
+        run,
+        time,
+        dict(zip(names, values, strict=False)),
+        {name: signal.unit for name, signal in zip(names, network.signals, strict=True)},
+        tolerance,
+        error,
+        worst,
+        order,
+        found,
+        _gap(network, run),
+        remarks,
+    )
+
+
+def _order(
+    network: Network, rows: Sequence[int], runs: tuple[Record, Record, Record], error: float, grid: Array
+) -> float | None:
+    """Observed order from three runs; None if rounding, or a step that does not change, hides it."""
+    coarse, run, fine = runs
+    outer, _ = _difference(network, rows, coarse, fine, grid)
+    counts = [len(r.pieces) for r in (coarse, run, fine)]
+    if error < 1e-12 or outer <= error or counts[1] <= 1.05 * counts[0]:
+        return None
+    if abs(counts[2] / counts[1] - counts[1] / counts[0]) < 0.05:  # equal ratios, as with fixed steps
+        ratio = counts[1] / counts[0]
+        return math.log(outer / error - 1.0) / math.log(ratio) if outer / error > 1.0 + 1e-9 else None
+    return math.log(outer / error) / math.log(counts[1] / counts[0])
+
+
+def _gap(network: Network, run: Record) -> float:
+    """Largest gap of pinned positions at the communication points, relative to their range."""
+    if not len(network.pairs):
+        return 0.0
+    values = np.array(run.values)
+    first, second = values[:, network.pairs[:, 0]], values[:, network.pairs[:, 1]]
+    spread = np.maximum(np.ptp(first, axis=0), 1e-3 * np.max(np.abs(first), axis=0))
+    return float(
+        np.max((np.abs(first - second) - np.abs(first - second)[0]) / np.where(spread > 0.0, spread, 1.0))
+    )
+
+
+def _created(found: Sequence[Residual], tolerance: float) -> list[Remark]:
+    return [
+        Remark(
+            "creates_energy",
+            r.where,
+            f"the coupling at {r.where} {'creates' if r.created > 0.0 else 'loses'} {abs(r.created):.3g} J,"
+            f" {abs(r.relative):.2g} of the energy turned over; lower the tolerance or the step",
+        )
+        for r in found
+        if abs(r.relative) > max(10.0 * tolerance, 1e-9)
+    ]
+
+
+def _missed(run: Record) -> list[Remark]:
+    if run.late:
+        text = (
+            f"{run.late} events lie inside communication steps, and not all FMUs can go back to them: the others"
+            " see them at the end of the step; shorten --step, or use FMUs that restore their states"
+        )
+        return [Remark("event_inside_step", "system", text)]
+    if not run.missed:
+        return []
+    text = (
+        f"outputs jump or kink inside {run.missed} steps that cannot be shortened further, so an FMU has events"
+        " that it does not report; use an FMU 3.0 with event mode"
+    )
+    return [Remark("unreported_event", "system", text)]
+
+
+def _off_grid(network: Network, settings: Settings) -> list[Remark]:
+    """Sample times that no multiple of a fixed step meets."""
+    found = []
+    for part in network.parts:
+        period = part.abilities.period
+        if period is not None and settings.step is not None and settings.step < period:
+            ratio = period / settings.step
+            if abs(ratio - round(ratio)) > 1e-6:
+                text = (
+                    f"the sample period {period:g} s of {part.name} is no multiple of the step of"
+                    f" {settings.step:g} s; communication points on the sample times are added"
+                )
+                found.append(Remark("sample_off_grid", part.name, text))
+    return found
