@@ -9,10 +9,11 @@ from typing import Any
 
 from ..core.csv_file import write_csv
 from ..core.files import write_atomically
+from ..core.progress import Progress, silent
 from ..core.strict_json import strict_json
-from ..core.trajectory import Progress, Trajectory, silent
+from ..core.trajectory import Trajectory
 from ..coupling.report import lines
-from ..coupling.system import Remark, open_system
+from ..coupling.system import CouplingRemark, open_system
 from ..coupling.verdict import Coupled, Options, couple
 from ..runs.fmpy_runs.chatter import captured
 from .results import Run
@@ -56,7 +57,7 @@ class CoupledRun(Run):
         return self.coupled.rejected_steps
 
     @property
-    def remarks(self) -> tuple[Remark, ...]:
+    def remarks(self) -> tuple[CouplingRemark, ...]:
         """Facts about the coupling that need attention."""
         return tuple(self.coupled.remarks)
 

@@ -22,7 +22,7 @@ import helpers_coupling as systems
 from gpmelica.core.errors import SolveError
 from gpmelica.coupling.network import Network, Wire
 from gpmelica.coupling.parts import LinearPart
-from gpmelica.coupling.system import System
+from gpmelica.coupling.system import CoupledSystem
 from gpmelica.coupling.verdict import Options, couple
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -82,7 +82,7 @@ def random(count: int) -> None:
     for seed in range(count):
         network, matrix, start = systems.random_system(seed)
         try:
-            run = couple(System("random", network, stop=2.0), Options(step=0.05))
+            run = couple(CoupledSystem("random", network, stop=2.0), Options(step=0.05))
         except SolveError:
             refused += 1
             continue

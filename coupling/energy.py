@@ -19,7 +19,7 @@ from .ports import Bond, bonds
 
 
 @dataclass(frozen=True)
-class Residual:
+class EnergyResidual:
     """Energy of one connection.
 
     Parameters
@@ -39,7 +39,7 @@ class Residual:
         return self.created / self.turned_over if self.turned_over > 0.0 else 0.0
 
 
-def residuals(network: Network, record: Record) -> list[Residual]:
+def residuals(network: Network, record: Record) -> list[EnergyResidual]:
     """Residual of each connection where power flows and both sides are known."""
     pieces, given = np.array(record.pieces), np.array(record.given)
     lengths = np.diff(np.array(record.times))
@@ -58,7 +58,7 @@ def residuals(network: Network, record: Record) -> list[Residual]:
         created = np.cumsum((own - other) * lengths)
         turned = float(np.sum(np.abs(own) * lengths))
         where = " · ".join(".".join(port) for port in (network.inputs[bond.column], network.outputs[bond.row]))
-        found.append(Residual(where, float(created[np.argmax(np.abs(created))]), turned))
+        found.append(EnergyResidual(where, float(created[np.argmax(np.abs(created))]), turned))
     return found
 
 

@@ -16,8 +16,8 @@ from fmpy.fmi1 import FMICallException
 from ..core.errors import DescriptionError, SolveError
 from ..core.trajectory import Array
 from ..runs.fmpy_runs.opening import logger, read_fmu
-from .participant import Abilities, Signal
-from .units import Unit, defined
+from .participant import Abilities, PortSignal
+from .units import PhysicalUnit, defined
 
 _KINDS = {"Real": "Real", "Float64": "Real", "Float32": "Real", "Integer": "Integer", "Boolean": "Boolean"}
 _KINDS |= {"Enumeration": "Integer", "Int32": "Integer"}
@@ -64,14 +64,14 @@ class FmuPart:
         self._out = [self._variables[s.name].valueReference for s in self.outputs]
         self._fmu, self._used = self._instance(), False
 
-    def _signal(self, variable: Any) -> Signal:
+    def _signal(self, variable: Any) -> PortSignal:
         unit = variable.unit or getattr(variable.declaredType, "unit", None) or ""
         kind = _KINDS[variable.type]
         start = {"true": 1.0, "false": 0.0}.get(str(variable.start).lower())
         value = float(variable.start or 0.0) if start is None else start
         discrete = variable.variability == "discrete" or kind != "Real"
-        known: Unit | None = self._units.get(unit)
-        return Signal(variable.name, unit, value, discrete, known, kind)
+        known: PhysicalUnit | None = self._units.get(unit)
+        return PortSignal(variable.name, unit, value, discrete, known, kind)
 
     def _check_parameters(self, fmu: Path) -> None:
         unknown = [name for name in self._parameters if name not in self._variables]

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import SolveError
-from ..core.trajectory import Array, Progress, silent
+from ..core.progress import Progress, silent
+from ..core.trajectory import Array
 from . import courses as polynomials
 from .network import Network
 from .stepping import HERMITE, MEAN, PIN, SEQUENTIAL, EarlyReturn, NotConverged, Present, Step, Stepper

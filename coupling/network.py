@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..core.errors import DescriptionError, Problem
 from ..core.trajectory import Array
-from .participant import Participant, Signal
+from .participant import Participant, PortSignal
 
 Port = tuple[str, str]  # part, signal
 
@@ -45,7 +45,7 @@ class Pin:
 
 
 @dataclass(frozen=True)
-class Group:
+class CoupledGroup:
     """Parts that depend on each other within a step, in the order of evaluation.
 
     Parameters
@@ -81,7 +81,7 @@ class Network:
         self.n_u, self.n_y = self.columns[-1].stop, self.rows[-1].stop
         self.inputs = [(p.name, s.name) for p in self.parts for s in p.inputs]
         self.outputs = [(p.name, s.name) for p in self.parts for s in p.outputs]
-        self.signals: list[Signal] = [s for p in self.parts for s in p.outputs]
+        self.signals: list[PortSignal] = [s for p in self.parts for s in p.outputs]
         self._check_names()
         self._connect()
         self.groups = self._groups()
@@ -137,7 +137,7 @@ class Network:
         """Index of the part that an output belongs to."""
         return next(k for k, rows in enumerate(self.rows) if rows.start <= row < rows.stop)
 
-    def _groups(self) -> list[Group]:
+    def _groups(self) -> list[CoupledGroup]:
         edges = self._edges()
         n = len(self.parts)
         begin, end = (np.array([e[k] for e in edges], dtype=np.intp) for k in (0, 1))
@@ -162,7 +162,7 @@ class Network:
             found += [(owner[a], owner[b]), (owner[b], owner[a])]
         return found
 
-    def _group(self, members: list[int]) -> Group:
+    def _group(self, members: list[int]) -> CoupledGroup:
         """Parts with memory come first: a law then gets the inputs at the end of the step."""
         order = sorted(members, key=lambda k: not self.parts[k].abilities.memory)
         place = {part: k for k, part in enumerate(order)}
@@ -175,7 +175,7 @@ class Network:
                     if place.get(source, -1) >= place[part]:
                         feedback.add(row)
         pins = [self.n_y + k for k, (a, _) in enumerate(self.pairs) if self.owner(int(a)) in place]
-        return Group(tuple(order), np.array(sorted(feedback), dtype=np.intp), np.array(pins, dtype=np.intp))
+        return CoupledGroup(tuple(order), np.array(sorted(feedback), dtype=np.intp), np.array(pins, dtype=np.intp))
 
 
 def _slices(lengths: Sequence[int]) -> list[slice]:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..core.trajectory import Array
-from .units import Unit, by_name
+from .units import PhysicalUnit, by_name
 
 
 @dataclass(frozen=True)
-class Signal:
+class PortSignal:
     """An input or output of a part.
 
     Parameters
@@ -27,11 +27,11 @@ class Signal:
     unit: str = ""
     start: float = 0.0
     discrete: bool = False
-    defined: Unit | None = None
+    defined: PhysicalUnit | None = None
     kind: str = "Real"
 
     @property
-    def base(self) -> Unit | None:
+    def base(self) -> PhysicalUnit | None:
         """The unit in base units; None if there is none or it is unknown."""
         return self.defined or (by_name(self.unit) if self.unit else None)
 
@@ -64,8 +64,8 @@ class Participant(Protocol):
     """A part of a coupled system. All times are in s, all values in the units of the signals."""
 
     name: str
-    inputs: tuple[Signal, ...]
-    outputs: tuple[Signal, ...]
+    inputs: tuple[PortSignal, ...]
+    outputs: tuple[PortSignal, ...]
     abilities: Abilities
 
     def start(self, t: float, stop: float, inputs: Array) -> None:

@@ -13,13 +13,13 @@ from scipy.optimize import brentq
 
 from ..core.trajectory import Array
 from . import courses as polynomials
-from .participant import Abilities, Signal
+from .participant import Abilities, PortSignal
 
-Names = Sequence[str | Signal]
+Names = Sequence[str | PortSignal]
 
 
-def _signals(names: Names) -> tuple[Signal, ...]:
-    return tuple(name if isinstance(name, Signal) else Signal(name) for name in names)
+def _signals(names: Names) -> tuple[PortSignal, ...]:
+    return tuple(name if isinstance(name, PortSignal) else PortSignal(name) for name in names)
 
 
 def _matrix(entries: Any, rows: int, columns: int) -> Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .network import Network
-from .participant import Signal
+from .participant import PortSignal
 from .units import SECOND, WATT
 
 _RATES = {"x": "v", "s": "v", "q": "w", "phi": "w", "angle": "rate", "position": "velocity"}
@@ -51,7 +51,7 @@ def _rate_names(name: str) -> list[str]:
     return [*usual, f"{port}{dot}{_RATES[member]}"] if member in _RATES else usual
 
 
-def _is_rate(velocity: Signal, position: Signal) -> bool:
+def _is_rate(velocity: PortSignal, position: PortSignal) -> bool:
     if not velocity.unit and not position.unit:
         return True
     rate, base = velocity.base, position.base
@@ -83,7 +83,7 @@ def bonds(network: Network) -> list[Bond]:
     return found
 
 
-def _is_power(effort: Signal, flow: Signal) -> bool:
+def _is_power(effort: PortSignal, flow: PortSignal) -> bool:
     a, b = effort.base, flow.base
     return a is not None and b is not None and a.times(b).fits(WATT)
 
@@ -97,7 +97,7 @@ def _returns(network: Network, column: int, rows: set[int]) -> bool:
     return any(network.driven[k] and int(network.source[k]) in rows for k in range(theirs.start, theirs.stop))
 
 
-def _alike(effort: Signal, flow: Signal) -> bool:
+def _alike(effort: PortSignal, flow: PortSignal) -> bool:
     """Whether two signals of one port have the same axis at the end of their names."""
     (port, _, member), (other, _, beside) = effort.name.rpartition("."), flow.name.rpartition(".")
     return port == other and member[-1:] == beside[-1:] and member[-1:] in _AXES

@@ -12,7 +12,7 @@ from ..core.errors import GpmelicaError, SolveError
 from ..core.trajectory import Array
 from . import courses as polynomials
 from .master import Master, Settings
-from .network import Group, Network
+from .network import CoupledGroup, Network
 from .participant import Participant
 from .ports import positions
 from .stepping import (
@@ -28,14 +28,14 @@ from .stepping import (
     held,
     indices,
 )
-from .system import Remark
+from .system import CouplingRemark
 
 _SAME = 1e-9  # relative difference of two steps from one state
 _FAST = 2.0  # ωH from which a connection is kept by its energy and not resolved
 
 
 @dataclass(frozen=True)
-class Choice:
+class MethodChoice:
     """Method of a group and the reason in a sentence."""
 
     method: str
@@ -45,7 +45,7 @@ class Choice:
 
 def rehearse(
     network: Network, settings: Settings, method: str | None = None, order: int | None = None
-) -> tuple[list[Choice], list[Remark]]:
+) -> tuple[list[MethodChoice], list[CouplingRemark]]:
     """Test the parts at the start and choose a method for each group. The parts must be started again afterwards.
 
     Parameters
@@ -57,7 +57,7 @@ def rehearse(
     SolveError : if a loop cannot be kept stable by any method that its parts allow
     """
     present = Master(network, [], settings).initial()
-    remarks: list[Remark] = []
+    remarks: list[CouplingRemark] = []
     for k, part in enumerate(network.parts):
         remarks += _tested(network, k, part, present, settings.nominal)
     choices = []
@@ -71,7 +71,7 @@ def rehearse(
 # ---- Tests of parts ------------------------------------------------------------------------------------------
 
 
-def _tested(network: Network, k: int, part: Participant, present: Present, h: float) -> Iterator[Remark]:
+def _tested(network: Network, k: int, part: Participant, present: Present, h: float) -> Iterator[CouplingRemark]:
     """Remarks on one part; abilities that it has not are withdrawn."""
     given = network.inputs_at(present.values)[network.columns[k]]
     if part.abilities.restores and part.abilities.period is None:
@@ -82,23 +82,23 @@ def _tested(network: Network, k: int, part: Participant, present: Present, h: fl
         if wrong:
             part.abilities = replace(part.abilities, restores=False)
             text = f"{part.name} claims to save and restore its state, but {wrong}; its state is not restored"
-            yield Remark("restores_wrongly", part.name, text)
+            yield CouplingRemark("restores_wrongly", part.name, text)
     if part.abilities.restores and part.abilities.takes_courses and part.abilities.memory and len(given):
         if _ignores_slopes(part, present.t, h, given):
             part.abilities = replace(part.abilities, takes_courses=False)
             text = f"{part.name} claims to interpolate its inputs, but ignores their slopes; it gets mean values"
-            yield Remark("ignores_slopes", part.name, text)
+            yield CouplingRemark("ignores_slopes", part.name, text)
     elif not part.abilities.takes_courses and part.abilities.memory and len(part.inputs):
         text = (
             f"{part.name} takes no slopes of inputs, so its inputs are held at their mean in each step (order 2)"
         )
-        yield Remark("takes_no_slopes", part.name, text)
+        yield CouplingRemark("takes_no_slopes", part.name, text)
     if part.abilities.step is not None and part.abilities.step > 0.1 * h:
         text = (
             f"{part.name} integrates with a fixed step of {part.abilities.step:g} s, which the communication step"
             f" of {h:g} s does not refine; its own error stays"
         )
-        yield Remark("coarse_step", part.name, text)
+        yield CouplingRemark("coarse_step", part.name, text)
 
 
 def _stepped(part: Participant, t: float, h: float, courses: Array) -> Array:
@@ -138,10 +138,15 @@ def _same(a: Array, b: Array) -> bool:
 
 
 def _chosen(
-    network: Network, group: Group, settings: Settings, present: Present, method: str | None, order: int | None
-) -> tuple[Choice, list[Remark]]:
+    network: Network,
+    group: CoupledGroup,
+    settings: Settings,
+    present: Present,
+    method: str | None,
+    order: int | None,
+) -> tuple[MethodChoice, list[CouplingRemark]]:
     if not group.loops:
-        return Choice(SEQUENTIAL, 2 if order is None else order, "no loop: the parts follow each other"), []
+        return MethodChoice(SEQUENTIAL, 2 if order is None else order, "no loop: the parts follow each other"), []
     stuck = [network.parts[k].name for k in group.parts if not network.parts[k].abilities.restores]
     wished = None if method == "auto" else method
     if len(group.pins) and wished in (None, PIN):
@@ -149,7 +154,9 @@ def _chosen(
             raise SolveError(
                 f"coupling: a rigid pin needs parts that restore their state; {', '.join(stuck)} cannot"
             )
-        return Choice(PIN, 4, f"pairs of positions must agree ({len(group.pins)}): forces that close the gaps"), []
+        return MethodChoice(
+            PIN, 4, f"pairs of positions must agree ({len(group.pins)}): forces that close the gaps"
+        ), []
     if wished == SEQUENTIAL or (wished is None and stuck):
         return _sequential(network, group, order, stuck, wished is not None)
     if stuck:
@@ -166,30 +173,30 @@ def _chosen(
     if wished == MEAN or (wished is None and speed is not None and speed * settings.nominal > _FAST):
         return _mean(speed or 0.0, settings.nominal)
     more = [] if speed is None else [f", ωH = {speed * settings.nominal:.2g}"]
-    return Choice(HERMITE, 4, "a loop of parts that restore their states" + "".join(more)), []
+    return MethodChoice(HERMITE, 4, "a loop of parts that restore their states" + "".join(more)), []
 
 
-def _mean(speed: float, h: float) -> tuple[Choice, list[Remark]]:
+def _mean(speed: float, h: float) -> tuple[MethodChoice, list[CouplingRemark]]:
     text = (
         f"the frequency of the connection, {speed:.3g} rad/s, is above the communication step of {h:g} s"
         f" (ωH = {speed * h:.2g}): its vibration keeps its energy, but is not resolved"
     )
-    remarks = [Remark("connection_above_step", "group", text)] if speed * h > _FAST else []
-    return Choice(
+    remarks = [CouplingRemark("connection_above_step", "group", text)] if speed * h > _FAST else []
+    return MethodChoice(
         MEAN, 2, f"a connection too fast for the step, ωH = {speed * h:.2g}: constant mean force"
     ), remarks
 
 
 def _sequential(
-    network: Network, group: Group, order: int | None, stuck: list[str], wished: bool
-) -> tuple[Choice, list[Remark]]:
+    network: Network, group: CoupledGroup, order: int | None, stuck: list[str], wished: bool
+) -> tuple[MethodChoice, list[CouplingRemark]]:
     """Sequential steps, with the largest order that the loop's gain allows."""
     remarks = []
     gain = _loop_gain(network, group)
     names = ", ".join(stuck)
     if stuck:
         text = f"{names} cannot restore a state, so steps are not repeated: this costs most of the accuracy"
-        remarks.append(Remark("cannot_restore", names, text))
+        remarks.append(CouplingRemark("cannot_restore", names, text))
     limits = [1.0 / (2.0 ** (q + 1) - 1.0) for q in range(3)]
     most = max((q for q in range(3) if gain is None or gain < limits[q]), default=-1)
     wish = 2 if order is None else order
@@ -200,15 +207,17 @@ def _sequential(
             f" {limits[min(wish, 2)]:.3g}; let the heavier side give the motion, or use parts that restore their"
             " states"
         )
-        remarks.append(Remark("mass_ratio", "group", text))
+        remarks.append(CouplingRemark("mass_ratio", "group", text))
         if most < 0 and not wished:
             raise SolveError(f"coupling: {text}")
     chosen = wish if order is not None or wished else min(wish, max(most, 0))
     reason = f"{names} cannot restore a state" if stuck else "as asked for"
-    return Choice(SEQUENTIAL, chosen, f"{reason}: sequential steps with extrapolation of order {chosen}"), remarks
+    return MethodChoice(
+        SEQUENTIAL, chosen, f"{reason}: sequential steps with extrapolation of order {chosen}"
+    ), remarks
 
 
-def _loop_gain(network: Network, group: Group) -> float | None:
+def _loop_gain(network: Network, group: CoupledGroup) -> float | None:
     """Factor of an error of the extrapolated inputs in one sequential pass; None if a part gives no gains.
 
     Parts earlier in the order have given their new outputs, so only connections backwards carry the error on.
@@ -225,7 +234,7 @@ def _loop_gain(network: Network, group: Group) -> float | None:
     return float(np.max(np.abs(np.linalg.eigvals(passed)), initial=0.0))
 
 
-def _connection_speed(network: Network, group: Group, present: Present, h: float) -> float | None:
+def _connection_speed(network: Network, group: CoupledGroup, present: Present, h: float) -> float | None:
     """Largest ω of connections that are laws without memory, rad/s, from the response to their forces."""
     law = {k for k in group.parts if not network.parts[k].abilities.memory}
     if not len(group.feedback) or any(network.owner(int(row)) not in law for row in group.feedback):

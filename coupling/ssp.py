@@ -18,14 +18,14 @@ from urllib.parse import unquote
 from ..core.errors import DescriptionError, Problem
 from ..exchange.xml_file import read_xml
 from .network import Pin, Port
-from .units import Unit, by_name, conversion, defined
+from .units import PhysicalUnit, by_name, conversion, defined
 
 ANNOTATION = "org.gpmelica.coupling"
 _FMU = "application/x-fmu-sharedlibrary"
 
 
 @dataclass
-class Element:
+class SystemElement:
     """An FMU of the system.
 
     Parameters
@@ -44,7 +44,7 @@ class Element:
 
 
 @dataclass(frozen=True)
-class Link:
+class SystemConnection:
     """A connection between elements after flattening: value = factor · (converted value) + offset, hop by hop."""
 
     source: Port
@@ -55,7 +55,7 @@ class Link:
 
 
 @dataclass
-class Structure:
+class SystemStructure:
     """A system as an archive describes it.
 
     Parameters
@@ -69,10 +69,10 @@ class Structure:
 
     name: str
     source: str
-    elements: dict[str, Element] = field(default_factory=dict)
-    links: list[Link] = field(default_factory=list)
+    elements: dict[str, SystemElement] = field(default_factory=dict)
+    links: list[SystemConnection] = field(default_factory=list)
     pins: list[Pin] = field(default_factory=list)
-    units: dict[str, Unit] = field(default_factory=dict)
+    units: dict[str, PhysicalUnit] = field(default_factory=dict)
     start: float = 0.0
     stop: float | None = None
     step: float | None = None
@@ -80,7 +80,7 @@ class Structure:
     periods: dict[str, float] = field(default_factory=dict)
 
 
-def read_ssp(path: Path, folder: Path) -> Structure:
+def read_ssp(path: Path, folder: Path) -> SystemStructure:
     """Read `SystemStructure.ssd` of an archive, which is unpacked into a folder.
 
     Raises
@@ -131,11 +131,11 @@ class _Reader:
 
     def __init__(self, source: str, folder: Path) -> None:
         self._folder, self._problems = folder, list[Problem]()
-        self._found = Structure("", source)
+        self._found = SystemStructure("", source)
         self._hops: dict[Port, _Hop] = {}
         self._connectors: dict[Port, str] = {}
 
-    def read(self, root: Any) -> Structure:
+    def read(self, root: Any) -> SystemStructure:
         found = self._found
         found.name = root.get("name", "")
         for unit in _children(root, "Units", "Unit"):
@@ -191,7 +191,7 @@ class _Reader:
         elif not source.is_file() or not source.resolve().is_relative_to(self._folder.resolve()):
             text = f"expected the file {node.get('source')} in the archive, found none"
             self._problems.append(Problem(f"element {name}", text))
-        self._found.elements[name] = Element(name, source)
+        self._found.elements[name] = SystemElement(name, source)
         self._connectors_of(node, name)
         self._bindings(node, name + ".")
 
@@ -217,7 +217,7 @@ class _Reader:
         suppressed = node.get("suppressUnitConversion", "false") in ("true", "1")
         self._hops[target] = _Hop(source, factor, offset, suppressed)
 
-    def _flattened(self) -> Iterator[Link]:
+    def _flattened(self) -> Iterator[SystemConnection]:
         """Connections from element to element, through the connectors of systems."""
         for target in self._hops:
             if target[0] not in self._found.elements:
@@ -232,7 +232,7 @@ class _Reader:
                 suppressed |= hop.suppressed
                 port = hop.source
             if port[0] in self._found.elements:
-                yield Link(port, target, factor, offset, suppressed)
+                yield SystemConnection(port, target, factor, offset, suppressed)
 
     def _converted(self, hop: _Hop, target: Port) -> tuple[float, float]:
         """Factor and offset of a hop: first the conversion of units, then the linear transformation."""
@@ -249,7 +249,7 @@ class _Reader:
         scale, shift = conversion(source, wanted)
         return hop.factor * scale, hop.factor * shift + hop.offset
 
-    def _unit(self, name: str) -> Unit | None:
+    def _unit(self, name: str) -> PhysicalUnit | None:
         return (self._found.units.get(name) or by_name(name)) if name else None
 
     # ---- Parameters ----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import numpy as np
 from ..core.errors import SolveError
 from ..core.trajectory import Array
 from . import courses as polynomials
-from .network import Group, Network
+from .network import CoupledGroup, Network
 from .newton import Solver
 
 SEQUENTIAL, HERMITE, MEAN, PIN = "sequential", "hermite", "mean_force", "pin"
@@ -116,7 +116,7 @@ class Stepper:
     """
 
     def __init__(
-        self, network: Network, group: Group, method: str, order: int, position_of: Mapping[int, int]
+        self, network: Network, group: CoupledGroup, method: str, order: int, position_of: Mapping[int, int]
     ) -> None:
         self.network, self.group, self.method, self.order = network, group, method, order
         self._position_of = position_of
@@ -443,7 +443,7 @@ def indices(slices: Any, parts: Any) -> list[int]:
     return [k for part in parts for k in range(slices[part].start, slices[part].stop)]
 
 
-def connection_of(network: Network, group: Group) -> Array:
+def connection_of(network: Network, group: CoupledGroup) -> Array:
     """Derivatives of a group's inputs by its outputs, shape (inputs, outputs) of the group."""
     columns, rows = indices(network.columns, group.parts), indices(network.rows, group.parts)
     place = {row: k for k, row in enumerate(rows)}
@@ -455,7 +455,7 @@ def connection_of(network: Network, group: Group) -> Array:
     return found
 
 
-def gains_of(network: Network, group: Group) -> Array | None:
+def gains_of(network: Network, group: CoupledGroup) -> Array | None:
     """Derivatives of a group's outputs by its inputs, shape (outputs, inputs); None if a part does not tell."""
     blocks = [network.parts[part].gains() for part in group.parts]
     known = [block for block in blocks if block is not None]

@@ -9,13 +9,13 @@ from pathlib import Path
 from ..core.errors import DescriptionError, Problem
 from .fmus import FmuPart
 from .network import Network, Wire
-from .participant import Signal
-from .ssp import Structure, read_ssp
+from .participant import PortSignal
+from .ssp import SystemStructure, read_ssp
 from .units import conversion
 
 
 @dataclass(frozen=True)
-class Remark:
+class CouplingRemark:
     """A fact about a coupling that its user should know.
 
     Parameters
@@ -31,7 +31,7 @@ class Remark:
 
 
 @dataclass
-class System:
+class CoupledSystem:
     """A system that is ready to run; `close` ends its FMUs."""
 
     name: str
@@ -40,7 +40,7 @@ class System:
     stop: float | None = None
     step: float | None = None
     tolerance: float | None = None
-    remarks: list[Remark] = field(default_factory=list)
+    remarks: list[CouplingRemark] = field(default_factory=list)
 
     def close(self) -> None:
         """End all parts."""
@@ -48,7 +48,7 @@ class System:
             part.close()
 
 
-def open_system(path: Path, folder: Path) -> System:
+def open_system(path: Path, folder: Path) -> CoupledSystem:
     """Open a system from an archive, which is unpacked into a folder.
 
     Raises
@@ -63,7 +63,7 @@ def open_system(path: Path, folder: Path) -> System:
     if not parts:
         raise DescriptionError(str(path), "expected at least one FMU in the system, found none")
     signals = {(p.name, s.name): s for p in parts for s in (*p.inputs, *p.outputs)}
-    problems, remarks = [*_unknown(structure, signals)], list[Remark]()
+    problems, remarks = [*_unknown(structure, signals)], list[CouplingRemark]()
     wires = []
     if not problems:
         wires = [_wire(structure, link, signals, problems, remarks) for link in structure.links]
@@ -75,10 +75,12 @@ def open_system(path: Path, folder: Path) -> System:
     remarks += _unconnected(network)
     ends = [e.stopTime for e in (p.description.defaultExperiment for p in parts) if e is not None and e.stopTime]
     stop = structure.stop or (float(max(map(float, ends))) if ends else None)
-    return System(structure.name, network, structure.start, stop, structure.step, structure.tolerance, remarks)
+    return CoupledSystem(
+        structure.name, network, structure.start, stop, structure.step, structure.tolerance, remarks
+    )
 
 
-def _unknown(structure: Structure, signals: dict[tuple[str, str], Signal]) -> Iterator[Problem]:
+def _unknown(structure: SystemStructure, signals: dict[tuple[str, str], PortSignal]) -> Iterator[Problem]:
     for link in structure.links:
         for port in (link.source, link.target):
             if port not in signals:
@@ -88,11 +90,11 @@ def _unknown(structure: Structure, signals: dict[tuple[str, str], Signal]) -> It
 
 
 def _wire(
-    structure: Structure,
+    structure: SystemStructure,
     link: object,
-    signals: dict[tuple[str, str], Signal],
+    signals: dict[tuple[str, str], PortSignal],
     problems: list[Problem],
-    remarks: list[Remark],
+    remarks: list[CouplingRemark],
 ) -> Wire:
     """Return the wire of a link; units of variables count if their connectors have none."""
     source, target = link.source, link.target  # type: ignore[attr-defined]
@@ -112,13 +114,13 @@ def _wire(
         elif units[0] is not None or units[1] is not None:
             missing = source if units[0] is None else target
             text = f"{'.'.join(missing)} has no unit, so the connection cannot be checked; give it one"
-            remarks.append(Remark("missing_unit", where, text))
+            remarks.append(CouplingRemark("missing_unit", where, text))
     return Wire(source, target, factor, offset)
 
 
-def _unconnected(network: Network) -> Iterator[Remark]:
+def _unconnected(network: Network) -> Iterator[CouplingRemark]:
     for column, port in enumerate(network.inputs):
         if not network.driven[column]:
             value = network.offset[column]
             text = f"input {'.'.join(port)} has no driver and keeps its start value, {value:g}; connect it"
-            yield Remark("unconnected_input", ".".join(port), text)
+            yield CouplingRemark("unconnected_input", ".".join(port), text)

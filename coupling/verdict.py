@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import DescriptionError
-from ..core.trajectory import Array, Progress, output_grid, silent
-from .energy import Residual, residuals
+from ..core.progress import Progress, silent
+from ..core.trajectory import Array, output_grid
+from .energy import EnergyResidual, residuals
 from .master import Master, Record, Settings
 from .network import Network
 from .ports import positions
-from .rehearsal import Choice, rehearse
+from .rehearsal import MethodChoice, rehearse
 from .stepping import MEAN, METHODS, Stepper
-from .system import Remark, System
+from .system import CoupledSystem, CouplingRemark
 
 _GRID = 1000  # points at which runs are compared
 _GAP = 1e-9  # of the range of a position
@@ -71,7 +72,7 @@ class Coupled:
 
     name: str
     network: Network
-    choices: Sequence[Choice]
+    choices: Sequence[MethodChoice]
     record: Record
     time: Array
     signals: dict[str, Array]
@@ -80,9 +81,9 @@ class Coupled:
     error: float
     worst: str
     order: float | None
-    residuals: Sequence[Residual]
+    residuals: Sequence[EnergyResidual]
     gap: float
-    remarks: Sequence[Remark] = field(default_factory=tuple)
+    remarks: Sequence[CouplingRemark] = field(default_factory=tuple)
 
     @property
     def energy_residual(self) -> float:
@@ -140,7 +141,7 @@ class Coupled:
         }
 
 
-def couple(system: System, options: Options, progress: Progress = silent) -> Coupled:
+def couple(system: CoupledSystem, options: Options, progress: Progress = silent) -> Coupled:
     """Run a system and judge the run by coarser and finer ones.
 
     Raises
@@ -166,7 +167,7 @@ def couple(system: System, options: Options, progress: Progress = silent) -> Cou
     return _judged(system, choices, settings, run, tolerance, error, worst, order, remarks)
 
 
-def _compared(network: Network, choices: Sequence[Choice]) -> list[int]:
+def _compared(network: Network, choices: Sequence[MethodChoice]) -> list[int]:
     """Rows of outputs that runs are compared in."""
     pairs = positions(network)
     return [
@@ -176,7 +177,7 @@ def _compared(network: Network, choices: Sequence[Choice]) -> list[int]:
     ]
 
 
-def _settings(system: System, options: Options) -> Settings:
+def _settings(system: CoupledSystem, options: Options) -> Settings:
     stop = options.stop or system.stop
     if stop is None or stop <= system.start:
         raise DescriptionError(system.name, "expected the end of the run in the archive, found none; give --stop")
@@ -193,7 +194,7 @@ def _finer(s: Settings) -> Settings:
     return replace(s, tolerance=s.tolerance / _FINER) if s.step is None else replace(s, step=0.5 * s.step)
 
 
-def _run(network: Network, choices: Sequence[Choice], settings: Settings, progress: Progress) -> Record:
+def _run(network: Network, choices: Sequence[MethodChoice], settings: Settings, progress: Progress) -> Record:
     if settings.step is None and any(choice.method == MEAN for choice in choices):
         shorter = (settings.tolerance / _USUAL) ** 0.5  # the method has order 2, and no estimate of its error
         settings = replace(settings, step=shorter * settings.nominal)
@@ -236,15 +237,15 @@ def _difference(
 
 
 def _judged(
-    system: System,
-    choices: Sequence[Choice],
+    system: CoupledSystem,
+    choices: Sequence[MethodChoice],
     settings: Settings,
     run: Record,
     tolerance: float,
     error: float,
     worst: str,
     order: float | None,
-    remarks: Sequence[Remark],
+    remarks: Sequence[CouplingRemark],
 ) -> Coupled:
     network = system.network
     step = (settings.stop - settings.start) / _GRID
@@ -298,9 +299,9 @@ def _gap(network: Network, run: Record) -> float:
     )
 
 
-def _created(found: Sequence[Residual], tolerance: float) -> list[Remark]:
+def _created(found: Sequence[EnergyResidual], tolerance: float) -> list[CouplingRemark]:
     return [
-        Remark(
+        CouplingRemark(
             "creates_energy",
             r.where,
             f"the coupling at {r.where} {'creates' if r.created > 0.0 else 'loses'} {abs(r.created):.3g} J,"
@@ -311,23 +312,23 @@ def _created(found: Sequence[Residual], tolerance: float) -> list[Remark]:
     ]
 
 
-def _missed(run: Record) -> list[Remark]:
+def _missed(run: Record) -> list[CouplingRemark]:
     if run.late:
         text = (
             f"{run.late} events lie inside communication steps, and not all FMUs can go back to them: the others"
             " see them at the end of the step; shorten --step, or use FMUs that restore their states"
         )
-        return [Remark("event_inside_step", "system", text)]
+        return [CouplingRemark("event_inside_step", "system", text)]
     if not run.missed:
         return []
     text = (
         f"outputs jump or kink inside {run.missed} steps that cannot be shortened further, so an FMU has events"
         " that it does not report; use an FMU 3.0 with event mode"
     )
-    return [Remark("unreported_event", "system", text)]
+    return [CouplingRemark("unreported_event", "system", text)]
 
 
-def _off_grid(network: Network, settings: Settings) -> list[Remark]:
+def _off_grid(network: Network, settings: Settings) -> list[CouplingRemark]:
     """Sample times that no multiple of a fixed step meets."""
     found = []
     for part in network.parts:
@@ -339,5 +340,5 @@ def _off_grid(network: Network, settings: Settings) -> list[Remark]:
                     f"the sample period {period:g} s of {part.name} is no multiple of the step of"
                     f" {settings.step:g} s; communication points on the sample times are added"
                 )
-                found.append(Remark("sample_off_grid", part.name, text))
+                found.append(CouplingRemark("sample_off_grid", part.name, text))
     return found

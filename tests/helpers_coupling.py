@@ -13,13 +13,13 @@ from scipy.linalg import expm
 
 from gpmelica.coupling.master import Master, Record, Settings
 from gpmelica.coupling.network import Network, Pin, Wire
-from gpmelica.coupling.participant import Signal
+from gpmelica.coupling.participant import PortSignal
 from gpmelica.coupling.parts import LinearPart, OdePart, SampledPart, Switch
 from gpmelica.coupling.ports import positions
 from gpmelica.coupling.stepping import Stepper
 
 Array = NDArray[np.float64]
-F, X, V = Signal("f", "N"), Signal("x", "m"), Signal("v", "m/s")
+F, X, V = PortSignal("f", "N"), PortSignal("x", "m"), PortSignal("v", "m/s")
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ def mass(
 
 def spring(c: float, d: float = 0.0, **more: Any) -> LinearPart:
     """A spring and damper between two points, without memory."""
-    inputs = [Signal("a.x", "m"), Signal("a.v", "m/s"), Signal("b.x", "m"), Signal("b.v", "m/s")]
+    inputs = [PortSignal("a.x", "m"), PortSignal("a.v", "m/s"), PortSignal("b.x", "m"), PortSignal("b.v", "m/s")]
     gain = np.array([-c, -d, c, d])
-    outputs = [Signal("a.f", "N"), Signal("b.f", "N")]
+    outputs = [PortSignal("a.f", "N"), PortSignal("b.f", "N")]
     return LinearPart("law", inputs, outputs, None, None, None, [gain, -gain], memory=False, **more)
 
 
@@ -85,7 +85,7 @@ def two_masses(**more: Any) -> Network:
     """The first mass takes a force; the second takes the displacement of the first."""
     first = mass("A", 1.0, 10.0, 0.0, 100.0, **more)
     matrices = [[0.0, 1.0], [-1100.0, 0.0]], [[0.0], [100.0]], [[100.0, 0.0], [1.0, 0.0]], [[-100.0], [0.0]]
-    second = LinearPart("B", [X], [F, Signal("x2", "m")], *matrices, x=[0.0, -100.0], **more)
+    second = LinearPart("B", [X], [F, PortSignal("x2", "m")], *matrices, x=[0.0, -100.0], **more)
     return Network([first, second], [Wire(("A", "x"), ("B", "x")), Wire(("B", "f"), ("A", "f"))])
 
 
@@ -123,7 +123,7 @@ def quarter_car(**more: Any) -> Network:
     chassis = LinearPart("chassis", [F], [X, V], [[0, 1], [0, 0]], [[0], [1 / mc]], np.eye(2), x=[0, 0], **more)
     a, b = [[0.0, 1.0], [-(kc + kw) / mw, -dc / mw]], [[0.0, 0.0], [kc / mw, dc / mw]]
     c, d = [[kc, dc], [1.0, 0.0]], [[-kc, -dc], [0.0, 0.0]]
-    outputs = [F, Signal("x_w", "m")]
+    outputs = [F, PortSignal("x_w", "m")]
     wheel = LinearPart("wheel", [X, V], outputs, a, b, c, d, x=[0, 0], bias=[0, kw * _ROAD / mw], **more)
     wires = [Wire(("chassis", s), ("wheel", s)) for s in ("x", "v")]
     return Network([chassis, wheel], [*wires, Wire(("wheel", "f"), ("chassis", "f"))])
@@ -202,7 +202,10 @@ def impact() -> Network:
     """A mass of 1 kg at 1 m/s meets one at rest through a spring of 1e6 N/m."""
     first = LinearPart("A", [F], [X, V], [[0, 1], [0, 0]], [[0], [1.0]], np.eye(2), x=[-0.001, 1.0])
     second = LinearPart("B", [F], [X, V], [[0, 1], [0, 0]], [[0], [1.0]], np.eye(2), x=[0.0, 0.0])
-    inputs, outputs = [Signal("a.x", "m"), Signal("b.x", "m")], [Signal("a.f", "N"), Signal("b.f", "N")]
+    inputs, outputs = (
+        [PortSignal("a.x", "m"), PortSignal("b.x", "m")],
+        [PortSignal("a.f", "N"), PortSignal("b.f", "N")],
+    )
 
     def law(t: float, x: Array, u: Array, sides: tuple[float, ...]) -> list[float]:
         force = 1e6 * (u[0] - u[1]) if sides[0] > 0 else 0.0
@@ -239,8 +242,13 @@ def boom(m1: float, m2: float) -> Network:
         c, s, a = np.cos(x[2]), np.sin(x[2]), 0.5 * _L2
         return [x[0] - a * c, x[1] - a * s, x[3] + a * s * x[5], x[4] - a * c * x[5]]
 
-    forces = [Signal("pin.fx", "N"), Signal("pin.fy", "N")]
-    motion = [Signal("pin.x", "m"), Signal("pin.y", "m"), Signal("pin.vx", "m/s"), Signal("pin.vy", "m/s")]
+    forces = [PortSignal("pin.fx", "N"), PortSignal("pin.fy", "N")]
+    motion = [
+        PortSignal("pin.x", "m"),
+        PortSignal("pin.y", "m"),
+        PortSignal("pin.vx", "m/s"),
+        PortSignal("pin.vy", "m/s"),
+    ]
     q1, q2 = 0.6, -0.4
     x2 = [_L1 * np.cos(q1) + 0.5 * _L2 * np.cos(q2), _L1 * np.sin(q1) + 0.5 * _L2 * np.sin(q2), q2, 0, 0, 0]
     parts = [

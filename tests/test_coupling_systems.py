@@ -24,7 +24,7 @@ from gpmelica.api.model import load
 from gpmelica.core.errors import DescriptionError
 from gpmelica.coupling.ssp import read_ssp
 from gpmelica.coupling.system import open_system
-from gpmelica.coupling.units import Unit, by_name, conversion
+from gpmelica.coupling.units import PhysicalUnit, by_name, conversion
 from gpmelica.exchange.ssp.system import write_ssp
 from gpmelica.tasks.build import build_native
 
@@ -184,11 +184,11 @@ def test_no_archive(tmp_path: Path, gpmelica: Command) -> None:
 
 def test_units_convert() -> None:
     """Values go through base units, with offsets."""
-    celsius = Unit((0, 0, 0, 0, 1, 0, 0), 1.0, 273.15)
-    fahrenheit = Unit((0, 0, 0, 0, 1, 0, 0), 5.0 / 9.0, 459.67 * 5.0 / 9.0)
+    celsius = PhysicalUnit((0, 0, 0, 0, 1, 0, 0), 1.0, 273.15)
+    fahrenheit = PhysicalUnit((0, 0, 0, 0, 1, 0, 0), 5.0 / 9.0, 459.67 * 5.0 / 9.0)
     factor, offset = conversion(celsius, fahrenheit)
     assert factor * 100.0 + offset == pytest.approx(212.0)
-    assert by_name("N.m") == Unit((1, 2, -2, 0, 0, 0, 0))
+    assert by_name("N.m") == PhysicalUnit((1, 2, -2, 0, 0, 0, 0))
     assert by_name("furlong") is None
 
 

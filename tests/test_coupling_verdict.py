@@ -29,15 +29,17 @@ from helpers_coupling import (
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.coupling.master import Settings
 from gpmelica.coupling.network import Network, Wire
-from gpmelica.coupling.participant import Signal
+from gpmelica.coupling.participant import PortSignal
 from gpmelica.coupling.parts import LinearPart, OdePart
-from gpmelica.coupling.rehearsal import Choice, rehearse
+from gpmelica.coupling.rehearsal import MethodChoice, rehearse
 from gpmelica.coupling.report import lines
-from gpmelica.coupling.system import Remark, System
+from gpmelica.coupling.system import CoupledSystem, CouplingRemark
 from gpmelica.coupling.verdict import Coupled, Options, couple
 
 
-def chosen(network: Network, nominal: float = 0.01, **wishes: Any) -> tuple[list[Choice], dict[str, Remark]]:
+def chosen(
+    network: Network, nominal: float = 0.01, **wishes: Any
+) -> tuple[list[MethodChoice], dict[str, CouplingRemark]]:
     """Methods of the groups, and remarks by their kind."""
     choices, remarks = rehearse(network, Settings(0.0, 1.0, nominal=nominal), **wishes)
     return choices, {remark.id: remark for remark in remarks}
@@ -45,7 +47,7 @@ def chosen(network: Network, nominal: float = 0.01, **wishes: Any) -> tuple[list
 
 def judged(network: Network, stop: float = 1.0, **wishes: Any) -> Coupled:
     """A run with its verdict."""
-    return couple(System("test", network, stop=stop), Options(**wishes))
+    return couple(CoupledSystem("test", network, stop=stop), Options(**wishes))
 
 
 # ---- Choice of the method -----------------------------------------------------------------------------------
@@ -91,7 +93,7 @@ def test_frequency_of_a_connection() -> None:
 
 def force_and_motion(ratio: float) -> Network:
     """A mass of 1 kg that a force drives, and one that it carries along, cut by force and acceleration."""
-    a = Signal("a", "m/s2")
+    a = PortSignal("a", "m/s2")
     free = LinearPart("free", [F], [a], None, None, None, [[-1.0]], restores=False)
     driven = LinearPart("driven", [a], [F], None, None, None, [[ratio]], restores=False)
     return Network([free, driven], [Wire(("free", "a"), ("driven", "a")), Wire(("driven", "f"), ("free", "f"))])
@@ -153,7 +155,7 @@ def test_sentences_about_parts(network: Callable[[], Network], kind: str, senten
 
 
 def _loop(gain: float) -> Network:
-    u, y = Signal("u"), Signal("y")
+    u, y = PortSignal("u"), PortSignal("y")
     first = LinearPart("A", [u], [y], None, None, None, [[1.0]], x=[], bias=[])
     second = OdePart("B", [u], [y], lambda t, x, u: [gain * u[0] + 1.0])
     return Network([first, second], [Wire(("A", "y"), ("B", "u")), Wire(("B", "y"), ("A", "u"))])
