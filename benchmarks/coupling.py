@@ -18,10 +18,10 @@ from matplotlib import pyplot
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import helpers_coupling as systems
+from helpers_coupling_parts import LinearPart
 
 from gpmelica.core.errors import SolveError
 from gpmelica.coupling.network import Network, Wire
-from gpmelica.coupling.parts import LinearPart
 from gpmelica.coupling.system import CoupledSystem
 from gpmelica.coupling.verdict import Options, couple
 

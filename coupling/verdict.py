@@ -141,6 +141,24 @@ class Coupled:
         }
 
 
+@dataclass(frozen=True)
+class Estimate:
+    """Estimated error of a run by coarser and finer runs.
+
+    Parameters
+    ----------
+    tolerance : admissible error, relative to the range of each signal
+    error : estimated error of the worst signal, relative to its range
+    worst : name of this signal
+    order : observed order of convergence, or None
+    """
+
+    tolerance: float
+    error: float
+    worst: str
+    order: float | None
+
+
 def couple(system: CoupledSystem, options: Options, progress: Progress = silent) -> Coupled:
     """Run a system and judge the run by coarser and finer ones.
 
@@ -164,7 +182,7 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
         coarse, run, settings = run, fine, _finer(settings)
     tolerance = options.tolerance or system.tolerance or _USUAL
     order = _order(system.network, rows, (coarse, run, fine), error, _grid(settings))
-    return _judged(system, choices, settings, run, tolerance, error, worst, order, remarks)
+    return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order), remarks)
 
 
 def _compared(network: Network, choices: Sequence[MethodChoice]) -> list[int]:
@@ -241,10 +259,7 @@ def _judged(
     choices: Sequence[MethodChoice],
     settings: Settings,
     run: Record,
-    tolerance: float,
-    error: float,
-    worst: str,
-    order: float | None,
+    estimate: Estimate,
     remarks: Sequence[CouplingRemark],
 ) -> Coupled:
     network = system.network
@@ -262,10 +277,10 @@ def _judged(
         time,
         dict(zip(names, values, strict=False)),
         {name: signal.unit for name, signal in zip(names, network.signals, strict=True)},
-        tolerance,
-        error,
-        worst,
-        order,
+        estimate.tolerance,
+        estimate.error,
+        estimate.worst,
+        estimate.order,
         found,
         _gap(network, run),
         remarks,

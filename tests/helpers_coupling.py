@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from helpers_coupling_parts import LinearPart, OdePart, SampledPart, Switch
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
@@ -14,7 +15,6 @@ from scipy.linalg import expm
 from gpmelica.coupling.master import Master, Record, Settings
 from gpmelica.coupling.network import Network, Pin, Wire
 from gpmelica.coupling.participant import PortSignal
-from gpmelica.coupling.parts import LinearPart, OdePart, SampledPart, Switch
 from gpmelica.coupling.ports import positions
 from gpmelica.coupling.stepping import Stepper
 

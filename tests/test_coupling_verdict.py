@@ -25,12 +25,12 @@ from helpers_coupling import (
     two_masses,
     two_masses_exact,
 )
+from helpers_coupling_parts import LinearPart, OdePart
 
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.coupling.master import Settings
 from gpmelica.coupling.network import Network, Wire
 from gpmelica.coupling.participant import PortSignal
-from gpmelica.coupling.parts import LinearPart, OdePart
 from gpmelica.coupling.rehearsal import MethodChoice, rehearse
 from gpmelica.coupling.report import lines
 from gpmelica.coupling.system import CoupledSystem, CouplingRemark

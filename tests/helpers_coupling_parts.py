@@ -11,9 +11,9 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 from scipy.optimize import brentq
 
-from ..core.trajectory import Array
-from . import courses as polynomials
-from .participant import Abilities, PortSignal
+from gpmelica.core.trajectory import Array
+from gpmelica.coupling import courses as polynomials
+from gpmelica.coupling.participant import Abilities, PortSignal
 
 Names = Sequence[str | PortSignal]
 
