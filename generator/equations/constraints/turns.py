@@ -32,7 +32,7 @@ def start_checks(program: Program, kinematics: SymbolicKinematics) -> Iterator[A
         if closure.holds_orientation:
             program.section("closure", closure.name)
             text = f"angle by which frames a and b of {closure.name} are turned against each other"
-            angle = program.define(f"turned_{closure.name}", _angle(*_axes(kinematics, closure)), "rad", text)
+            angle = program.define(f"turned_{closure.name}", _angle(*_columns(kinematics, closure)), "rad", text)
             yield Assertion(angle, MOST_TURNED, _message(closure))
 
 
@@ -50,6 +50,15 @@ def _axes(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> tuple
     return a, b
 
 
+def _columns(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> tuple[list[Expr], list[Expr]]:
+    """World axes of frames a and b as vectors, shape (3,): elements of a product have no Modelica form."""
+    a, b = (
+        [kinematics.motion(f.place.body).R @ ir.lift(f.rotation)[:, i] for i in range(3)]
+        for f in (closure.a, closure.b)
+    )
+    return a, b
+
+
 def _rates(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> Iterator[Expr]:
     """Angular velocity of frame b against frame a by each coordinate's rate, world axes, shape (3,)."""
     mechanism = kinematics.mechanism
@@ -58,9 +67,9 @@ def _rates(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> Iter
         yield axis.e * float((k in behind_b) - (k in behind_a))
 
 
-def _angle(R_a: Expr, R_b: Expr) -> Expr:
-    """Angle of the rotation from frame a to frame b, rad; 1 + 2 cos(angle) is the trace of R_aᵀ R_b."""
-    cosines = R_a[:, 0] @ R_b[:, 0] + R_a[:, 1] @ R_b[:, 1] + R_a[:, 2] @ R_b[:, 2]
+def _angle(a: Sequence[Expr], b: Sequence[Expr]) -> Expr:
+    """Angle of the rotation from frame a to frame b, rad; 1 + 2 cos(angle) is the sum of the axes' cosines."""
+    cosines = a[0] @ b[0] + a[1] @ b[1] + a[2] @ b[2]
     lowest, highest = ir.constant(0.0), ir.constant(1.0)
     square = ir.call("min", highest, ir.call("max", lowest, 0.25 * (3.0 - cosines)))
     return 2.0 * ir.call("asin", ir.call("sqrt", square))
