@@ -222,7 +222,7 @@ def test_friction_in_doubtful_joints(data: dict[str, Any], text: str) -> None:
 @pytest.mark.slow
 def test_loads_are_marked() -> None:
     """Table, CSV's names and JSON of `loads` say which parts are not unique."""
-    summary = loads(prepare(from_data(polygon(0))))
+    summary = loads(prepare(from_data(polygon(0))), MotionOptions())
     assert summary.data()["not_unique"]["side1"] == ["fz", "nx", "ny", "axial"]
     assert summary.data()["not_unique"]["pin"] == ["fz", "nx", "ny"]
     marked = summary.marked_run().signals

@@ -145,7 +145,8 @@ def test_report_is_complete(tmp_path: Path) -> None:
     for name in report.files:
         (tmp_path / name).write_text("x")
     seen: list[str] = []
-    content = Page(write_report(tmp_path, report, seen.append).read_text(encoding="utf-8"))
+    page = write_report(tmp_path, report, lambda activity, fraction: seen.append(activity))
+    content = Page(page.read_text(encoding="utf-8"))
     names = [*RUNS, *(b.name for b in report.mechanism.bodies), *(c.name for c in report.mechanism.coordinates)]
     for text in [*names, *report.comparisons[1].max_abs_error, *report.compilers.values(), report.command]:
         assert text in content.text, text
