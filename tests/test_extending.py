@@ -24,10 +24,10 @@ ENERGIES = """
 import json
 import numpy as np
 import gpmelica
-from gpmelica.analysis import Model
+from gpmelica.analysis import ReferenceModel
 
 found = gpmelica.load("screw.toml").prepared
-model, q = Model(found.mechanism, start=found.start), found.start[0] + 0.1
+model, q = ReferenceModel(found.mechanism, start=found.start), found.start[0] + 0.1
 
 
 def state(q):
