@@ -83,6 +83,15 @@ def _tested(network: Network, k: int, part: Participant, present: Present, h: fl
             part.abilities = replace(part.abilities, restores=False)
             text = f"{part.name} claims to save and restore its state, but {wrong}; its state is not restored"
             yield CouplingRemark("restores_wrongly", part.name, text)
+    if (
+        not part.abilities.memory
+        and part.abilities.restores
+        and len(given)
+        and _remembers(part, present.t, h, given)
+    ):
+        part.abilities = replace(part.abilities, memory=True)
+        text = f"{part.name} lists no states, but its outputs depend on earlier inputs; it is taken to have states"
+        yield CouplingRemark("lists_no_states", part.name, text)
     if part.abilities.restores and part.abilities.takes_courses and part.abilities.memory and len(given):
         if _ignores_slopes(part, present.t, h, given):
             part.abilities = replace(part.abilities, takes_courses=False)
@@ -119,6 +128,22 @@ def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> st
     if not _same(first, second):
         return f"two steps of {h:g} s from one state differ by {float(np.max(np.abs(first - second))):.3g}"
     return "" if _same(begin, part.outputs_now()) else "the outputs after it differ from those before"
+
+
+def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
+    """Whether the outputs after two steps depend on the inputs of the first one."""
+    higher = given + np.maximum(1e-3 * np.abs(given), 1e-3)
+    outputs = []
+    for first in (given, higher):
+        state = part.save()
+        try:
+            for number, inputs in enumerate((first, higher)):
+                part.advance(t + number * h, h, held(polynomials.constant(inputs), part.abilities))
+            outputs.append(part.outputs_now())
+        finally:
+            part.restore(state)
+            part.free(state)
+    return not _same(*outputs)
 
 
 def _ignores_slopes(part: Participant, t: float, h: float, given: Array) -> bool:

@@ -141,6 +141,11 @@ def _with(kind: type[LinearPart], **more: Any) -> Network:
     ("network", "kind", "sentence"),
     [
         (lambda: _with(_Forgets), "restores_wrongly", "A claims to save and restore its state, but"),
+        (
+            lambda: _with(LinearPart, memory=False),
+            "lists_no_states",
+            "A lists no states, but its outputs depend on",
+        ),
         (lambda: _with(_Deaf), "ignores_slopes", "A claims to interpolate its inputs, but ignores their slopes"),
         (lambda: _with(LinearPart, restores=False), "cannot_restore", "A cannot restore a state"),
         (lambda: _with(LinearPart, takes_courses=False), "takes_no_slopes", "A takes no slopes of inputs"),
