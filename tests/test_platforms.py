@@ -26,7 +26,7 @@ from gpmelica.fmu.compilers.binaries import FLAGS, toolchains
 from gpmelica.fmu.compilers.platforms import TARGETS, Platform, here, named
 from gpmelica.tasks.build import build_native
 
-NAMES = {"2.0": ["linux64", "win64", "darwin64"], "3.0": ["aarch64-linux", "x86_64-windows", "aarch64-darwin"]}
+NAMES = {"2.0": ["linux64", "win64", "darwin64"], "3.0": ["aarch64-linux", "x86_64-windows"]}
 FOLDERS = [(fmi, name) for fmi, names in NAMES.items() for name in names]
 SYSTEM = {"kernel32.dll", "/usr/lib/libSystem.B.dylib", "libc.so.6", "libm.so.6"}
 
