@@ -139,7 +139,7 @@ class Copy:
     def failure(self, tests: Sequence[str], *options: str, patience: float = 1.0) -> str:
         """Name of the first test that fails, or empty; patience: factor of the longest time."""
         shutil.rmtree(self._scratch, ignore_errors=True)
-        places = (f"--basetemp={self._scratch}", "-p", "no:cacheprovider")
+        places = (f"--basetemp={self._scratch}", "-p", "no:cacheprovider", "-m", "")  # campaigns, too
         done = self._python("-m", "pytest", "-q", "--tb=no", *places, *options, *tests, patience=patience)
         named = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
         return (named.group(1) if named else f"pytest, exit status {done.returncode}") if done.returncode else ""

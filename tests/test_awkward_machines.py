@@ -13,6 +13,7 @@ from awkward_machines.judge import by_reference
 _LATER = "does not hold"
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", [m for m in MACHINES.values() if m.verdict != _LATER], ids=lambda m: m.name)
 def test_awkward_machine(machine: Awkward) -> None:

@@ -11,6 +11,7 @@ from helpers_reader import ROOT, Reader, blocks
 GUIDES = sorted((ROOT / "docs" / "howto").glob("*.md"))
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
 def test_the_commands_of_a_guide_run(page: Path, tmp_path: Path) -> None:

@@ -108,6 +108,7 @@ def test_what_must_notice_a_mutant_is_there(mutant: Any) -> None:
         assert (ROOT / file).is_file()
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 def test_the_tool_tells_which_mutants_survive(tmp_path: Path) -> None:
     """A fault without effect survives, and the tool fails; a sign is noticed."""

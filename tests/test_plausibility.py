@@ -104,7 +104,7 @@ def test_study_has_the_fourth_line(gpmelica: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rate", "count"), [(1e3, 0), (1e7, 1)])
+@pytest.mark.parametrize(("rate", "count"), [(1e3, 0), pytest.param(1e7, 1, marks=pytest.mark.campaign)])
 def test_an_expression_too_fast_to_be_resolved(rate: float, count: int) -> None:
     """An oscillation of 1.6 MHz in a run of 2 s cannot be searched; one of 160 Hz can."""
     table = boom(position=0.5) | {"forces": [{"name": "hum", "joint": "boom", "effort": f"sin({rate}*t)"}]}

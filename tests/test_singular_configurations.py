@@ -57,7 +57,16 @@ _COARSE = 1e-5  # tolerance from which on a run may end at a singular configurat
 
 # slow: 6 to 15 s for each tolerance
 @pytest.mark.slow
-@pytest.mark.parametrize("tolerance", [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12])
+@pytest.mark.parametrize(
+    "tolerance",
+    [
+        1e-4,
+        1e-6,
+        1e-8,
+        1e-12,
+        *(pytest.param(x, marks=pytest.mark.campaign) for x in (1e-5, 1e-7, 1e-9, 1e-10, 1e-11)),
+    ],
+)
 def test_reference_keeps_its_branch(tolerance: float) -> None:
     """The reference passes ten singular configurations in 10 s along the closed form, or ends with a message."""
     try:
@@ -142,6 +151,7 @@ def test_fmu_that_leaves_its_branch_says_so(compile_data: CompileData) -> None:
 
 
 # slow: 40 s, most of it CVODE
+@pytest.mark.campaign
 @pytest.mark.slow
 def test_fmu_that_stays_in_a_singular_neighbourhood_on_another_branch_says_so(compile_data: CompileData) -> None:
     """One rod turns on, and 40 others stop where their constraints depend on each other: no step ends outside."""

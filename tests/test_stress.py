@@ -100,6 +100,7 @@ def _run(importer: Path, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 @pytest.mark.parametrize("fmi", VERSIONS)
 def test_ten_thousand_lives_and_resets(tmp_path: Path, fmi: str) -> None:
@@ -111,6 +112,7 @@ def test_ten_thousand_lives_and_resets(tmp_path: Path, fmi: str) -> None:
     assert float(growth[1]) < 0.02
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the linker has no --wrap")
 def test_a_run_allocates_nothing(tmp_path: Path) -> None:
@@ -119,6 +121,7 @@ def test_a_run_allocates_nothing(tmp_path: Path) -> None:
     _run(_with_model(tmp_path, _constrained(), "2.0", "allocations.c", "-O2", *wrapped))
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 @pytest.mark.parametrize("fmi", VERSIONS)
 def test_stress_under_sanitizers(tmp_path: Path, fmi: str) -> None:
@@ -127,6 +130,7 @@ def test_stress_under_sanitizers(tmp_path: Path, fmi: str) -> None:
     _run(importer, "200")
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 def test_everything_under_sanitizers(tmp_path: Path) -> None:
     """Nor do all solvers, projections, derivatives and states of a model whose rows depend on each other."""
@@ -134,6 +138,7 @@ def test_everything_under_sanitizers(tmp_path: Path) -> None:
     _run(importer)
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 @pytest.mark.parametrize("fmi", VERSIONS)
 def test_any_calls_under_sanitizers(tmp_path: Path, fmi: str) -> None:
