@@ -22,7 +22,9 @@ from ..generator import variables
 from ..generator.modelica import digest
 from ..language.suggest import unknown
 from ..options.linear import ModesAlongOptions, StateOptions
-from .linearize import linear_at
+from ..runs.fmpy_runs.inputs import inputs_of
+from ..runs.fmpy_runs.states import State
+from .linearize import chosen_point, linearized
 from .modes import Mode
 from .point import Plant, checked
 from .state_space import StateSpace
@@ -66,6 +68,7 @@ def modes_along(model: Prepared, source: str, options: ModesAlongOptions) -> Mod
     """
     key, numbers = options.key, [float(value) for value in np.ravel(np.asarray(options.values, dtype=float))]
     _check(options, numbers, model.chain)
+    inputs = inputs_of(model, options.inputs)
     with TemporaryDirectory() as folder:
         plants = _Plants(Path(folder), options.progress)
         modes, masses, said = list[tuple[Mode, ...]](), list[Array](), list[tuple[str, ...]]()
@@ -73,7 +76,7 @@ def modes_along(model: Prepared, source: str, options: ModesAlongOptions) -> Mod
         for k, (machine, at) in enumerate(places):
             plant = plants.of(machine)
             options.progress("linearising", k / len(places))
-            space = linear_at(plant, at)
+            space = linearized(plant, chosen_point(plant, at, inputs, trim=options.trim))
             modes.append(space.modes())
             masses.append(_mass(machine, space))
             said.append(space.notes)
@@ -85,20 +88,17 @@ def modes_along(model: Prepared, source: str, options: ModesAlongOptions) -> Mod
 
 def _places(
     model: Prepared, source: str, options: ModesAlongOptions, numbers: Sequence[float]
-) -> list[tuple[Prepared, StateOptions]]:
-    """Return mechanism and operating point at each value; raises DescriptionError."""
+) -> list[tuple[Prepared, State | float]]:
+    """Return mechanism and state or time, s, at each value; raises DescriptionError."""
     if options.key == TIME:
-        points = [StateOptions(time=t, inputs=options.inputs) for t in numbers]
-        for point in points:
-            checked(model, point)
-        return [(model, point) for point in points]
+        return [(model, checked(model, StateOptions(time=t))) for t in numbers]
     chains = [_changed(model.chain, source, options.key, value) for value in numbers]
     machines = []
     for k, chain in enumerate(chains):
         options.progress("deriving equations", k / len(chains))
         machines.append(prepare(chain, source))
     _check_coordinates(options.key, machines)
-    return [(machine, options) for machine in machines]
+    return [(machine, checked(machine, options)) for machine in machines]
 
 
 def _together(key: str, values: Sequence[float], said: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -22,8 +22,8 @@ from ..fmu.code.residuals import Residual, residual
 from ..generator.program.program import Program
 from ..language.suggest import several, unknown
 from ..mechanism import signal_names
-from ..options.linear import LinearizeOptions, StateOptions
-from ..runs.fmpy_runs.inputs import inputs_of
+from ..options.linear import LinearizeOptions
+from ..runs.fmpy_runs.inputs import InputTable, inputs_of
 from ..runs.fmpy_runs.instance import Instance
 from ..runs.fmpy_runs.states import State
 from . import caveats
@@ -43,25 +43,23 @@ def linearize(model: Prepared, options: LinearizeOptions) -> StateSpace:
     SolveError
         If the equations have no solution.
     """
-    checked(model, options)
+    at, inputs = checked(model, options), inputs_of(model, options.inputs)
     wanted = _known(model, options.outputs)
     with TemporaryDirectory() as folder:
         options.progress("compiling the FMU", 0.0)
         plant = Plant(model, native.build_bare(model, Path(folder)))
         options.progress("linearising", 0.0)
-        return linear_at(plant, options, full=options.full).select(outputs=wanted)
+        point = chosen_point(plant, at, inputs, trim=options.trim)
+        return linearized(plant, point, full=options.full).select(outputs=wanted)
 
 
-def linear_at(plant: Plant, options: StateOptions, *, full: bool = False) -> StateSpace:
-    """Linearise a native FMU that exists already at an operating point; full: see `LinearizeOptions`."""
-    at, inputs = checked(plant.model, options), inputs_of(plant.model, options.inputs)
-    if options.trim and isinstance(at, State):
-        return linearized(plant, trimmed(plant, at), full=full)
-    return linearized(plant, operating_point(plant, at, inputs), full=full)
+def chosen_point(plant: Plant, at: State | float, inputs: InputTable | None, *, trim: bool) -> OperatingPoint:
+    """Return the operating point at a state or time, s, of a native FMU; trim: held by inputs that are found."""
+    return trimmed(plant, at) if trim and isinstance(at, State) else operating_point(plant, at, inputs)
 
 
 def linearized(plant: Plant, point: OperatingPoint, *, full: bool = False) -> StateSpace:
-    """Linearise at an operating point that is known; see `linear_at`."""
+    """Linearise a native FMU at an operating point; full: see `LinearizeOptions`."""
     model = plant.model
     caveats.refuse_other_rank(model, point)
     found = _derivatives(plant, point)
