@@ -13,6 +13,7 @@ from . import constants, differentiate, ir
 from .expressions import running_names, tables
 from .held import held_values
 from .ir import Expr
+from .on_arrays import COMPARISONS, FUNCTIONS, OPERATIONS
 from .pace import STEADY, Pace, merged, searched
 
 Array = NDArray[np.float64]
@@ -211,7 +212,7 @@ def _values(tree: Expr, known: Mapping[str, Array | float]) -> Array | float:
     operands = [_values(child, known) for child in tree.args]
     if tree.op == "if":
         left, right, then, otherwise = operands
-        return np.where(_COMPARISONS[tree.data[0]](left, right), then, otherwise)
+        return np.where(COMPARISONS[tree.data[0]](left, right), then, otherwise)
     return np.asarray(_OPERATIONS[tree.function](*operands))
 
 
@@ -220,23 +221,9 @@ def _step(tau: Array) -> Array:
     return np.asarray(x**3 * (10.0 - 15.0 * x + 6.0 * x * x))
 
 
-_COMPARISONS: dict[str, Callable[..., Array]] = {
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}
 _OPERATIONS: dict[str, Callable[..., Array]] = {
-    "+": np.add,
-    "-": np.subtract,
-    "*": np.multiply,
-    "/": np.divide,
-    "^": np.power,
-    "neg": np.negative,
+    **OPERATIONS,
+    **FUNCTIONS,
     "noevent": np.asarray,
-    "min": np.minimum,
-    "max": np.maximum,
     "quintic_0": _step,
-    **{name: getattr(np, name) for name in ("abs", "sign", "sin", "cos", "tan", "sqrt", "exp", "log", "tanh")},
-    **{name: getattr(np, f"arc{name[1:]}") for name in ("asin", "acos", "atan", "atan2")},
 }

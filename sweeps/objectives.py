@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.errors import DescriptionError, Problem
 from ..core.trajectory import Array
+from ..language import on_arrays
 from ..language.expressions import Dialect, names, parse, renamed
 from ..language.ir import Expr
 
@@ -55,29 +56,7 @@ OVER_TIME: dict[str, tuple[int, Callable[..., Any], str]] = {
     "integral": (1, lambda t, x: np.trapezoid(x, t), "integral over time"),
     "settling": (2, _settling, "settling(x, band): from when on x stays within the band about its last value, s"),
 }
-_AT_EACH_TIME: dict[tuple[str, int], Callable[..., Any]] = {
-    **{
-        (name, 1): getattr(np, name) for name in ("sin", "cos", "tan", "sqrt", "exp", "log", "tanh", "sign", "abs")
-    },
-    ("asin", 1): np.arcsin,
-    ("acos", 1): np.arccos,
-    ("atan", 1): np.arctan,
-    ("atan2", 2): np.arctan2,
-    ("min", 2): np.minimum,
-    ("max", 2): np.maximum,
-}
-_OPERATIONS: dict[str, Callable[..., Any]] = {
-    "+": np.add,
-    "-": np.subtract,
-    "*": np.multiply,
-    "/": np.divide,
-    "^": np.power,
-    "neg": np.negative,
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}
+_AT_EACH_TIME = {(name, function.nin): function for name, function in on_arrays.FUNCTIONS.items()}
 _COUNTS = sorted({*((name, count) for name, (count, _, _) in OVER_TIME.items()), *_AT_EACH_TIME})
 FUNCTIONS = sorted({name for name, _ in _COUNTS})
 _OBJECTIVES = Dialect(
@@ -182,5 +161,5 @@ def _value(tree: Expr, time: Array, signals: Mapping[str, Any]) -> Any:
         return _AT_EACH_TIME[tree.data, len(values)](*values)
     if tree.op == "if":
         left, right, then, otherwise = values
-        return np.where(_OPERATIONS[tree.data[0]](left, right), then, otherwise)
-    return _OPERATIONS[tree.op](*values)
+        return np.where(on_arrays.COMPARISONS[tree.data[0]](left, right), then, otherwise)
+    return on_arrays.OPERATIONS[tree.op](*values)
