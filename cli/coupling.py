@@ -12,17 +12,15 @@ from .console import emit_strict, progress_bars, screen
 from .generated import command
 from .status import exit_status
 
-_FILES = ("result.json", "report.txt", "signals.csv")
-
 
 def cosim(source: CosimSystem, options: CosimOptions, answer: PrintedVerdict) -> None:
     """Run the FMUs of an SSP archive together; judge the coupling; write result.json, report.txt, signals.csv."""
     from ..api.coupling import cosim as run_coupled
     from ..coupling.report import lines
+    from ..tasks.verdicts import withdraw_cosim
 
+    withdraw_cosim(source.system, options.out)
     folder = Path(options.out or source.system.stem)
-    for name in _FILES:
-        (folder / name).unlink(missing_ok=True)
     with progress_bars() as progress:
         run = run_coupled(source.system, **vars(options) | {"out": folder, "progress": progress})
     if answer.as_json:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from ..tasks.verdicts import withdraw_optimum, withdraw_run, withdraw_study, withdraw_sweep
+from ..tasks.verdicts import withdraw_cosim, withdraw_optimum, withdraw_run, withdraw_study, withdraw_sweep
 
 _WITHDRAW: dict[str, Callable[[Path, str | None, Path | None], None]] = {
     "run": withdraw_run,
     "study": lambda file, case, out: withdraw_study(file, out),
     "sweep": withdraw_sweep,
     "optimize": withdraw_optimum,
+    "cosim": lambda file, case, out: withdraw_cosim(file, out),
 }
 
 
@@ -24,7 +27,7 @@ def withdraw_misused(arguments: Sequence[str]) -> None:
     arguments : sequence of str
         Command and its arguments.
     """
-    if not arguments or arguments[0] not in _WITHDRAW:
+    if not arguments or arguments[0] not in _WITHDRAW or "--help" in arguments:
         return
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--out", type=Path)
@@ -33,5 +36,8 @@ def withdraw_misused(arguments: Sequence[str]) -> None:
         known, rest = parser.parse_known_args(list(arguments[1:]))
     except argparse.ArgumentError:
         return
-    for file in (Path(word) for word in rest if Path(word).is_file()):
-        _WITHDRAW[arguments[0]](file, known.case, known.out)
+    files = [Path(word) for word in rest if word.endswith((".toml", ".ssp")) and os.path.isfile(word)]
+    if len(files) != 1:  # of several, it is not known which one is meant
+        return
+    with suppress(OSError):
+        _WITHDRAW[arguments[0]](files[0], known.case, known.out)

@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,17 @@ def held(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def is_held(folder: Path) -> bool:
+    """Whether another process is at work in the folder; without what locks folders, none can be."""
+    if not (folder / _LOCK).exists() or find_spec("filelock") is None:
+        return False
+    try:
+        with held(folder):
+            return False
+    except DescriptionError:
+        return True
 
 
 def settle(folder: Path, plan: Mapping[str, Any]) -> None:

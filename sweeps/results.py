@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 BATCH = 1024  # runs
 TABLE, SIGNALS = "table.parquet", "signals.zarr"
+_EARLIER = "earlier_"  # prefix of results of an earlier command
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +86,28 @@ def check_tools() -> None:
         raise MissingToolError(
             f"a sweep's folder, table and array file need {', '.join(missing)}: pip install 'gpmelica[sweep]'"
         )
+
+
+def mark_as_earlier(folder: Path) -> None:
+    """Give table and signals the prefix `earlier_`: a command that fails may be unable to make them again."""
+    for name in (TABLE, SIGNALS):
+        path = folder / name
+        if path.exists():
+            _forget(folder / f"{_EARLIER}{name}")
+            path.rename(folder / f"{_EARLIER}{name}")
+
+
+def forget_earlier(folder: Path) -> None:
+    """Remove what `mark_as_earlier` has left, once new results are there."""
+    for name in (TABLE, SIGNALS):
+        _forget(folder / f"{_EARLIER}{name}")
+
+
+def _forget(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def write_table(folder: Path, points: SweepPoints, parts: Parts, objectives: Sequence[str]) -> None:

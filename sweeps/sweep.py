@@ -27,7 +27,7 @@ from .objectives import Objective, objectives
 from .parts import Parts, held, settle
 from .points import SweepPoints, points
 from .pools import WorkerCrash, Workers, by_processes, has_dask, here, processes, results
-from .results import Sweep, check_tools, write_signals, write_table
+from .results import Sweep, check_tools, forget_earlier, write_signals, write_table
 from .runs import FIGURES, Job, ResultChunk, RunRequest, forget, receive, work
 from .structures import Structure, build, setup, structures
 from .variations import Variation, variations
@@ -64,6 +64,7 @@ def sweep(chain: Chain, source: str, order: SweepOptions, out: Path) -> Sweep:
         write_table(out, where, parts, [objective.name for objective in asked])
         grid = max((structure.run.grid() for structure in found), key=len)
         write_signals(out, where, parts, grid, kept, found[0].outputs)
+        forget_earlier(out)
     return _summary(out, where, parts, asked, chain)
 
 

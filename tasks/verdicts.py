@@ -7,7 +7,6 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import rmtree
 
 from ..core.errors import DescriptionError
 from ..core.input_files import read_text
@@ -42,13 +41,23 @@ def withdraw_study(file: Path, out: Path | str | None) -> None:
 
 
 def withdraw_sweep(file: Path, case: str | None, out: Path | str | None) -> None:
-    """Remove page, table and signals of an earlier `sweep`; the runs that are done stay, so that it can go on.
+    """Remove the page of an earlier `sweep`, and mark its table and signals as earlier ones.
 
-    `sweep.json` stays too: it says which sweep these runs belong to, and nothing about their results.
+    The runs that are done stay, so that the sweep can go on. `sweep.json` stays too: it says which sweep these
+    runs belong to, and nothing about their results. A folder at which another process is at work stays as it is.
     """
+    from ..sweeps.parts import is_held
+    from ..sweeps.results import mark_as_earlier
+
     for folder in _folders(file, out, f"_{case}_sweep" if case else "_sweep"):
-        _remove(folder, "sweep.html", "table.parquet")
-        rmtree(folder / "signals.zarr", ignore_errors=True)
+        if not is_held(folder):
+            _remove(folder, "sweep.html")
+            mark_as_earlier(folder)
+
+
+def withdraw_cosim(system: Path, out: Path | str | None) -> None:
+    """Remove the results of an earlier `cosim` of an archive."""
+    _remove(Path(out or system.stem), "result.json", "report.txt", "signals.csv")
 
 
 def withdraw_optimum(file: Path, case: str | None, out: Path | str | None) -> None:

@@ -10,6 +10,7 @@ from awkward_machines.judge import toml
 from helpers_cli import ARM, Command
 
 from gpmelica.options.many import StudyOptions
+from gpmelica.sweeps import parts
 from gpmelica.tasks import study
 
 _VERDICT = ("result.json", "report.html")
@@ -72,9 +73,20 @@ def test_run_with_arguments_that_no_command_has(gpmelica: Command, arguments: tu
     assert all(path.exists() for path in kept)
 
 
+def test_cosim_with_a_wrong_option(gpmelica: Command) -> None:
+    Path("pair.ssp").write_bytes(b"")
+    older = _leave(Path("pair"), "result.json", "report.txt", "signals.csv")
+    assert gpmelica("cosim", "pair.ssp", "--step", "soon").status == 2
+    assert not [path for path in older if path.exists()]
+
+
 def test_help_and_other_commands_leave_verdicts_alone(gpmelica: Command) -> None:
-    Path("arm.toml").write_text(toml(ARM), encoding="utf-8")
-    kept = _leave(Path("Arm"), *_VERDICT)
+    for name in ("Arm", "Other"):
+        Path(f"{name.lower()}.toml").write_text(toml(ARM | {"name": name}), encoding="utf-8")
+    kept = _leave(Path("Arm"), *_VERDICT) + _leave(Path("Other"), *_VERDICT)
+    assert gpmelica("run", "arm.toml", "--nonsense", "--help").status in (0, 2)
+    assert gpmelica("run", "arm.toml", "other.toml").status == 2  # it is not known which of them was meant
+    assert gpmelica("sweep", "--set", f"push={','.join(['1.5'] * 200)}", "--nonsense").status == 2
     assert gpmelica("run", "arm.toml", "--help").status == 0
     assert gpmelica("check", "arm.toml", "--nonsense").status == 2
     assert gpmelica("run", "--nonsense").status == 2
@@ -102,6 +114,15 @@ def test_sweep_and_optimize_of_an_invalid_description(gpmelica: Command) -> None
     assert gpmelica("sweep", "arm.toml", *settings, "--objective", "top=peak(E_z)").status == 2
     assert gpmelica("optimize", "arm.toml", *settings, "--objective", "peak(E_z)").status == 2
     assert not [path for path in older if path.exists()]
+    assert {path.name for path in Path("Arm_sweep").iterdir()} == {"earlier_table.parquet", "earlier_signals.zarr"}
+
+
+def test_a_folder_at_which_another_process_is_at_work_stays_as_it_is(gpmelica: Command) -> None:
+    Path("arm.toml").write_text(toml(ARM), encoding="utf-8")
+    kept = _leave(Path("Arm_sweep"), "sweep.html", "table.parquet")
+    with parts.held(Path("Arm_sweep")):
+        assert gpmelica("sweep", "arm.toml", "--set", "push=1,2", "--objective", "top=peak(E_z)").status == 2
+    assert all(path.exists() for path in kept)
 
 
 def test_an_interrupted_study_has_no_older_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
