@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from .common import Out
 from .option import Option
 
 
@@ -37,7 +36,9 @@ class CosimOptions:
         End of the run, s; default: the archive's.
     """
 
-    out: Out = None
+    out: Annotated[
+        Path | str | None, Option("folder for what is written (default: the archive's name)", type=Path | None)
+    ] = None
     tolerance: Annotated[float | None, Option("admissible error, relative to the range of each signal (1e-4)")] = (
         None
     )

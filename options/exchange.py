@@ -40,4 +40,4 @@ class NewOptions:
 class ReactionsOptions:
     """Options of `reactions`."""
 
-    out: Annotated[Path | None, Option("folder for what is written (default: Name, or Name_CASE)")] = None
+    out: Annotated[Path | None, Option("folder for reactions.json (default: none)")] = None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..core.progress import Progress, silent
-from .common import Out, OwnRumoca, Seed
+from .common import OwnRumoca, Seed
 from .option import Option
 
 _SCHEDULER = "auto: processes | processes | here | dask | address of a Dask scheduler, tcp://…"
@@ -28,7 +28,9 @@ class StudyOptions:
         Function that is called with an activity and the fraction done, after each case.
     """
 
-    out: Out = None
+    out: Annotated[
+        Path | str | None, Option("folder for what is written (default: Name_study)", type=Path | None)
+    ] = None
     _: KW_ONLY
     rumoca: OwnRumoca = True
     progress: Progress = silent

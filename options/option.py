@@ -6,7 +6,8 @@ import dataclasses
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import Any, get_args, get_type_hints
 
 NO_DEFAULT: Any = inspect.Parameter.empty
 
@@ -54,18 +55,18 @@ class Entry:
     option: Option
 
 
-def entries(record: type) -> Iterator[Entry]:
-    """Yield the options of a record in the order of its fields."""
+@cache
+def entries(record: type) -> tuple[Entry, ...]:
+    """Return the options of a record in the order of its fields."""
+    return tuple(_entries(record))
+
+
+def _entries(record: type) -> Iterator[Entry]:
     hints = get_type_hints(record, include_extras=True)
     for field in dataclasses.fields(record):
         hint = hints[field.name]
-        forms = [part for part in get_args(hint) if isinstance(part, Option)] if _annotated(hint) else []
-        for option in forms:
+        for option in (part for part in get_args(hint) if isinstance(part, Option)):
             own = get_args(hint)[0] if option.type is None else option.type
             known = NO_DEFAULT if field.default is dataclasses.MISSING else field.default
             default = known if option.unset is NO_DEFAULT else option.unset
             yield Entry(field.name, own, default, option)
-
-
-def _annotated(hint: Any) -> bool:
-    return get_origin(hint) is Annotated

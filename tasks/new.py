@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def copy_example(name: str, folder: Path) -> list[Path]:
     copies = [folder / source.name for source in sources]
     for copy in copies:
         if copy.exists():
-            raise FileExistsError(17, "exists; choose another --out, or move the file", str(copy))
+            raise FileExistsError(errno.EEXIST, "exists; choose another --out, or move the file", str(copy))
     folder.mkdir(parents=True, exist_ok=True)
     for source, copy in zip(sources, copies, strict=True):
         shutil.copyfile(source, copy)
