@@ -61,20 +61,28 @@ def timed_pace(
 
 def _timely(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
     """The largest parts of time and parameters alone that are not affine in time, without lookup tables."""
-    used = _running(parameters, tree)
-    if used == {"t"} and next(tables(tree), None) is None:
+    if _is_timely(parameters, tree):
         if not _is_affine(tree):
             yield tree
-    elif "t" in used:
+    elif "t" in _running(parameters, tree):
         for child in (*tree.args, *_without_states(tree, parameters)):
             yield from _timely(child, parameters)
 
 
+def _is_timely(parameters: Mapping[str, float], *trees: Expr) -> bool:
+    """Whether expressions depend on time and parameters alone, without lookup tables, which have a pace."""
+    return _running(parameters, *trees) == {"t"} and not any(map(_has_table, trees))
+
+
+def _has_table(tree: Expr) -> bool:
+    return next(tables(tree), None) is not None
+
+
 def _without_states(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
     """Reciprocals of divisors, and conditions as 1 or 0, that depend on time alone."""
-    if tree.op == "/" and _running(parameters, tree.args[1]) == {"t"}:
+    if tree.op == "/" and _is_timely(parameters, tree.args[1]):
         yield differentiate.ONE / tree.args[1]
-    if tree.op == "if" and _running(parameters, *tree.args[:2]) == {"t"}:
+    if tree.op == "if" and _is_timely(parameters, *tree.args[:2]):
         left, right = tree.args[:2]
         yield ir.choose(tree.data[0], left, right, differentiate.ONE, differentiate.ZERO)
 
@@ -100,19 +108,21 @@ def _is_mixed(parameters: Mapping[str, float], *trees: Expr) -> bool:
 
 def _is_decisive(tree: Expr, parameters: Mapping[str, float]) -> bool:
     """Whether a mixed operation does more than to add, multiply or choose what its operands are."""
+    if _has_table(tree):
+        return False
     if tree.op == "if":
         return _is_mixed(parameters, *tree.args[:2])
     if tree.op == "/":
         return _is_mixed(parameters, tree.args[1])
-    return not _is_polynomial(tree) and next(tables(tree), None) is None
+    return not _is_polynomial(tree)
 
 
-def _held(tree: Expr, parameters: Mapping[str, float], initial: Mapping[str, float]) -> Iterator[Expr]:
+def _held(tree: Expr, parameters: Mapping[str, float], initial: Mapping[str, float]) -> list[Expr]:
     """The expression with several choices of numbers in place of its parts that do not depend on time."""
     known = {"pi": math.pi, **parameters, **initial}
     values = [_initial(part, known) for part in _timeless(tree, parameters)]
     with np.errstate(all="ignore"):  # an expression without a value bounds no step
-        yield from [_with_held(tree, parameters, iter(choice)) for choice in held_values(values)]
+        return [_with_held(tree, parameters, iter(choice)) for choice in held_values(values)]
 
 
 def _timeless(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:

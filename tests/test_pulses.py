@@ -95,11 +95,28 @@ def test_short_features_of_time_and_states(expression: str, position: float) -> 
     tree = differentiate.expand(expressions.parse(expression))
     initial = {"x.position": position, "x.position_dot": 0.0}
     node = compile_tree(tree, {}, None)
-    reference = timely.pace([timely.Timed(node, initial)], 10.0)
+    reference = timely.features(timely.Timed(node, initial), 10.0).pace
     fmu = timed_pace([tree], {}, initial, 10.0).pace
     for pace in (reference, fmu):
         assert pace.end(3.3) - 3.3 < 0.01
         assert len(_walk(pace, 10.0)) < 400
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "1/table(w, t)",
+        "mass.position/table(w, t)",
+        "mass.position*(1 if table(w, t) < 1.5 else 0)",
+        "1/(2 + mass.position + table(w, t))",
+        "mass.position if table(w, t) < mass.position else 0.0",
+    ],
+)
+def test_lookup_tables_in_divisors_and_conditions(expression: str, tmp_path: Path) -> None:
+    """A lookup table has its own pace and is no part of what is searched."""
+    tables = _table(tmp_path, np.array([0.0, 5.0, 10.0]), np.array([1.0, 2.0, 1.0]), "linear")
+    model = prepare(from_data(_pushed(expression, 10.0, tables=tables)))
+    assert model.native_program.outputs and "w_" in model.modelica()
 
 
 def test_a_condition_on_a_constant_step_of_quintic() -> None:
@@ -122,7 +139,7 @@ def test_a_condition_on_a_constant_step_of_quintic() -> None:
 def test_pulses_at_times_that_depend_on_states(expression: str, is_wandering: bool) -> None:
     """A pulse that follows a state cannot be bounded; fronts and oscillations are met wherever they are."""
     node = compile_tree(differentiate.expand(expressions.parse(expression)), {}, None)
-    assert timely.has_wandering_pulse(timely.Timed(node, {"x.position": 0.4}), 10.0) == is_wandering
+    assert timely.features(timely.Timed(node, {"x.position": 0.4}), 10.0).wanders == is_wandering
 
 
 # ---- Runs -------------------------------------------------------------------------------------------------------
