@@ -10,6 +10,7 @@ import numpy as np
 from .. import analysis
 from ..analysis.prepared import Prepared
 from ..core.trajectory import Array
+from ..description.fields.numbers import value_of
 from ..description.tables.base import Base
 from ..description.tables.link import Link
 from ..description.tables.shape import Shape
@@ -45,7 +46,7 @@ def marks(model: Prepared) -> Iterator[Mark]:
         yield _mark(f"{own}, frame", Place(body.parent, body.offset))
         beam = getattr(described(model, body), "beam", None)
         if beam is not None and not body.element:
-            yield _mark(f"{own}, beam.length", Place(index, np.array([beam.length, 0.0, 0.0])))
+            yield _mark(f"{own}, beam.length", Place(index, np.array([value_of(beam.length), 0.0, 0.0])))
     for name, place in mechanism.points.items():
         yield _mark(f"points.{name}", place)
     for closure in mechanism.closures:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_parts import X, body, link, machine
+from helpers_parts import X, Y, beam, body, link, machine
 from helpers_problem import simulate
 from helpers_reference import mechanism_of
 from helpers_report import EXAMPLES, coordinates_of, poses
@@ -21,9 +21,12 @@ from numpy.testing import assert_allclose
 from test_report import Page
 
 from gpmelica.analysis import friction_efforts
+from gpmelica.analysis.prepared import prepare
 from gpmelica.core.trajectory import Array
 from gpmelica.description import load
+from gpmelica.description.load import from_data
 from gpmelica.mechanism import build
+from gpmelica.plausibility.collect import of_description
 from gpmelica.report.cases import figures as cases
 from gpmelica.report.cases import load_figures as case_loads
 from gpmelica.report.cases.beam_shape import beam_shape, element_starts, flexible_links
@@ -327,6 +330,17 @@ def test_straight_beam_is_straight() -> None:
     assert_allclose(shape[:, 1:], 0.0, atol=1e-14)
     assert_allclose(shape[:, 0], [*element_starts(mechanism, "boom"), 2.0], atol=1e-14)
     assert_allclose(np.diff(shape[:, 0]), [1 / 3, 2 / 3, 2 / 3, 1 / 3], atol=1e-14)
+
+
+def test_a_beam_whose_length_follows_a_parameter() -> None:
+    """The last element ends at the parameter's value; the remarks on lengths look at it too."""
+    tube = {"length": "2*reach", "density": 7850.0, "E": 2.1e11, "area": 2e-3, "Iy": 1e-6, "Iz": 1e-6, "J": 2e-6}
+    for elements in (1, 3):
+        boom = beam("boom", tube | {"G": 8e10, "elements": elements}, "revolute", Y)
+        model = prepare(from_data(machine(boom, parameters={"reach": 1.5})))
+        shape = beam_shape(model.mechanism, poses(model.mechanism)(model.start[0]), "boom")
+        assert shape[-1] == pytest.approx([3.0, 0.0, 0.0], abs=0.1)
+        assert of_description(model) == ()
 
 
 def test_bent_beam_turns_at_each_spring() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.trajectory import Array
+from ...description.fields.numbers import value_of
 from ...mechanism import Mechanism
 
 
@@ -24,7 +25,7 @@ def beam_shape(mechanism: Mechanism, frames: Array, link: str) -> Array:
     starts = element_starts(mechanism, link)
     beam = next(entry.beam for entry in mechanism.chain.links if entry.name == link)
     assert beam is not None
-    end = frames[own[-1]] @ [beam.length - starts[-1], 0.0, 0.0, 1.0]
+    end = frames[own[-1]] @ [value_of(beam.length) - starts[-1], 0.0, 0.0, 1.0]
     nodes = np.vstack([frames[own, :, 3], end])
     return np.asarray((np.linalg.inv(frames[own[0]]) @ nodes.T).T[:, :3])
 
