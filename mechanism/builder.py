@@ -394,11 +394,8 @@ class _Builder(Generic[S, V, M]):
             length = self.algebra.scalar(f"{name}_length", closure.length, "m", text, POSITIVE)
         a, b = self._joint_frame(closure.a, f"{name}_a"), self._joint_frame(closure.b, f"{name}_b")
         if closure.stiffness is None:
-            conditions = CLOSURE_TYPES[closure.type]
-            return LoopClosure(name, a, b, conditions, None, None, length, _holds_orientation(conditions))
-        springs = self._springs(closure, closure.stiffness)
-        resists = [c for c, s in zip(DEFORMATIONS["local"], closure.stiffness, strict=True) if value_of(s) != 0.0]
-        return LoopClosure(name, a, b, *springs, length, _holds_orientation(resists))
+            return LoopClosure(name, a, b, CLOSURE_TYPES[closure.type], None, None, length)
+        return LoopClosure(name, a, b, *self._springs(closure, closure.stiffness), length)
 
     def _joint_frame(self, frame: described.ClosureFrame, name: str) -> JointFrame[V, M]:
         return JointFrame(*self._frame(frame.link, frame, name, f"frame {name}"))
@@ -474,11 +471,6 @@ _DEFORMATIONS = (*((axis, "N/m") for axis in "xyz"), *((angle, "N.m/rad") for an
 def _power(support: DescribedSupport, i: int) -> str:
     """Unit of a stiffness along z by a smooth law, which unit strings cannot say."""
     return f"; along z N/m^support{i}_exponent" if support.law is not None else ""
-
-
-def _holds_orientation(conditions: Sequence[Condition]) -> bool:
-    """Whether conditions resist rotations about all three axes."""
-    return sum(condition.unit == "rad" for condition in conditions) == 3
 
 
 def _acts(number: AnyNumber) -> bool:

@@ -191,7 +191,6 @@ class LoopClosure(Generic[S, V, M]):
     conditions           constraint rows, or with springs the deformations that have a stiffness or damping
     stiffness, damping   one per condition, N/m or N·m/rad and per second; None: conditions are constraints
     length               m, of a distance condition
-    holds_orientation    whether conditions or springs resist rotations about all three axes
     """
 
     name: str
@@ -201,7 +200,11 @@ class LoopClosure(Generic[S, V, M]):
     stiffness: tuple[S, ...] | None
     damping: tuple[S, ...] | None
     length: S | None
-    holds_orientation: bool
+
+    @property
+    def turning(self) -> tuple[int, ...]:
+        """Positions of the conditions on rotations; three resist rotations about all axes."""
+        return tuple(k for k, condition in enumerate(self.conditions) if condition.unit == "rad")
 
     @property
     def rows(self) -> tuple[str, ...]:

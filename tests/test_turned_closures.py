@@ -183,6 +183,21 @@ def test_an_fmu_lets_a_free_axis_turn(free_axis: Compiled) -> None:
         fmu.restart(angles(about((0.0, 0.0, 1.0), 170.0)))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("described", [0.0, 100.0])
+def test_an_fmu_asks_its_own_stiffness_whether_an_axis_may_turn(
+    described: float, compile_data: CompileData
+) -> None:
+    """A stiffness that follows a parameter counts by the parameter's present value."""
+    data = locked(("spherical",), "description", **_SPRINGS, stiffness=[*_STIFF[:5], "k"])
+    data["parameters"]["k"] = described
+    with Fmu(compile_data(data), "cs") as fmu:
+        fmu.restart(angles(about((0.0, 0.0, 1.0), 170.0)) | {"k": 0.0})
+        with pytest.raises(fmpy.fmi1.FMICallException):
+            fmu.restart(angles(about((0.0, 0.0, 1.0), 170.0)) | {"k": 100.0})
+        _is_refused(fmu, np.radians(170.0))
+
+
 def test_derivatives_of_a_start_go_through_the_whole_rotation(ball: Compiled) -> None:
     """The ball follows the frame's pitch one to one."""
     with Fmu(ball, "me") as fmu:

@@ -110,9 +110,9 @@ class _Loops:
         self._kinematics, self._rest = Kinematics(mechanism), np.zeros(mechanism.n)
         self.extent, self.unit = units_of_change(mechanism, self._kinematics(q, self._rest))
         self.scale = self.unit * moving(mechanism)
-        rigid = [closure for closure in cut if closure.holds_orientation]
+        rigid = [closure for closure in cut if len(closure.turning) == 3]
         self._turns = Turns(mechanism, rigid) if rigid else None
-        kinds = [(c.unit == "rad", closure.holds_orientation) for closure in cut for c in closure.conditions]
+        kinds = [(c.unit == "rad", len(closure.turning) == 3) for closure in cut for c in closure.conditions]
         self._is_angle = np.array([is_angle for is_angle, _ in kinds], dtype=bool)
         self._is_turn = np.array([is_angle and holds for is_angle, holds in kinds], dtype=bool)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy.linalg import qr
@@ -11,7 +11,6 @@ from ...core.errors import SolveError
 from ...core.trajectory import Array
 from ...description.types.following import StartDependence
 from ...description.types.start_search import (
-    ASSEMBLY,
     BALANCED,
     CLOSE,
     DOWNHILL,
@@ -21,9 +20,6 @@ from ...description.types.start_search import (
     RANK,
     SETTLED,
     SMALLEST,
-    STAGES,
-    VELOCITIES,
-    SearchStage,
 )
 from ...mechanism import Mechanism
 from ...reference.constraints.closures import Conditions
@@ -95,11 +91,11 @@ def start_state(model: ReferenceModel) -> Start:
     Raises SolveError if a loop cannot be closed, if velocities are not allowed, or without an equilibrium.
     """
     mechanism = model.mechanism
-    q, qd = described_state(mechanism)
-    rests = mechanism.chain.simulation.start == "statics"
-    for stage in STAGES:
-        if stage is not EQUILIBRIUM or rests:
-            q, qd = _SEARCHES[stage](model, q, qd)
+    q, qd = _assembled(model, *described_state(mechanism))
+    if mechanism.chain.simulation.start == "statics":
+        q = _equilibrium_near(model, q)
+    check_turned(mechanism, q)
+    qd = allowed_velocities(mechanism, q, qd)
     return project_start(mechanism, q, qd) if mechanism.chain.constraints.projection else (q, qd)
 
 
@@ -107,22 +103,6 @@ def _assembled(model: ReferenceModel, q: Array, qd: Array) -> Start:
     q = assemble(model.mechanism, q)
     check_lengths(model.mechanism, q)
     return q, qd
-
-
-def _balanced(model: ReferenceModel, q: Array, qd: Array) -> Start:
-    return _equilibrium_near(model, q), qd
-
-
-def _kept(model: ReferenceModel, q: Array, qd: Array) -> Start:
-    check_turned(model.mechanism, q)
-    return q, allowed_velocities(model.mechanism, q, qd)
-
-
-_SEARCHES: dict[SearchStage, Callable[[ReferenceModel, Array, Array], Start]] = {
-    ASSEMBLY: _assembled,
-    EQUILIBRIUM: _balanced,
-    VELOCITIES: _kept,
-}
 
 
 def equilibrium(model: ReferenceModel) -> Array:

@@ -32,7 +32,7 @@ def check_turned(mechanism: Mechanism, q: Array) -> None:
 
     Closures that let their frames turn about some axis are not looked at.
     """
-    closures = [closure for closure in mechanism.closures if closure.holds_orientation]
+    closures = [closure for closure in mechanism.closures if _holds_orientation(closure)]
     if not closures:
         return
     posture = Kinematics(mechanism)(q, np.zeros(mechanism.n))
@@ -46,6 +46,12 @@ def check_turned(mechanism: Mechanism, q: Array) -> None:
             " beyond it the closure pulls them to half a turn: turn frame a or b by its rpy, or start nearer to"
             " the closed position"
         )
+
+
+def _holds_orientation(closure: LoopClosure) -> bool:
+    """Whether conditions, or springs of a replacement joint, act about all three axes."""
+    springs = closure.stiffness
+    return len(closure.turning) == 3 and (springs is None or all(springs[k] != 0.0 for k in closure.turning))
 
 
 class Turns:

@@ -19,7 +19,7 @@ class SearchStage:
     Attributes
     ----------
     name : str
-        Field of `Following` that lists the constraint equations it fulfils.
+        Field of `StartDependence` that lists the constraint equations it fulfils.
     found : str
         Words for its result in messages.
     level : int

@@ -19,9 +19,9 @@ from ..bodies.kinematics import SymbolicKinematics
 def turns(kinematics: SymbolicKinematics, names: Sequence[str]) -> Iterator[Turn]:
     """Rotations of the closures among the constraint equations of these names."""
     for closure in kinematics.mechanism.closures:
-        if closure.holds_orientation and closure.rows:
-            angles = [row for row, c in zip(closure.rows, closure.conditions, strict=True) if c.unit == "rad"]
-            R_a, R_b = _axes(kinematics, closure)
+        if closure.rows and len(closure.turning) == 3:
+            angles = [closure.rows[k] for k in closure.turning]
+            R_a, R_b = (ir.array(axes).T for axes in _axes(kinematics, closure))
             rates = ir.array([rate @ R_a for rate in _rates(kinematics, closure)]).T
             yield Turn(tuple(names.index(row) for row in angles), R_a.T @ R_b, rates)
 
@@ -29,11 +29,14 @@ def turns(kinematics: SymbolicKinematics, names: Sequence[str]) -> Iterator[Turn
 def start_checks(program: Program, kinematics: SymbolicKinematics) -> Iterator[Assertion]:
     """Conditions that the frames of closures are not turned far at the start, whatever their parameters are."""
     for closure in kinematics.mechanism.closures:
-        if closure.holds_orientation:
-            program.section("closure", closure.name)
-            text = f"angle by which frames a and b of {closure.name} are turned against each other"
-            angle = program.define(f"turned_{closure.name}", _angle(*_columns(kinematics, closure)), "rad", text)
-            yield Assertion(angle, MOST_TURNED, _message(closure))
+        springs = [closure.stiffness[k] for k in closure.turning] if closure.stiffness is not None else []
+        if len(closure.turning) < 3 or any(map(ir.is_zero, springs)):
+            continue
+        program.section("closure", closure.name)
+        angle = _angle(*_axes(kinematics, closure))
+        for spring in springs:  # one without stiffness lets the frames turn
+            angle = ir.choose(">", spring, ir.constant(0.0), angle, ir.constant(0.0))
+        yield Assertion(angle, MOST_TURNED, _message(closure))
 
 
 def _message(closure: SymbolicLoopClosure) -> str:
@@ -44,13 +47,7 @@ def _message(closure: SymbolicLoopClosure) -> str:
     )
 
 
-def _axes(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> tuple[Expr, Expr]:
-    """World axes of frames a and b, shape (3, 3) each."""
-    a, b = (kinematics.motion(f.place.body).R @ ir.lift(f.rotation) for f in (closure.a, closure.b))
-    return a, b
-
-
-def _columns(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> tuple[list[Expr], list[Expr]]:
+def _axes(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> tuple[list[Expr], list[Expr]]:
     """World axes of frames a and b as vectors, shape (3,): elements of a product have no Modelica form."""
     a, b = (
         [kinematics.motion(f.place.body).R @ ir.lift(f.rotation)[:, i] for i in range(3)]
