@@ -13,6 +13,7 @@ from ..analysis import InitialValueProblem
 from ..analysis.prepared import Prepared
 from ..core.trajectory import Array
 from .places import member, support_key
+from .takeover import taken_over
 
 _ROUNDING = 1e-6  # of the acceleration that the forces would cause one by one
 
@@ -59,12 +60,15 @@ class InitialState:
     uncommanded : Array
         Accelerations with all programmed constraints and motions held, shape (n,), rad/s² or m/s²; zero where they
         are not more than rounding.
+    is_taken_over : array of bool
+        Whether a programmed constraint takes over the load of the coordinate from a joint, shape (n,).
     """
 
     forces: tuple[ElementForce, ...]
     accelerations: Array
     is_significant: NDArray[np.bool_]
     uncommanded: Array
+    is_taken_over: NDArray[np.bool_]
 
 
 def initial_state(model: Prepared, problem: InitialValueProblem) -> InitialState:
@@ -95,6 +99,7 @@ def initial_state(model: Prepared, problem: InitialValueProblem) -> InitialState
         np.asarray(found.qdd),
         np.asarray(np.abs(found.qdd) > _ROUNDING * natural),
         np.where(is_left, left, 0.0),
+        taken_over(model, found.C, found.rows),
     )
 
 

@@ -76,15 +76,15 @@ def accelerated_start(model: Prepared, initial: InitialState) -> Iterator[Remark
     """The coordinate that accelerates most at t = 0, where the description asks for a static start.
 
     Commanded accelerations and all that they cause are no reason to ask. Reasons to accelerate are velocities in
-    the description, programmed constraints that may be violated at the start, and programmed constraints that
-    drive a joint which statics held.
+    the description and programmed constraints that may be violated at the start. A programmed constraint that
+    drives a joint which statics held is one for the coordinates that it moves.
     """
-    if not _is_static(model) or _task_takes_over(model):
+    if not _is_static(model):
         return
     lever = extent(model)
     linear = [
         abs(x) * (lever if c.unit == "rad" else 1.0)
-        for c, x in zip(model.mechanism.coordinates, initial.uncommanded, strict=True)
+        for c, x in zip(model.mechanism.coordinates, initial.uncommanded * ~initial.is_taken_over, strict=True)
     ]
     k = int(np.argmax(linear))
     if linear[k] <= _AT_REST:
@@ -101,18 +101,6 @@ def accelerated_start(model: Prepared, initial: InitialState) -> Iterator[Remark
         unit,
         limit,
     )
-
-
-def _task_takes_over(model: Prepared) -> bool:
-    """Whether a programmed constraint drives a joint that statics held.
-
-    The joint's moment held the load before the start, and a force at the constrained point holds it afterwards.
-    """
-    coordinates = model.mechanism.coordinates
-    settled = {coordinates[k].name for k in _balanced(model)}
-    driven_alone = {motion.joint.partition(".")[0] for motion in model.chain.motions}
-    held = {c.name for c in coordinates if c.role == "joint" and c.owner not in driven_alone} - settled
-    return bool(model.chain.programmed) and not held.isdisjoint(model.dependent)
 
 
 def _is_static(model: Prepared) -> bool:

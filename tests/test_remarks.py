@@ -130,6 +130,20 @@ def test_a_task_that_drives_a_held_joint_is_a_reason_to_accelerate(driven: bool)
     assert ids(remarks(table)) == ([] if driven else ["start_accelerates"])
 
 
+@pytest.mark.parametrize("task", ["S.x - 5*t^2", "E.z - start(E.z)"], ids=["of a slide", "of the rod"])
+def test_a_task_is_no_reason_for_others_to_accelerate(task: str) -> None:
+    """A rod beside the mechanism that a task drives falls, and nothing holds it."""
+    table = released(simulation={"start": "statics"})
+    table["links"] += [link("slide", "prismatic", X) | body(1.0)]
+    table["links"] += [link("second", "revolute", Y, "rod", xyz=X) | body(1.0, [0.5, 0.0, 0.0], [0.01, 0.1, 0.1])]
+    table["links"] += [
+        link("beside", "revolute", Y, xyz=[0.0, 1.0, 0.0]) | body(1.0, [0.5, 0.0, 0.0], [0.01, 0.1, 0.1])
+    ]
+    table["points"] = {"S": {"link": "slide"}, "E": {"link": "second", "position": X}}
+    table["programmed"] = [{"name": "task", "expression": task}]
+    assert ids(remarks(table)) == ["start_accelerates"]
+
+
 def test_a_velocity_is_a_reason_to_accelerate() -> None:
     table = released(simulation={"start": "statics"})
     table["links"][0]["joint"]["velocity"] = 1.0

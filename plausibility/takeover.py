@@ -1,0 +1,54 @@
+"""Coordinates whose accelerations at t = 0 come from a load that passes from a joint to a programmed constraint.
+
+The moment of a joint that statics held bears the load before the start. Afterwards, a force at the constrained
+point bears it, so that the mechanism accelerates although its description means no fault.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from .. import analysis
+from ..analysis.prepared import Prepared
+from ..core.trajectory import Array
+
+_ROUNDING = 1e-12  # of the largest entry of a constraint's row: smaller ones couple nothing
+
+
+def taken_over(model: Prepared, C: Array, rows: tuple[str, ...]) -> NDArray[np.bool_]:
+    """Return which coordinates accelerate with a joint that statics held and a programmed constraint drives.
+
+    Coordinates belong together if they move one body, or if one constraint equation contains them.
+
+    Parameters
+    ----------
+    model : Prepared
+        The mechanism with its initial state.
+    C : Array
+        Constraint Jacobian at t = 0, shape (m, n).
+    rows : tuple of str
+        Names of the constraint equations.
+
+    Returns
+    -------
+    array of bool
+        Shape (n,).
+    """
+    coordinates = model.mechanism.coordinates
+    settled = analysis.free_coordinates(model.mechanism, model.start[0])
+    driven_alone = {motion.joint.partition(".")[0] for motion in model.chain.motions}
+    was_held = [
+        c.role == "joint" and c.owner not in driven_alone and k not in settled and c.name in model.dependent
+        for k, c in enumerate(coordinates)
+    ]
+    acts = np.abs(C) > _ROUNDING * np.abs(C).max(axis=1, initial=0.0, keepdims=True)
+    moves = np.zeros((len(model.mechanism.bodies), len(coordinates)), dtype=bool)
+    for number in range(len(moves)):
+        moves[number, list(model.mechanism.ancestors(number))] = True
+    together = np.vstack([acts, moves]).astype(int)
+    _, group = connected_components(together.T @ together)
+    programmed = {row for task in model.chain.programmed for row in task.rows}
+    is_driven = acts[[name in programmed for name in rows]].any(axis=0)
+    return np.isin(group, np.intersect1d(group[np.array(was_held, dtype=bool)], group[is_driven]))
