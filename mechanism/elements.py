@@ -7,13 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from ..core.arithmetic import S
-from ..description.fields.numbers import AnyNumber
 from ..description.tables import contact as described_contact
 from ..description.tables import line as described_line
 from ..description.tables.contact import ContactLaw
 from ..description.tables.friction import Coulomb as DescribedCoulomb
 from ..description.tables.line import Followed
-from ..description.tables.link import Joint
+from ..description.tables.link import Joint, Limits
 from ..description.types.bounds import HERTZIAN, NON_NEGATIVE, POSITIVE
 from ..description.types.joints import JOINT_TYPES
 from ..language import expressions
@@ -74,9 +73,7 @@ def contact(given: described_contact.Contact, algebra: Algebra[S, V, M], place: 
         where,
         algebra.vector(f"{name}_origin", given.plane.point, "m", text),
         np.array(given.plane.normal),
-        _stiffness(algebra, name, name, given.stiffness, ("N", "m"), given.law),
-        _damping(algebra, name, name, given.damping, ("N", "m"), given.law),
-        hunt_crossley(algebra, name, name, given.law, "m"),
+        *_pressed(algebra, name, name, given, ("N", "m")),
         mu,
         v_s,
     )
@@ -106,9 +103,7 @@ def limits(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> EndStops[S]:
     return EndStops(
         lower,
         upper,
-        _stiffness(algebra, name, text, given.stiffness, units, given.law),
-        _damping(algebra, name, text, given.damping, units, given.law),
-        hunt_crossley(algebra, name, text, given.law, length),
+        *_pressed(algebra, name, text, given, units),
     )
 
 
@@ -124,34 +119,26 @@ def hunt_crossley(
     )
 
 
-def _stiffness(
+def _pressed(
     algebra: Algebra[S, V, M],
     name: str,
     text: str,
-    value: AnyNumber,
+    given: described_contact.Contact | Limits,
     units: tuple[str, str],
-    law: ContactLaw | None,
-) -> S:
-    """A stiffness; with a power of the depth its unit depends on the exponent, which unit strings cannot say."""
-    effort, length = units
-    unit = f"{effort}/{length}" if law is None else None
-    about = f"stiffness of {text}" + ("" if law is None else f", {effort}/{length}^{name}_exponent")
-    return algebra.scalar(f"{name}_stiffness", value, unit, about, POSITIVE)
+) -> tuple[S, S, HuntCrossley[S] | None]:
+    """Stiffness, damping and smooth law of what presses; the loss of a law takes the place of a damping.
 
-
-def _damping(
-    algebra: Algebra[S, V, M],
-    name: str,
-    text: str,
-    value: AnyNumber,
-    units: tuple[str, str],
-    law: ContactLaw | None,
-) -> S:
-    """A damping, N·s/m or N·m·s/rad; none beside a law, whose loss takes its place."""
-    effort, length = units
+    With a power of the depth, the unit of the stiffness depends on the exponent, which unit strings cannot say.
+    """
+    (effort, length), law = units, given.law
+    unit, power = (f"{effort}/{length}", "") if law is None else (None, f", {effort}/{length}^{name}_exponent")
+    stiffness = algebra.scalar(f"{name}_stiffness", given.stiffness, unit, f"stiffness of {text}{power}", POSITIVE)
     if law is not None:
-        return algebra.value(0.0)
-    return algebra.scalar(f"{name}_damping", value, f"{effort}.s/{length}", f"damping of {text}", NON_NEGATIVE)
+        return stiffness, algebra.value(0.0), hunt_crossley(algebra, name, text, law, length)
+    damping = algebra.scalar(
+        f"{name}_damping", given.damping, f"{effort}.s/{length}", f"damping of {text}", NON_NEGATIVE
+    )
+    return stiffness, damping, None
 
 
 def armature(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> S:

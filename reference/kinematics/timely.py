@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -41,16 +41,24 @@ class Timed:
     initial: Mapping[str, Number]
 
 
-def pace(expressions: Sequence[Timed], horizon: float) -> Pace:
-    """Longest steps that resolve all functions of time in expressions, from 0 to the horizon, s."""
-    alone = [_pace(part, horizon) for each in expressions for part in _timely(each.node)]
-    held = [found for each in expressions for core in _mixed(each.node) for found, _ in _held(core, each, horizon)]
-    return merged([*alone, *held])
+@dataclass(frozen=True)
+class Features:
+    """Short features of an expression over time.
+
+    pace     longest steps that resolve its functions of time
+    wanders  whether it has a short pulse at times that depend on its states, so that no pace resolves it
+    """
+
+    pace: Pace
+    wanders: bool
 
 
-def has_wandering_pulse(expression: Timed, horizon: float) -> bool:
-    """Whether an expression has a short pulse at times that depend on its states, so that no pace resolves it."""
-    return any(wanders([*_held(core, expression, horizon)], horizon) for core in _mixed(expression.node))
+def features(expression: Timed, horizon: float) -> Features:
+    """Return the short features of an expression from 0 to the horizon, s."""
+    alone = [_pace(part, horizon) for part in _timely(expression.node)]
+    cores = [[*_held(core, expression, horizon)] for core in _mixed(expression.node)]
+    held = [found for core in cores for found, _ in core]
+    return Features(merged([*alone, *held]), any(wanders(core, horizon) for core in cores))
 
 
 def _timely(node: Node) -> Iterator[Node]:

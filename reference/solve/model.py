@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.trajectory import Array
-from ...language.pace import Pace
+from ...language.pace import Pace, merged
 from ...mechanism import Body, Mechanism
 from ..constraints.constraints import CompiledConstraints
 from ..constraints.rows import Rows
@@ -23,7 +23,7 @@ from ..kinematics.jet import Number
 from ..kinematics.kinematics import Kinematics, Places, Posture
 from ..kinematics.quantities import CompiledExpression, ExpressionCompiler, KinematicState, Quantities, Relation
 from ..kinematics.segment import Segment
-from ..kinematics.timely import Timed, has_wandering_pulse, pace
+from ..kinematics.timely import Features, Timed, features
 from .formulations import Gpme, ReducedGpme, System
 
 Start = tuple[Array, Array]
@@ -139,6 +139,7 @@ class ReferenceModel:
         self._feedback = tuple(float(x) for x in (mechanism.alpha, mechanism.beta, mechanism.kappa))
         self.friction = FrictionModel(mechanism)
         self._friction_loads = self.joint_loads(self.friction.loaded)
+        self._known_features: dict[float, list[tuple[str, Features]]] = {}
 
     @property
     def decay_time(self) -> float:
@@ -296,15 +297,21 @@ class ReferenceModel:
 
     def pace(self, end: float) -> Pace:
         """Longest steps that resolve what expressions of time do in [0, end], s."""
-        return pace([timed for _, timed in self._timed()], end)
+        return merged([found.pace for _, found in self._features(end)])
 
     def unresolved(self, end: float) -> list[str]:
         """Expressions that change too fast with time for `pace` to find what they do in [0, end], s."""
-        return [label for label, timed in self._timed() if not pace([timed], end).is_resolved]
+        return [label for label, found in self._features(end) if not found.pace.is_resolved]
 
     def wandering(self, end: float) -> list[str]:
         """Expressions with short pulses in [0, end], s, at times that depend on the motion."""
-        return [label for label, timed in self._timed() if has_wandering_pulse(timed, end)]
+        return [label for label, found in self._features(end) if found.wanders]
+
+    def _features(self, end: float) -> list[tuple[str, Features]]:
+        """Labels of all expressions and their short features in [0, end], s; searched once."""
+        if end not in self._known_features:
+            self._known_features[end] = [(label, features(timed, end)) for label, timed in self._timed()]
+        return self._known_features[end]
 
     def _timed(self) -> Iterator[tuple[str, Timed]]:
         """Labels of all expressions, and the expressions with initial values of their names."""
