@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast, get_type_hints
 
 Fields = ParamSpec("Fields")
 Record = TypeVar("Record")
@@ -34,7 +34,9 @@ def taking(
     ) -> Callable[Concatenate[Owner, Fields], Result]:
         own = inspect.signature(function)
         first = next(iter(own.parameters.values()))
-        whole = own.replace(parameters=[first, *inspect.signature(record).parameters.values()])
+        types = get_type_hints(record)  # without the forms of options on the command line
+        fields = [p.replace(annotation=types[p.name]) for p in inspect.signature(record).parameters.values()]
+        whole = own.replace(parameters=[first, *fields])
 
         @wraps(function)
         def called(*arguments: Any, **keywords: Any) -> Result:

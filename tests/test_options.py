@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import gpmelica as gp
 from gpmelica.cli.generated import command
 from gpmelica.core.progress import renamed, silent
-from gpmelica.options import exchange, linear, many, model
+from gpmelica.options import coupling, exchange, linear, many, model
 from gpmelica.options.keywords import taking
 from gpmelica.options.option import Option, entries
 
@@ -31,7 +31,7 @@ METHODS = {
 }
 RECORDS = [
     kind
-    for module in (exchange, linear, many, model)
+    for module in (coupling, exchange, linear, many, model)
     for kind in vars(module).values()
     if inspect.isclass(kind) and kind.__module__ == module.__name__
 ]
@@ -109,6 +109,7 @@ def test_python_and_the_command_line_have_the_same_options(name: str) -> None:
     parameters = list(inspect.signature(getattr(gp.Model, name)).parameters.values())[1:]
     expected = list(inspect.signature(METHODS[name]).parameters.values())
     assert [(p.name, p.default, p.kind) for p in parameters] == [(p.name, p.default, p.kind) for p in expected]
+    assert not any("Option(" in str(p) for p in parameters)
     text = inspect.getdoc(getattr(gp.Model, name)) or ""
     for parameter in parameters:
         assert f"\n{parameter.name}\n" in text or f"{parameter.name}, " in text
