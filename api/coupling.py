@@ -16,6 +16,7 @@ from ..coupling.report import lines
 from ..coupling.system import CouplingRemark, open_system
 from ..coupling.verdict import Coupled, Options, couple
 from ..runs.fmpy_runs.chatter import captured
+from ..tasks.verdicts import withdraw_cosim
 from .results import Run
 
 
@@ -99,6 +100,8 @@ def cosim(
     DescriptionError : with all problems of the archive and its connections
     SolveError : if the coupling is unstable, or an FMU fails
     """
+    if out is not None:
+        withdraw_cosim(Path(system), out)
     options = Options(tolerance, method, step, order, stop)
     with TemporaryDirectory(prefix="gpmelica-", ignore_cleanup_errors=True) as folder, captured(None):
         opened = open_system(Path(system), Path(folder))

@@ -36,7 +36,7 @@ class EnergyResidual:
     @property
     def relative(self) -> float:
         """Created energy relative to that turned over."""
-        return self.created / self.turned_over if self.turned_over > 0.0 else 0.0
+        return self.created / self.turned_over if self.turned_over != 0.0 else 0.0
 
 
 def residuals(network: Network, record: Record) -> list[EnergyResidual]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import chdir
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,16 +13,44 @@ import fmpy
 import numpy as np
 from fmpy.fmi1 import FMICallException
 
-from ..core.errors import DescriptionError, SolveError
+from ..core.errors import DescriptionError, Problem, SolveError
 from ..core.trajectory import Array
+from ..exchange.ssp.system import TYPES, unit_name
 from ..runs.fmpy_runs.opening import logger, read_fmu
 from .participant import Abilities, PortSignal
 from .units import PhysicalUnit, defined
 
-_KINDS = {"Real": "Real", "Float64": "Real", "Float32": "Real", "Integer": "Integer", "Boolean": "Boolean"}
-_KINDS |= {"Enumeration": "Integer", "Int32": "Integer"}
+_KINDS = {**TYPES, "Enumeration": "Integer"}
+_PYTHON: dict[str, Callable[[Any], Any]] = {"Real": float, "Integer": round, "Boolean": bool, "String": str}
 _FACTORIALS = (1.0, 2.0, 6.0)
 _MOST_PASSES = 20  # of an event
+
+
+@dataclass(frozen=True)
+class _Access:
+    """Variables of one type, which one call reads or writes.
+
+    Parameters
+    ----------
+    type : in the names of FMI functions, such as Float64
+    kind : Real, Integer, Boolean or String
+    places : indices among the inputs or outputs
+    references : value references
+    """
+
+    type: str
+    kind: str
+    places: list[int]
+    references: list[int]
+
+    def write(self, fmu: Any, values: Array) -> None:
+        """Give the variables their values among those of all inputs."""
+        python = _PYTHON[self.kind]
+        getattr(fmu, f"set{self.type}")(self.references, [python(values[k]) for k in self.places])
+
+    def read(self, fmu: Any, values: Array) -> None:
+        """Fill in the values among those of all outputs."""
+        values[self.places] = getattr(fmu, f"get{self.type}")(self.references)
 
 
 class FmuPart:
@@ -32,11 +60,14 @@ class FmuPart:
     ----------
     name : name of the element in the system
     fmu : path of the FMU
+    folder : where it is unpacked
     parameters : start values to set, by name
     changes : abilities that are known better than the FMU describes them
     """
 
-    def __init__(self, name: str, fmu: Path, parameters: Mapping[str, Any] | None = None, **changes: Any) -> None:
+    def __init__(
+        self, name: str, fmu: Path, folder: Path, parameters: Mapping[str, Any] | None = None, **changes: Any
+    ) -> None:
         self.name = name
         self.description = read_fmu(fmu)
         if self.description.coSimulation is None or self.description.fmiVersion not in ("2.0", "3.0"):
@@ -48,37 +79,45 @@ class FmuPart:
             u.name: defined(u.baseUnit) for u in self.description.unitDefinitions if u.baseUnit is not None
         }
         variables = [v for v in self.description.modelVariables if v.type in _KINDS and not v.dimensions]
-        self._variables = {v.name: v for v in variables}
-        self.inputs = tuple(self._signal(v) for v in variables if v.causality == "input")
-        self.outputs = tuple(self._signal(v) for v in variables if v.causality == "output")
-        self._parameters = dict(parameters or {})
-        self._check_parameters(fmu)
+        signals = [v for v in variables if _KINDS[v.type] != "String"]
+        inputs, outputs = ([v for v in signals if v.causality == kind] for kind in ("input", "output"))
+        self.inputs, self.outputs = tuple(map(self._signal, inputs)), tuple(map(self._signal, outputs))
+        self._parameters = [*_checked_parameters(fmu, {v.name: v for v in variables}, parameters or {})]
         self.abilities = replace(self._abilities(), **changes)
-        self._folder = fmpy.extract(str(fmu))
         self._messages: list[str] = []
         self._course = np.zeros((len(self.inputs), 4))
         self._begin, self._length, self._t = 0.0, 1.0, 0.0
+        self._writes, self._reads = [*self._accesses(inputs)], [*self._accesses(outputs)]
         self._real_inputs = [k for k, s in enumerate(self.inputs) if s.kind == "Real"]
         self._real_outputs = [k for k, s in enumerate(self.outputs) if s.kind == "Real" and not s.discrete]
-        self._in = [self._variables[s.name].valueReference for s in self.inputs]
-        self._out = [self._variables[s.name].valueReference for s in self.outputs]
-        self._fmu, self._used = self._instance(), False
+        self._in = [inputs[k].valueReference for k in self._real_inputs]
+        self._out = [outputs[k].valueReference for k in self._real_outputs]
+        self._folder = folder
+        fmpy.extract(str(fmu), str(folder))
+        self._fmu: Any = None
+        self._new_instance()
+
+    def _accesses(self, variables: Sequence[Any]) -> Iterator[_Access]:
+        types = [self._type(v) for v in variables]
+        for name in dict.fromkeys(types):
+            places = [k for k, found in enumerate(types) if found == name]
+            references = [variables[k].valueReference for k in places]
+            yield _Access(name, _KINDS[variables[places[0]].type], places, references)
+
+    def _type(self, variable: Any) -> str:
+        """Type of a variable in the names of FMI functions."""
+        if variable.type == "Enumeration":
+            return "Int64" if self._fmi3 else "Integer"
+        return str(variable.type)
 
     def _signal(self, variable: Any) -> PortSignal:
-        unit = variable.unit or getattr(variable.declaredType, "unit", None) or ""
+        unit = unit_name(variable) or ""
         kind = _KINDS[variable.type]
         start = {"true": 1.0, "false": 0.0}.get(str(variable.start).lower())
         value = float(variable.start or 0.0) if start is None else start
         discrete = variable.variability == "discrete" or kind != "Real"
         known: PhysicalUnit | None = self._units.get(unit)
         return PortSignal(variable.name, unit, value, discrete, known, kind)
-
-    def _check_parameters(self, fmu: Path) -> None:
-        unknown = [name for name in self._parameters if name not in self._variables]
-        if unknown:
-            raise DescriptionError(
-                str(fmu), f"has no variable {', '.join(unknown)} that a parameter set gives a value"
-            )
 
     def _abilities(self) -> Abilities:
         cs, description = self.description.coSimulation, self.description
@@ -95,32 +134,45 @@ class FmuPart:
             gives_slopes=(cs.maxOutputDerivativeOrder or 0) >= 1,
             memory=len(description.derivatives) > 0,
             period=None if period is None else float(period),
-            reports_events=bool(self._fmi3 and cs.hasEventMode),
             step=None if cs.fixedInternalStepSize is None else float(cs.fixedInternalStepSize),
         )
 
-    def _instance(self) -> Any:
+    def _new_instance(self) -> None:
+        """Replace the instance, since not every FMU can be reset."""
+        self.close()
         more: dict[str, Any] = {}
         if self._fmi3:
             cs = self.description.coSimulation
             more = {"event_mode_used": bool(cs.hasEventMode), "early_return_allowed": bool(cs.hasEventMode)}
             if cs.providesIntermediateUpdate:
                 more["intermediate_update"] = self._answer
-                more["required_intermediate_variables"] = [self._in[k] for k in self._real_inputs]
-        return fmpy.instantiate_fmu(
-            self._folder,
-            self.description,
-            "CoSimulation",
-            debug_logging=True,
-            logger=logger(self._messages),
-            **more,
-        )
+                more["required_intermediate_variables"] = self._in
+        log = logger(self._messages)
+        try:
+            with chdir("."):  # FMPy stays in another folder if a library cannot be loaded
+                self._fmu = fmpy.instantiate_fmu(
+                    str(self._folder), self.description, "CoSimulation", debug_logging=True, logger=log, **more
+                )
+        except Exception as error:
+            self._check_platform()
+            said = self._messages[-1] if self._messages else str(error)
+            raise SolveError(f"{self.name}: the FMU cannot be instantiated: {said}") from None
+        self._used = False
+
+    def _check_platform(self) -> None:
+        platforms = fmpy.supported_platforms(str(self._folder))
+        if fmpy.platform not in platforms:
+            found = ", ".join(name for name in platforms if name != "c-code") or "none"
+            text = f"expected a binary for {fmpy.platform}, found {found}; compile the FMU for this platform"
+            raise DescriptionError(self.name, text)
 
     def _answer(self, environment: Any, time: float, *_: Any) -> None:
         """Give the inputs at a time within a step to an FMU 3.0 that asks for them."""
         s = (time - self._begin) / self._length
-        values = self._course[self._real_inputs] @ np.array([1.0, s, s * s, s**3])
-        self._fmu.setFloat64([self._in[k] for k in self._real_inputs], values.tolist())
+        values = self._course @ np.array([1.0, s, s * s, s**3])
+        for access in self._writes:
+            if access.kind == "Real":
+                access.write(self._fmu, values)
 
     def _called(self, call: Callable[[], Any]) -> Any:
         try:
@@ -128,32 +180,27 @@ class FmuPart:
         except FMICallException as error:
             said = self._messages[-1] if self._messages else str(error)
             raise SolveError(f"{self.name} at t = {self._t:.9g} s: {said}") from None
+        except (OverflowError, ValueError) as error:  # a number that an integer cannot have
+            raise SolveError(f"{self.name} at t = {self._t:.9g} s: {error}") from None
 
     # ---- Initial values ------------------------------------------------------------------------------------
 
-    def start(self, t: float, stop: float, inputs: Array) -> None:
+    def start(self, t: float, inputs: Array) -> None:
         self._t = t
-        if self._used:  # a new instance, since not every FMU can be reset
-            self._fmu.freeInstance()
-            self._fmu = self._instance()
+        if self._used:
+            self._new_instance()
         self._used = True
-        self._called(lambda: self._start(t, stop, inputs))
+        self._called(lambda: self._start(t, inputs))
 
-    def _start(self, t: float, stop: float, inputs: Array) -> None:
-        for name, value in self._parameters.items():
-            self._set_one(name, value)
+    def _start(self, t: float, inputs: Array) -> None:
+        for variable, value in self._parameters:
+            getattr(self._fmu, f"set{self._type(variable)}")([variable.valueReference], [value])
         if self._fmi3:
             self._fmu.enterInitializationMode(startTime=t)
         else:
             self._fmu.setupExperiment(startTime=t)
             self._fmu.enterInitializationMode()
         self._set(inputs)
-
-    def _set_one(self, name: str, value: Any) -> None:
-        variable = self._variables[name]
-        kind = _KINDS[variable.type]
-        python = {"Real": float, "Integer": int, "Boolean": bool}[kind]
-        self._setter(kind)([variable.valueReference], [python(value)])
 
     def try_inputs(self, inputs: Array) -> Array:
         self._called(lambda: self._set(inputs))
@@ -177,27 +224,17 @@ class FmuPart:
 
     # ---- Values --------------------------------------------------------------------------------------------
 
-    def _setter(self, kind: str) -> Any:
-        names = {"Real": ("setReal", "setFloat64"), "Integer": ("setInteger", "setInt32")}
-        return getattr(self._fmu, names.get(kind, ("setBoolean", "setBoolean"))[self._fmi3])
-
-    def _getter(self, kind: str) -> Any:
-        names = {"Real": ("getReal", "getFloat64"), "Integer": ("getInteger", "getInt32")}
-        return getattr(self._fmu, names.get(kind, ("getBoolean", "getBoolean"))[self._fmi3])
-
     def _set(self, inputs: Array) -> None:
-        for kind, python in (("Real", float), ("Integer", round), ("Boolean", bool)):
-            chosen = [k for k, s in enumerate(self.inputs) if s.kind == kind]
-            if chosen:
-                self._setter(kind)([self._in[k] for k in chosen], [python(inputs[k]) for k in chosen])
+        for access in self._writes:
+            access.write(self._fmu, inputs)
 
     def outputs_now(self) -> Array:
+        return np.asarray(self._called(self._get))
+
+    def _get(self) -> Array:
         found = np.zeros(len(self.outputs))
-        for kind in ("Real", "Integer", "Boolean"):
-            chosen = [k for k, s in enumerate(self.outputs) if s.kind == kind]
-            if chosen:
-                references = [self._out[k] for k in chosen]
-                found[chosen] = self._called(partial(self._getter(kind), references))
+        for access in self._reads:
+            access.read(self._fmu, found)
         return found
 
     def slopes_now(self, input_slopes: Array) -> Array:
@@ -207,13 +244,13 @@ class FmuPart:
         return found
 
     def _output_slopes(self, input_slopes: Array) -> Sequence[float]:
-        references = [self._out[k] for k in self._real_outputs]
+        orders = [1] * len(self._out)
         if self._fmi3:
-            return list(self._fmu.getOutputDerivatives(references, [1] * len(references)))
+            return list(self._fmu.getOutputDerivatives(self._out, orders))
         if self._real_inputs and self.abilities.takes_courses:
             rates = [float(input_slopes[k]) for k in self._real_inputs]
-            self._fmu.setRealInputDerivatives([self._in[k] for k in self._real_inputs], [1] * len(rates), rates)
-        return list(self._fmu.getRealOutputDerivatives(references, [1] * len(references)))
+            self._fmu.setRealInputDerivatives(self._in, [1] * len(rates), rates)
+        return list(self._fmu.getRealOutputDerivatives(self._out, orders))
 
     # ---- Steps ---------------------------------------------------------------------------------------------
 
@@ -238,7 +275,6 @@ class FmuPart:
         return t + h, False
 
     def _give_derivatives(self, h: float, courses: Array) -> None:
-        references = [self._in[k] for k in self._real_inputs]
         orders = [order for order in (1, 2, 3) if order == 1 or np.any(courses[self._real_inputs, order])]
         values = [
             float(courses[k, order]) * _FACTORIALS[order - 1] / h**order
@@ -246,7 +282,7 @@ class FmuPart:
             for k in self._real_inputs
         ]
         self._fmu.setRealInputDerivatives(
-            references * len(orders), [order for order in orders for _ in references], values
+            self._in * len(orders), [order for order in orders for _ in self._in], values
         )
 
     def settle(self, inputs: Array) -> None:
@@ -274,12 +310,32 @@ class FmuPart:
         if not self.description.coSimulation.providesDirectionalDerivative:
             return None
         found = np.zeros((len(self.outputs), len(self.inputs)))
-        rows = [self._out[k] for k in self._real_outputs]
-        for k in self._real_inputs if rows else ():
-            column = partial(self._fmu.getDirectionalDerivative, rows, [self._in[k]], [1.0])
+        for k, reference in zip(self._real_inputs, self._in, strict=True) if self._out else ():
+            column = partial(self._fmu.getDirectionalDerivative, self._out, [reference], [1.0])
             found[self._real_outputs, k] = self._called(column)
         return found
 
     def close(self) -> None:
-        self._fmu.freeInstance()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        fmu, self._fmu = self._fmu, None
+        if fmu is not None:
+            fmu.freeInstance()
+
+
+def _checked_parameters(
+    fmu: Path, variables: Mapping[str, Any], values: Mapping[str, Any]
+) -> Iterator[tuple[Any, Any]]:
+    """Variables that a parameter set gives a value, and the values in their types."""
+    unknown = [name for name in values if name not in variables]
+    if unknown:
+        text = f"has no variable {', '.join(unknown)} that a parameter set gives a value"
+        raise DescriptionError(str(fmu), text)
+    for name, value in values.items():
+        kind = _KINDS[variables[name].type]
+        try:
+            found = _PYTHON[kind](value)
+        except (TypeError, ValueError, OverflowError):
+            found = None
+        if found is None or found != value:
+            text = f"expected a value of the type {variables[name].type}, got {value!r}; correct the parameter set"
+            raise DescriptionError(str(fmu), [Problem(f"parameter {name}", text)])
+        yield variables[name], found

@@ -17,15 +17,16 @@ from . import courses as polynomials
 from .network import Network
 from .stepping import HERMITE, MEAN, PIN, SEQUENTIAL, EarlyReturn, NotConverged, Present, Step, Stepper
 
-_EVENT_PASSES = 10
+_EVENT_PASSES = 100
 _LOST = 30  # steps in a row in which predicted inputs are off by more than half of their range
 _SHORTEST = 1e-9  # of the run: no step is shorter but those to an event
 _ITERATION = 1e-9
+_OPEN = 1e-8  # gap of a pin at the start: of the positions, and at least of 1 m or 1 rad
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a coupled system is run.
+    """Settings of a run of a coupled system.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class Settings:
 
 @dataclass
 class Record:
-    """What a run leaves.
+    """Results of a run of a coupled system.
 
     Parameters
     ----------
@@ -93,17 +94,12 @@ class Master:
             for k in stepper.group.parts
             if parts[k].abilities.restores and (self._restores or stepper.iterates)
         }
-        self._periods = [p.abilities.period for p in parts if p.abilities.period is not None]
+        self._periods: list[float] = [p.abilities.period for p in parts if p.abilities.period is not None]
         self._low, self._high = np.full(network.n_y, np.inf), np.full(network.n_y, -np.inf)
         self._rises = np.zeros(network.n_y)
         self._memory = np.array([float(p.abilities.memory) for p in parts for _ in p.outputs])
         self._sizes: Array | None = None
         self._lost = 0
-        self._alike = self._signals_of_one_unit()
-
-    def _signals_of_one_unit(self) -> list[Any]:
-        units = np.array([signal.unit for signal in self._network.signals])
-        return [np.flatnonzero(units == unit) for unit in dict.fromkeys(units.tolist())]
 
     # ---- Run -----------------------------------------------------------------------------------------------
 
@@ -140,21 +136,45 @@ class Master:
         return self._record
 
     def initial(self) -> Present:
-        """Initial values: outputs that fulfil the connections, with loops solved."""
+        """Initial values: outputs that fulfil the connections, with loops solved.
+
+        Raises
+        ------
+        SolveError : if a loop has no solution, a pin is open, or a value is not finite
+        """
         network, s = self._network, self._settings
         inputs = network.offset.copy()
         for part, columns in zip(network.parts, network.columns, strict=True):
-            part.start(s.start, s.stop, inputs[columns])
+            part.start(s.start, inputs[columns])
         values = consistent_outputs(network)
         for part in network.parts:
             part.begin()
-        return self._restarted(s.start, self._read(values))
+        values = self._finite(self._read(values), s.start)
+        self._check_pins(values)
+        return self._restarted(s.start, values)
 
     def _read(self, before: Array) -> Array:
         found = before.copy()
         for part, rows in zip(self._network.parts, self._network.rows, strict=True):
             found[rows] = part.outputs_now()
         return found
+
+    def _finite(self, values: Array, t: float) -> Array:
+        """Return the values of outputs and pin forces, all of which must be finite."""
+        if not np.isfinite(values).all():
+            label = self._network.label(int(np.argmin(np.isfinite(values))))
+            raise SolveError(f"coupling: at t = {t:.9g} s {label} is not finite")
+        return values
+
+    def _check_pins(self, values: Array) -> None:
+        for pin, (first, second) in zip(self._network.pins, self._network.pairs, strict=True):
+            a, b = values[first], values[second]
+            if abs(a - b) > _OPEN * max(1.0, abs(a), abs(b)):
+                raise SolveError(
+                    f"coupling: the pin of {'.'.join(pin.first)} and {'.'.join(pin.second)} is open by"
+                    f" {abs(a - b):.6g} at the start, where they are {a:.9g} and {b:.9g}; give initial states in"
+                    " which the positions agree"
+                )
 
     def _restarted(self, t: float, values: Array) -> Present:
         self._see(values)
@@ -182,7 +202,6 @@ class Master:
         if s.step is not None and h >= s.step:
             end = s.start + s.step * (math.floor((t - s.start) / s.step + 1e-6) + 1)
         for period in self._periods:
-            assert period is not None
             sample = period * (math.floor(t / period + 1e-6) + 1)
             if end > sample - 1e-6 * period:
                 end = sample
@@ -218,7 +237,7 @@ class Master:
                 self._restore(saved)
                 return None, math.inf
             error = self._error(present, step, scale)
-            if error > 1.0 and self._may_reject(present, step):
+            if not error <= 1.0 and self._may_reject(present, step):
                 self._restore(saved)
                 return None, error
             self._accept(present, step)
@@ -238,9 +257,11 @@ class Master:
             self._network.parts[k].restore(state)
 
     def _accept(self, present: Present, step: Step) -> None:
-        values = self._read(polynomials.ends(step.courses))
+        ends = self._finite(polynomials.ends(step.courses), step.end)
+        values = self._read(ends)
         for stepper in self._steppers:
             values = stepper.corrected(step, values)
+        self._finite(values, step.end)
         record = self._record
         record.pieces.append(step.courses)
         record.given.append(step.given)
@@ -270,11 +291,15 @@ class Master:
             for k in range(len(network.parts)):
                 if network.parts[k].abilities.period is None:
                     network.parts[k].settle(inputs[network.columns[k]])
-            after = self._read(values)
+            after = self._finite(self._read(values), step.end)
             if np.allclose(after, values, rtol=1e-12, atol=0.0):
                 return after
-            values = after
-        return values
+            before, values = values, after
+        worst = int(np.argmax(np.abs(values - before)))
+        raise SolveError(
+            f"coupling: the event at t = {step.end:.9g} s does not settle in {_EVENT_PASSES} passes; the largest"
+            f" change is that of {network.label(worst)}"
+        )
 
     # ---- Error and step length -----------------------------------------------------------------------------
 
@@ -299,7 +324,7 @@ class Master:
         found = np.maximum(np.maximum(self._high - self._low, 1e-3 * magnitude), self._rises)
         if self._settings.scales is not None:
             found = np.maximum(found, self._settings.scales)
-        for rows in self._alike:
+        for rows in self._network.alike:
             floor = 1e-3 * float(found[rows].max())
             found[rows] = np.maximum(found[rows], floor or 1.0)
         self._sizes = np.append(found, np.ones(len(self._network.pins)))
@@ -315,7 +340,7 @@ class Master:
             rows = stepper.resolved
             if rows and stepper.method != MEAN:
                 found.append(self._group_error(stepper, present, step, rows, scale))
-        return max(found) / self._settings.tolerance
+        return float(np.max(found)) / self._settings.tolerance
 
     def _group_error(self, stepper: Stepper, present: Present, step: Step, rows: list[int], scale: Array) -> float:
         end = polynomials.ends(step.courses[rows])
@@ -377,10 +402,11 @@ class Master:
         factor = 0.9 * max(error, 1e-6) ** -self._exponent()
         most = (s.stop - s.start) / 10
         if self._periods:
-            most = min(most, *[p for p in self._periods if p is not None])
+            most = min(most, *self._periods)
         if factor < 1.25 and error <= 1.0:
             return min(used, most)
-        return self._rung(min(used * min(max(factor, 0.3), 2.0), most))
+        least = _SHORTEST * (s.stop - s.start)
+        return self._rung(min(max(used * min(max(factor, 0.3), 2.0), least), most))
 
     def _shorter(self, h: float, error: float, t: float) -> float:
         s = self._settings
@@ -415,6 +441,10 @@ def consistent_outputs(network: Network) -> Array:
             break
         u = new
     else:
+        if not np.all(np.isfinite(u)):
+            column = int(np.flatnonzero(~np.isfinite(u))[0])
+            label = network.label(int(network.source[column]))
+            raise SolveError(f"coupling: {label} is not finite at the start; correct the initial states")
         u = _newton(evaluated, u, network)
     for part, columns, rows in zip(network.parts, network.columns, network.rows, strict=True):
         values[rows] = part.try_inputs(u[columns])

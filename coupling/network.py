@@ -85,6 +85,7 @@ class Network:
         self._check_names()
         self._connect()
         self.groups = self._groups()
+        self.alike = self._signals_of_one_unit()
 
     def _check_names(self) -> None:
         problems = [
@@ -122,6 +123,10 @@ class Network:
                 self.source[j], self.factor[j], self.offset[j] = self.n_y + k, sign, 0.0
         self.driven = self.factor != 0.0
 
+    def _signals_of_one_unit(self) -> list[NDArray[np.intp]]:
+        units = np.array([signal.unit for signal in self.signals])
+        return [np.flatnonzero(units == unit) for unit in dict.fromkeys(units.tolist())]
+
     def given(self, part: int, courses: Array) -> Array:
         """Input courses of a part, shape (n_u, 4), from the courses of all outputs, shape (n_y + pins, 4)."""
         columns = self.columns[part]
@@ -132,6 +137,12 @@ class Network:
     def inputs_at(self, outputs: Array) -> Array:
         """All inputs, shape (n_u,), from all outputs and pin forces, shape (n_y + pins,)."""
         return np.asarray(self.factor * outputs[self.source] + self.offset)
+
+    def label(self, row: int) -> str:
+        """Name of an output, or of the force of a pin."""
+        if row < self.n_y:
+            return ".".join(self.outputs[row])
+        return f"the force of the pin at {'.'.join(self.pins[row - self.n_y].first)}"
 
     def owner(self, row: int) -> int:
         """Index of the part that an output belongs to."""

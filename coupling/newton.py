@@ -28,7 +28,6 @@ class Solver:
         self._jacobian: Array | None = None
         self._h = 0.0
         self.contraction = 0.0
-        self.updates = 0
 
     def solve(self, residual: Residual, z: Array, r: Array, scale: Array, tolerance: float, h: float) -> bool:
         """Improve z in place until the residual is below tolerance; the last call of `residual` has the solution.
@@ -53,7 +52,6 @@ class Solver:
                 return True
             z += dz
             r[:] = residual(z)
-            self.updates += 1
             after = _norm(r)
             if not np.isfinite(after):
                 return False
@@ -73,11 +71,6 @@ class Solver:
                 self._form(residual, z, r, scale, h)
                 fresh = True
         return _norm(r) <= tolerance
-
-    @property
-    def jacobian(self) -> Array | None:
-        """∂ residual / ∂ unknowns, shape (n, n), as known."""
-        return self._jacobian
 
     def _prepare(self, residual: Residual, z: Array, r: Array, scale: Array, h: float) -> bool:
         """Provide a Jacobian for the step's length; return whether it was formed at these unknowns."""

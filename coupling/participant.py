@@ -47,7 +47,6 @@ class Abilities:
     gives_slopes : the time derivatives of the outputs are available
     memory : outputs depend on past inputs; False for a law that depends on time and present inputs
     period : time between samples, s; None for a part that is not sampled
-    reports_events : a step ends early at an event
     step : the part's own fixed step, s; None if it controls its error
     """
 
@@ -56,7 +55,6 @@ class Abilities:
     gives_slopes: bool = True
     memory: bool = True
     period: float | None = None
-    reports_events: bool = False
     step: float | None = None
 
 
@@ -68,7 +66,7 @@ class Participant(Protocol):
     outputs: tuple[PortSignal, ...]
     abilities: Abilities
 
-    def start(self, t: float, stop: float, inputs: Array) -> None:
+    def start(self, t: float, inputs: Array) -> None:
         """Begin to initialise at time t with the values of the inputs, shape (n_u,)."""
 
     def try_inputs(self, inputs: Array) -> Array:

@@ -8,16 +8,19 @@ standard is in an annotation of the type `org.gpmelica.coupling`; a step may als
 
 from __future__ import annotations
 
+import math
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote
 
 from ..core.errors import DescriptionError, Problem
 from ..exchange.xml_file import read_xml
 from .network import Pin, Port
+from .participant import PortSignal
 from .units import PhysicalUnit, by_name, conversion, defined
 
 ANNOTATION = "org.gpmelica.coupling"
@@ -33,25 +36,37 @@ class SystemElement:
     name : path of names that dots separate
     source : the FMU
     parameters : start values by name of the variable
-    units : connector → name of its unit, or an empty string
     """
 
     name: str
     source: Path
     parameters: dict[str, Any] = field(default_factory=dict)
-    units: dict[str, str] = field(default_factory=dict)
-    kinds: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class SystemConnection:
-    """A connection between elements after flattening: value = factor · (converted value) + offset, hop by hop."""
+    """A connection between elements after flattening: value = factor · value of the source + offset.
+
+    Parameters
+    ----------
+    unchecked : connector without a known unit whose other side has one, if the connection has such a connector
+    """
 
     source: Port
     target: Port
     factor: float
     offset: float
-    suppressed: bool = False
+    unchecked: Port | None = None
+
+
+@dataclass(frozen=True)
+class Hop:
+    """A connection as the archive gives it, from a connector, with its linear transformation."""
+
+    source: Port
+    factor: float
+    offset: float
+    suppressed: bool
 
 
 @dataclass
@@ -61,7 +76,9 @@ class SystemStructure:
     Parameters
     ----------
     elements : by name
-    links : connections between elements
+    links : connections between elements, by the units of connectors alone
+    hops : connections by the connectors that they lead to
+    connectors : name of the unit of each connector, or an empty string
     start, stop : of the default experiment, s
     step, tolerance : from annotations
     periods : element → sample period, s
@@ -72,6 +89,8 @@ class SystemStructure:
     elements: dict[str, SystemElement] = field(default_factory=dict)
     links: list[SystemConnection] = field(default_factory=list)
     pins: list[Pin] = field(default_factory=list)
+    hops: dict[Port, Hop] = field(default_factory=dict)
+    connectors: dict[Port, str] = field(default_factory=dict)
     units: dict[str, PhysicalUnit] = field(default_factory=dict)
     start: float = 0.0
     stop: float | None = None
@@ -114,26 +133,12 @@ def _children(node: Any, *path: str) -> Iterator[Any]:
             yield from _children(child, *path[1:])
 
 
-def _number(node: Any, key: str, usual: float) -> float:
-    return float(node.get(key, usual))
-
-
-@dataclass(frozen=True)
-class _Hop:
-    source: Port
-    factor: float
-    offset: float
-    suppressed: bool
-
-
 class _Reader:
     """Reads one description; `problems` collects what is wrong with it."""
 
     def __init__(self, source: str, folder: Path) -> None:
         self._folder, self._problems = folder, list[Problem]()
         self._found = SystemStructure("", source)
-        self._hops: dict[Port, _Hop] = {}
-        self._connectors: dict[Port, str] = {}
 
     def read(self, root: Any) -> SystemStructure:
         found = self._found
@@ -141,21 +146,48 @@ class _Reader:
         for unit in _children(root, "Units", "Unit"):
             base = next(_children(unit, "BaseUnit"), None)
             if base is not None:
-                found.units[unit.get("name")] = defined(_Attributes(base))
+                found.units[unit.get("name")] = self._base_unit(unit.get("name"), base)
         for experiment in _children(root, "DefaultExperiment"):
-            found.start = _number(experiment, "startTime", 0.0)
-            found.stop = _number(experiment, "stopTime", 0.0) or None
+            found.start = self._number(experiment, "startTime", "default experiment") or 0.0
+            found.stop = self._number(experiment, "stopTime", "default experiment")
         system = next(_children(root, "System"), None)
         if system is None:
             raise DescriptionError(found.source, "expected a System in SystemStructure.ssd, found none")
         self._system(system, "")
-        found.links = [*self._flattened()]
         for node in root.iter():
             if isinstance(node.tag, str):
                 self._annotation(node)
-        if self._problems:
-            raise DescriptionError(found.source, self._problems)
+        found.links, unfitting = connections(found, {})
+        if self._problems or unfitting:
+            raise DescriptionError(found.source, [*self._problems, *unfitting])
         return found
+
+    def _number(self, node: Any, key: str, where: str, least: float = -math.inf) -> float | None:
+        """Return an attribute that is a finite number above `least`, or None if it is missing or wrong."""
+        text = node.get(key)
+        if text is None:
+            return None
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if math.isfinite(value) and value > least:
+            return value
+        expected = "a number" if least == -math.inf else f"a number above {least:g}"
+        self._problems.append(Problem(f"{where}, {key}", f"expected {expected}, got {text}; correct the value"))
+        return None
+
+    def _linear(self, node: Any, where: str) -> tuple[float, float]:
+        """Factor and offset of the linear transformation of a connection or mapping."""
+        linear = next(_children(node, "LinearTransformation"), None)
+        if linear is None:
+            return 1.0, 0.0
+        factor, offset = (self._number(linear, key, where) for key in ("factor", "offset"))
+        return 1.0 if factor is None else factor, offset or 0.0
+
+    def _base_unit(self, name: str, base: Any) -> PhysicalUnit:
+        numbers = {key: self._number(base, key, f"unit {name}") for key in base.attrib}
+        return defined(SimpleNamespace(**numbers))
 
     def _system(self, node: Any, prefix: str) -> None:
         for child in (c for elements in _children(node, "Elements") for c in elements):
@@ -178,10 +210,7 @@ class _Reader:
     def _connectors_of(self, node: Any, name: str) -> None:
         for connector in _children(node, "Connectors", "Connector"):
             unit = next((t.get("unit", "") for t in connector if t.get("unit")), "")
-            self._connectors[name, connector.get("name")] = unit
-            if name in self._found.elements:
-                self._found.elements[name].units[connector.get("name")] = unit
-                self._found.elements[name].kinds[connector.get("name")] = connector.get("kind")
+            self._found.connectors[name, connector.get("name")] = unit
 
     def _component(self, node: Any, name: str) -> None:
         kind, source = node.get("type", _FMU), self._folder / unquote(node.get("source", ""))
@@ -203,54 +232,18 @@ class _Reader:
             element = node.get(f"{side}Element")
             ends.append((prefix + element if element else prefix.rstrip("."), node.get(f"{side}Connector")))
         source, target = ends
-        linear = next(_children(node, "LinearTransformation"), None)
-        factor = 1.0 if linear is None else _number(linear, "factor", 1.0)
-        offset = 0.0 if linear is None else _number(linear, "offset", 0.0)
+        factor, offset = self._linear(node, f"connection to {'.'.join(target)}")
         for kind in ("Boolean", "Integer", "Enumeration"):
             if next(_children(node, f"{kind}MappingTransformation"), None) is not None:
                 text = f"{kind}MappingTransformation is not supported; use a linear transformation or none"
                 self._problems.append(Problem(f"connection to {'.'.join(target)}", text))
-        if target in self._hops:
-            first = ".".join(self._hops[target].source)
+        hops = self._found.hops
+        if target in hops:
+            first = ".".join(hops[target].source)
             text = f"has two drivers, {first} and {'.'.join(source)}; remove one of the connections"
             self._problems.append(Problem(f"input {'.'.join(target)}", text))
         suppressed = node.get("suppressUnitConversion", "false") in ("true", "1")
-        self._hops[target] = _Hop(source, factor, offset, suppressed)
-
-    def _flattened(self) -> Iterator[SystemConnection]:
-        """Connections from element to element, through the connectors of systems."""
-        for target in self._hops:
-            if target[0] not in self._found.elements:
-                continue
-            port, factor, offset = target, 1.0, 0.0
-            suppressed, seen = False, set[Port]()
-            while port in self._hops and port not in seen:
-                seen.add(port)
-                hop = self._hops[port]
-                scale, shift = self._converted(hop, port)
-                factor, offset = factor * scale, offset + factor * shift
-                suppressed |= hop.suppressed
-                port = hop.source
-            if port[0] in self._found.elements:
-                yield SystemConnection(port, target, factor, offset, suppressed)
-
-    def _converted(self, hop: _Hop, target: Port) -> tuple[float, float]:
-        """Factor and offset of a hop: first the conversion of units, then the linear transformation."""
-        pair = [self._unit(self._connectors.get(port, "")) for port in (hop.source, target)]
-        if hop.suppressed or None in pair:
-            return hop.factor, hop.offset
-        source, wanted = pair
-        assert source is not None and wanted is not None
-        if not source.fits(wanted):
-            names = [self._connectors[port] for port in (hop.source, target)]
-            text = f"expected a unit that converts to {names[1]}, got {names[0]} of {'.'.join(hop.source)}"
-            self._problems.append(Problem(f"connection to {'.'.join(target)}", text))
-            return hop.factor, hop.offset
-        scale, shift = conversion(source, wanted)
-        return hop.factor * scale, hop.factor * shift + hop.offset
-
-    def _unit(self, name: str) -> PhysicalUnit | None:
-        return (self._found.units.get(name) or by_name(name)) if name else None
+        hops[target] = Hop(source, factor, offset, suppressed)
 
     # ---- Parameters ----------------------------------------------------------------------------------------
 
@@ -260,16 +253,46 @@ class _Reader:
             parameters = inline if inline is not None else self._file(binding.get("source"))
             if parameters is None:
                 continue
-            values = dict(_values(parameters))
+            values = dict(self._values(parameters))
             mapping = next(_children(binding, "ParameterMapping"), None)
             if mapping is not None:
-                values = _mapped(values, self._mapping(mapping))
+                values = self._mapped(values, self._mapping(mapping))
             for name, value in values.items():
                 self._assign(prefix + (binding.get("prefix") or "") + name, value)
 
+    def _values(self, parameters: Any) -> Iterator[tuple[str, Any]]:
+        for parameter in _children(parameters, "Parameters", "Parameter"):
+            for value in parameter:
+                text = value.get("value")
+                if text is not None:
+                    yield parameter.get("name"), self._python(_local(value), text, parameter.get("name"))
+
+    def _python(self, kind: str, text: str, name: str) -> Any:
+        if kind == "Boolean":
+            return text in ("true", "1")
+        if kind == "String":
+            return text
+        value = self._number({"value": text}, "value", f"parameter {name}")
+        return round(value) if kind == "Integer" and value is not None and value == round(value) else value
+
+    def _mapped(self, values: Mapping[str, Any], mapping: Any) -> dict[str, Any]:
+        """Values under the names, and with the transformations, of a mapping; others stay as they are."""
+        entries = [*_children(mapping, "MappingEntry")]
+        sources = {entry.get("source") for entry in entries}
+        found = {name: value for name, value in values.items() if name not in sources}
+        for entry in entries:
+            source, target = entry.get("source"), entry.get("target")
+            if source in values:
+                factor, offset = self._linear(entry, f"mapping of {source}")
+                value = values[source]
+                found[target] = value if (factor, offset) == (1.0, 0.0) else value * factor + offset
+        return found
+
     def _mapping(self, node: Any) -> Any:
         inner = next(_children(node, "ParameterMapping"), None)
-        return inner if inner is not None else self._file(node.get("source")) if node.get("source") else node
+        if inner is not None:
+            return inner
+        return self._file(node.get("source")) if node.get("source") else node
 
     def _file(self, name: str | None) -> Any:
         path = self._folder / unquote(name or "")
@@ -290,10 +313,10 @@ class _Reader:
 
     def _annotation(self, node: Any) -> None:
         found, tag = self._found, _local(node)
-        if tag == "FixedStepMaster" and node.get("stepSize"):  # of OMSimulator and OSP
-            found.step = float(node.get("stepSize"))
+        if tag == "FixedStepMaster":  # of OMSimulator and OSP
+            found.step = self._number(node, "stepSize", tag, 0.0) or found.step
         elif tag == "BaseStepSize" and node.text:
-            found.step = float(node.text)
+            found.step = self._number({tag: node.text}, tag, "annotation", 0.0) or found.step
         elif tag == "Annotation" and node.get("type") == ANNOTATION:
             for child in node.iter():
                 self._coupling(child)
@@ -301,14 +324,26 @@ class _Reader:
     def _coupling(self, node: Any) -> None:
         found, tag = self._found, _local(node)
         if tag == "Coupling":
-            found.step = float(node.get("step")) if node.get("step") else found.step
-            found.tolerance = float(node.get("tolerance")) if node.get("tolerance") else found.tolerance
+            found.step = self._number(node, "step", tag, 0.0) or found.step
+            found.tolerance = self._number(node, "tolerance", tag, 0.0) or found.tolerance
         elif tag == "Sampled":
-            found.periods[node.get("element")] = float(node.get("period"))
+            self._sampled(node)
         elif tag == "Pin":
             found.pins.append(
                 Pin(*(self._port(node.get(k, "")) for k in ("first", "second", "force", "reaction")))
             )
+
+    def _sampled(self, node: Any) -> None:
+        element, where = node.get("element", ""), f"Sampled {node.get('element', '')}"
+        period = self._number(node, "period", where, 0.0)
+        if element not in self._found.elements:
+            known = ", ".join(self._found.elements) or "none"
+            text = f"expected an element of the system, found none of this name; known are: {known}"
+            self._problems.append(Problem(where, text))
+        elif node.get("period") is None:
+            self._problems.append(Problem(where, "expected a period in s, found none; add it"))
+        elif period is not None:
+            self._found.periods[element] = period
 
     def _port(self, name: str) -> Port:
         owners = [e for e in self._found.elements if name.startswith(e + ".")]
@@ -321,40 +356,76 @@ class _Reader:
         return owner, name[len(owner) + 1 :]
 
 
-class _Attributes:
-    """Attributes of an XML element as those of an object."""
+def connections(
+    structure: SystemStructure, signals: Mapping[Port, PortSignal]
+) -> tuple[list[SystemConnection], list[Problem]]:
+    """Connections from element to element, through the connectors of systems; and units that do not fit.
 
-    def __init__(self, node: Any) -> None:
-        self.__dict__.update(node.attrib)
+    A connector without a unit has that of the FMU's variable; a connector of a system that has none passes the
+    value on in the unit that it comes in.
 
-
-def _values(parameters: Any) -> Iterator[tuple[str, Any]]:
-    for parameter in _children(parameters, "Parameters", "Parameter"):
-        for value in parameter:
-            text = value.get("value")
-            if text is not None:
-                yield parameter.get("name"), _python(_local(value), text)
-
-
-def _python(kind: str, text: str) -> Any:
-    if kind == "Boolean":
-        return text in ("true", "1")
-    if kind == "String":
-        return text
-    return int(text) if kind == "Integer" else float(text)
+    Parameters
+    ----------
+    signals : variables of the FMUs, as far as they are known
+    """
+    found, problems = list[SystemConnection](), list[Problem]()
+    for target in structure.hops:
+        route = _route(structure, target)
+        if target[0] in structure.elements and route[0][0].source[0] in structure.elements:
+            found.append(_along(route, _Units(structure, signals), problems))
+    return found, problems
 
 
-def _mapped(values: Mapping[str, Any], mapping: Any) -> dict[str, Any]:
-    """Values under the names, and with the transformations, of a mapping; others stay as they are."""
-    found = dict(values)
-    entries = [*_children(mapping, "MappingEntry")]
-    for entry in entries:
-        found.pop(entry.get("source"), None)
-    for entry in entries:
-        if entry.get("source") in values:
-            value = values[entry.get("source")]
-            linear = next(_children(entry, "LinearTransformation"), None)
-            if linear is not None:
-                value = value * _number(linear, "factor", 1.0) + _number(linear, "offset", 0.0)
-            found[entry.get("target")] = value
+def _route(structure: SystemStructure, target: Port) -> list[tuple[Hop, Port]]:
+    """Hops to a connector, each with where it leads, the first one first."""
+    found, port = list[tuple[Hop, Port]](), target
+    while port in structure.hops and all(port != passed for _, passed in found):
+        found.insert(0, (structure.hops[port], port))
+        port = structure.hops[port].source
     return found
+
+
+@dataclass(frozen=True)
+class _Units:
+    """Units of connectors, or of the variables behind them."""
+
+    structure: SystemStructure
+    signals: Mapping[Port, PortSignal]
+
+    def name(self, port: Port) -> str:
+        """Name of a unit, or an empty string."""
+        variable = self.signals.get(port)
+        return self.structure.connectors.get(port, "") or ("" if variable is None else variable.unit)
+
+    def at(self, port: Port) -> PhysicalUnit | None:
+        """Unit in base units; None if there is none or it is unknown."""
+        name, variable = self.structure.connectors.get(port, ""), self.signals.get(port)
+        if name in self.structure.units:
+            return self.structure.units[name]
+        if variable is not None and name in ("", variable.unit):
+            return variable.base
+        return by_name(name) if name else None
+
+
+def _along(route: list[tuple[Hop, Port]], units: _Units, problems: list[Problem]) -> SystemConnection:
+    """Hops as one connection: on each, first the conversion of units, then the linear transformation."""
+    source, (_, target) = route[0][0].source, route[-1]
+    factor, offset, unchecked = 1.0, 0.0, None
+    unit, giver = units.at(source), source
+    for hop, port in route:
+        wanted = units.at(port)
+        scale, shift = 1.0, 0.0
+        if unit is not None and wanted is not None and not hop.suppressed:
+            if unit.fits(wanted):
+                scale, shift = conversion(unit, wanted)
+            else:
+                text = f"expected a unit that converts to {units.name(port)}, got {units.name(giver)}"
+                problems.append(
+                    Problem(f"connection to {'.'.join(port)}", f"{text} of {'.'.join(giver)}; correct one of them")
+                )
+        elif not hop.suppressed and (unit is not None or wanted is not None):
+            unchecked = giver if unit is None else port if port == target else unchecked
+        factor, offset = hop.factor * scale * factor, hop.factor * (scale * offset + shift) + hop.offset
+        if wanted is not None:
+            unit, giver = wanted, port
+    return SystemConnection(source, target, factor, offset, unchecked)

@@ -221,7 +221,7 @@ class Stepper:
     def _predict(self, present: Present, step: Step) -> None:
         rows = self._rows
         full = present.predicted(step.h, self.order) if self.method == SEQUENTIAL else present.continued(step.h)
-        step.courses[rows] = full[rows] if len(rows) < self.network.n_y else full[: self.network.n_y]
+        step.courses[rows] = full[rows]
         for k in self._held:
             step.courses[k] = [present.values[k], 0.0, 0.0, 0.0]
         step.predicted[rows] = step.courses[rows]
@@ -354,13 +354,10 @@ class Stepper:
         if self.method == MEAN:
             step.courses[rows] = polynomials.constant(end)
             return
-        predicted = step.courses[rows]
-        rise = predicted[:, 1].copy()
-        final = np.array([2.0 * (e - p[0]) - p[1] for e, p in zip(end, predicted, strict=True)])
-        place = {int(row): k for k, row in enumerate(rows)}
-        for value, row in zip(z[n + len(rows) :], self._sloped, strict=True):
-            k = place[int(row)]
-            final[k], rise[k] = value, present.slopes[row] * step.h
+        begin, rise = step.courses[rows, 0], step.courses[rows, 1]
+        final = 2.0 * (end - begin) - rise
+        sloped = np.searchsorted(rows, self._sloped)  # both are sorted
+        final[sloped], rise[sloped] = z[n + len(rows) :], present.slopes[self._sloped] * step.h
         step.courses[rows] = polynomials.hermite(present.values[rows], rise, end, final)
 
     def _mismatch(self, step: Step, present: Present, z: Array, scale: Array) -> Array:
@@ -409,26 +406,29 @@ class Stepper:
         found, connection = values.copy(), self._connection
         columns, rows = self._columns, self._rows
         miss = self.network.inputs_at(values)[columns] - polynomials.ends(step.given[columns])
-        found[rows] += gains @ np.linalg.solve(np.eye(len(columns)) - connection @ gains, miss)
+        try:
+            found[rows] += gains @ np.linalg.solve(np.eye(len(columns)) - connection @ gains, miss)
+        except np.linalg.LinAlgError:
+            raise SolveError(
+                f"coupling: the loop has no unique solution at t = {step.end:.9g} s; break it by a state"
+            ) from None
         return found
 
     def _finish(self, present: Present, step: Step) -> None:
         """Evaluate laws at the end of the step, if they were evaluated at its middle."""
+        if not self._laws:
+            return
+        network = self.network
+        straight = polynomials.linear(
+            network.inputs_at(present.values), network.inputs_at(polynomials.ends(step.courses))
+        )
         for part in self._laws:
-            participant = self.network.parts[part]
+            participant, columns = network.parts[part], network.columns[part]
             participant.restore(step.saved[part])
-            end = self.network.given(part, step.courses)
-            begin = (
-                self.network.factor[self.network.columns[part]]
-                * present.values[self.network.source[self.network.columns[part]]]
-                + self.network.offset[self.network.columns[part]]
-            )
-            straight = polynomials.linear(begin, polynomials.ends(end))
-            participant.advance(step.t, step.h, held(straight, participant.abilities))
+            participant.advance(step.t, step.h, held(straight[columns], participant.abilities))
             if participant.abilities.gives_slopes:
-                columns, rows = self.network.columns[part], self.network.rows[part]
-                given = self.network.factor[columns] * step.slopes[self.network.source[columns]]
-                step.slopes[rows] = participant.slopes_now(given)
+                rises = network.factor[columns] * step.slopes[network.source[columns]]
+                step.slopes[network.rows[part]] = participant.slopes_now(rises)
 
 
 def held(courses: Array, abilities: Any) -> Array:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..core.errors import DescriptionError, Problem
 from .fmus import FmuPart
-from .network import Network, Wire
+from .network import Network, Port, Wire
 from .participant import PortSignal
-from .ssp import SystemStructure, read_ssp
-from .units import conversion
+from .ssp import SystemStructure, connections, read_ssp
 
 
 @dataclass(frozen=True)
@@ -54,25 +54,21 @@ def open_system(path: Path, folder: Path) -> CoupledSystem:
     Raises
     ------
     DescriptionError : with all problems of the archive, its FMUs and its connections
+    SolveError : if an FMU cannot be instantiated
     """
     structure = read_ssp(path, folder)
-    parts = []
-    for element in structure.elements.values():
-        period = {"period": structure.periods[element.name]} if element.name in structure.periods else {}
-        parts.append(FmuPart(element.name, element.source, element.parameters, **period))
-    if not parts:
-        raise DescriptionError(str(path), "expected at least one FMU in the system, found none")
-    signals = {(p.name, s.name): s for p in parts for s in (*p.inputs, *p.outputs)}
-    problems, remarks = [*_unknown(structure, signals)], list[CouplingRemark]()
-    wires = []
-    if not problems:
-        wires = [_wire(structure, link, signals, problems, remarks) for link in structure.links]
-    if problems:
-        for part in parts:
-            part.close()
-        raise DescriptionError(str(path), problems)
-    network = Network(parts, wires, structure.pins)
-    remarks += _unconnected(network)
+    with ExitStack() as opened:
+        parts = [*_parts(structure, folder / "fmus", opened)]
+        signals = {(p.name, s.name): s for p in parts for s in (*p.inputs, *p.outputs)}
+        problems = [*_missing(parts), *_unknown(structure, signals)]
+        if not problems:
+            structure.links, problems = connections(structure, signals)
+        if problems:
+            raise DescriptionError(str(path), problems)
+        wires = [Wire(link.source, link.target, link.factor, link.offset) for link in structure.links]
+        network = Network(parts, wires, structure.pins)
+        opened.pop_all()
+    remarks = [*_unchecked(structure), *_unconnected(network)]
     ends = [e.stopTime for e in (p.description.defaultExperiment for p in parts) if e is not None and e.stopTime]
     stop = structure.stop or (float(max(map(float, ends))) if ends else None)
     return CoupledSystem(
@@ -80,7 +76,23 @@ def open_system(path: Path, folder: Path) -> CoupledSystem:
     )
 
 
-def _unknown(structure: SystemStructure, signals: dict[tuple[str, str], PortSignal]) -> Iterator[Problem]:
+def _parts(structure: SystemStructure, folder: Path, opened: ExitStack) -> Iterator[FmuPart]:
+    """FMUs of the elements, each unpacked into a folder of its own; `opened` ends them."""
+    for k, element in enumerate(structure.elements.values()):
+        period = {"period": structure.periods[element.name]} if element.name in structure.periods else {}
+        part = FmuPart(element.name, element.source, folder / str(k), element.parameters, **period)
+        opened.callback(part.close)
+        yield part
+
+
+def _missing(parts: Sequence[FmuPart]) -> Iterator[Problem]:
+    if not parts:
+        yield Problem("", "expected at least one FMU in the system, found none")
+    elif not any(part.outputs for part in parts):
+        yield Problem("", "expected at least one output of an FMU that is a number, found none")
+
+
+def _unknown(structure: SystemStructure, signals: Mapping[Port, PortSignal]) -> Iterator[Problem]:
     for link in structure.links:
         for port in (link.source, link.target):
             if port not in signals:
@@ -89,33 +101,13 @@ def _unknown(structure: SystemStructure, signals: dict[tuple[str, str], PortSign
                 yield Problem(f"connector {'.'.join(port)}", text)
 
 
-def _wire(
-    structure: SystemStructure,
-    link: object,
-    signals: dict[tuple[str, str], PortSignal],
-    problems: list[Problem],
-    remarks: list[CouplingRemark],
-) -> Wire:
-    """Return the wire of a link; units of variables count if their connectors have none."""
-    source, target = link.source, link.target  # type: ignore[attr-defined]
-    factor, offset = link.factor, link.offset  # type: ignore[attr-defined]
-    where = f"{'.'.join(source)} → {'.'.join(target)}"
-    given = [structure.elements[port[0]].units.get(port[1], "") for port in (source, target)]
-    units = [signals[port].base for port in (source, target)]
-    if not all(given) and not link.suppressed:  # type: ignore[attr-defined]
-        if units[0] is not None and units[1] is not None:
-            if not units[0].fits(units[1]):
-                names = [signals[port].unit for port in (source, target)]
-                text = f"expected a unit that converts to {names[1]}, got {names[0]}"
-                problems.append(Problem(f"connection {where}", text))
-            else:
-                scale, shift = conversion(units[0], units[1])
-                offset, factor = offset + factor * shift, factor * scale
-        elif units[0] is not None or units[1] is not None:
-            missing = source if units[0] is None else target
-            text = f"{'.'.join(missing)} has no unit, so the connection cannot be checked; give it one"
-            remarks.append(CouplingRemark("missing_unit", where, text))
-    return Wire(source, target, factor, offset)
+def _unchecked(structure: SystemStructure) -> Iterator[CouplingRemark]:
+    for link in structure.links:
+        if link.unchecked is not None:
+            where = f"{'.'.join(link.source)} → {'.'.join(link.target)}"
+            name = ".".join(link.unchecked)
+            text = f"{name} has no known unit, so the connection cannot be checked; give it one"
+            yield CouplingRemark("missing_unit", where, text)
 
 
 def _unconnected(network: Network) -> Iterator[CouplingRemark]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..description.types.units import exponents
-
-_BASE = ("kg", "m", "s", "A", "K", "mol", "cd")  # rad is 1
+from ..exchange.ssp.system import EXPONENTS
 
 
 @dataclass(frozen=True)
@@ -26,18 +25,13 @@ class PhysicalUnit:
         summed = tuple(a + b for a, b in zip(self.exponents, other.exponents, strict=True))
         return PhysicalUnit(summed, self.factor * other.factor)
 
-    @property
-    def plain(self) -> bool:
-        """Whether the unit has no dimension."""
-        return not any(self.exponents)
-
 
 SECOND, WATT = PhysicalUnit((0, 0, 1, 0, 0, 0, 0)), PhysicalUnit((1, 2, -3, 0, 0, 0, 0))
 
 
 def defined(base: object) -> PhysicalUnit:
     """Return the unit of a definition whose attributes are the exponents, the factor and the offset."""
-    powers = tuple(int(float(getattr(base, key, 0) or 0)) for key in _BASE)
+    powers = tuple(int(float(getattr(base, key, 0) or 0)) for key in EXPONENTS)
     factor = float(getattr(base, "factor", 1.0) or 1.0)
     return PhysicalUnit(powers, factor, float(getattr(base, "offset", 0.0) or 0.0))
 
@@ -48,7 +42,7 @@ def by_name(name: str) -> PhysicalUnit | None:
         found = exponents(name)
     except ValueError:
         return None
-    return PhysicalUnit(tuple(found.get(key, 0) for key in _BASE))
+    return PhysicalUnit(tuple(found.get(key, 0) for key in EXPONENTS))
 
 
 def conversion(source: PhysicalUnit, target: PhysicalUnit) -> tuple[float, float]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..core.errors import DescriptionError
+from ..core.errors import DescriptionError, SolveError
 from ..core.progress import Progress, silent
 from ..core.trajectory import Array, output_grid
 from .energy import EnergyResidual, residuals
@@ -20,11 +21,14 @@ from .rehearsal import MethodChoice, rehearse
 from .stepping import MEAN, METHODS, Stepper
 from .system import CoupledSystem, CouplingRemark
 
-_GRID = 1000  # points at which runs are compared
+_OUTPUTS = 1000  # intervals between output times
 _GAP = 1e-9  # of the range of a position
 _REFINEMENTS = 2
 _USUAL = 1e-4  # tolerance
-_FINER = 10.0  # tolerance of a run over that of the run that it is held against
+_FINER = 10.0  # tolerance of a run over that of the run that it is compared with
+_TRIALS = 3  # runs until the ranges of the signals are confirmed
+_CONFIRMED = 2.0  # assumed range over the range found, up to which the assumed range is confirmed
+_SMALL = 1e-3  # of the magnitude, and of the largest range in the same unit: the least range that counts
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ class Coupled:
     @property
     def energy_residual(self) -> float:
         """Largest energy created or lost at a connection, relative to that turned over there."""
-        return max((abs(r.relative) for r in self.residuals), default=0.0)
+        return float(np.max([0.0, *(abs(r.relative) for r in self.residuals)]))
 
     @property
     def rejected_steps(self) -> int:
@@ -170,29 +174,29 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
     settings = _settings(system, options)
     choices, remarks = rehearse(system.network, settings, options.method, options.order)
     remarks = [*system.remarks, *remarks, *_off_grid(system.network, settings)]
-    rows = _compared(system.network, choices)
-    coarse = _run(system.network, choices, _coarser(settings), silent)
-    settings = replace(settings, scales=_ranges(coarse, system.network))
-    run = _run(system.network, choices, settings, progress)
-    for _ in range(_REFINEMENTS + 1):
+    settings = _with_mean_force(settings, choices)
+    tolerance, grid, rows = settings.tolerance, _grid(settings), _compared(system.network, choices)
+    coarse = _coarse(system.network, choices, settings)
+    settings, run = _scaled(system.network, choices, settings, coarse, progress)
+    for left in range(_REFINEMENTS, -1, -1):
         fine = _run(system.network, choices, _finer(settings), progress)
-        error, worst = _difference(system.network, rows, run, fine, _grid(settings))
-        if error <= settings.tolerance or settings.step is not None:
+        error, worst = _difference(system.network, rows, run, fine, grid)
+        if error <= tolerance or settings.step is not None or not left:
             break
         coarse, run, settings = run, fine, _finer(settings)
-    tolerance = options.tolerance or system.tolerance or _USUAL
-    order = _order(system.network, rows, (coarse, run, fine), error, _grid(settings))
+    order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, grid)
     return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order), remarks)
 
 
 def _compared(network: Network, choices: Sequence[MethodChoice]) -> list[int]:
     """Rows of outputs that runs are compared in."""
     pairs = positions(network)
-    return [
+    resolved = [
         row
         for group, choice in zip(network.groups, choices, strict=True)
         for row in Stepper(network, group, choice.method, 0, pairs).resolved
     ]
+    return resolved or [*range(network.n_y)]
 
 
 def _settings(system: CoupledSystem, options: Options) -> Settings:
@@ -204,18 +208,73 @@ def _settings(system: CoupledSystem, options: Options) -> Settings:
     return Settings(system.start, stop, tolerance, options.step, nominal, 2)
 
 
+def _with_mean_force(s: Settings, choices: Sequence[MethodChoice]) -> Settings:
+    """Settings whose nominal step fits the tolerance, if the mean force takes it in every step."""
+    if s.step is not None or not _takes_nominal(choices):
+        return s
+    return replace(s, nominal=s.nominal * (s.tolerance / _USUAL) ** 0.5)  # order 2, and no estimate of its error
+
+
+def _takes_nominal(choices: Sequence[MethodChoice]) -> bool:
+    return any(choice.method == MEAN for choice in choices)
+
+
 def _coarser(s: Settings) -> Settings:
-    return replace(s, tolerance=_FINER * s.tolerance) if s.step is None else replace(s, step=2.0 * s.step)
+    return _refined(s, 2.0, _FINER)
 
 
 def _finer(s: Settings) -> Settings:
-    return replace(s, tolerance=s.tolerance / _FINER) if s.step is None else replace(s, step=0.5 * s.step)
+    return _refined(s, 0.5, 1.0 / _FINER)
+
+
+def _refined(s: Settings, length: float, tolerance: float) -> Settings:
+    """Settings with steps of another length; without loops the nominal step alone limits the error."""
+    if s.step is not None:
+        return replace(s, step=length * s.step)
+    return replace(s, tolerance=tolerance * s.tolerance, nominal=length * s.nominal)
+
+
+def _coarse(network: Network, choices: Sequence[MethodChoice], settings: Settings) -> Record | None:
+    """Coarser run, or None if its longer steps are unstable."""
+    try:
+        return _run(network, choices, _coarser(settings), silent)
+    except SolveError:
+        return None
+
+
+def _scaled(
+    network: Network,
+    choices: Sequence[MethodChoice],
+    settings: Settings,
+    coarse: Record | None,
+    progress: Progress,
+) -> tuple[Settings, Record]:
+    """Settings with the ranges of the signals from a coarser run, and a run by them that has these ranges.
+
+    A coarse run that diverges has ranges against which every error is small. The ranges are then those of the run.
+    """
+    known = coarse
+    for _ in range(_TRIALS):
+        settings = replace(settings, scales=None if known is None else _ranges(known, network))
+        run = _run(network, choices, settings, progress)
+        if settings.scales is not None and _confirmed(settings.scales, run, network):
+            break
+        known = run
+    return settings, run
+
+
+def _confirmed(scales: Array, run: Record, network: Network) -> bool:
+    """Whether no assumed range is much larger than the range, or a thousandth of the size, of its signal."""
+    values = np.array(run.values)[:, : network.n_y]
+    found = np.maximum(np.ptp(values, axis=0), _SMALL * np.max(np.abs(values), axis=0))
+    for rows in network.alike:
+        found[rows] = np.maximum(found[rows], _SMALL * found[rows].max())
+    return bool(np.all(scales <= _CONFIRMED * found))
 
 
 def _run(network: Network, choices: Sequence[MethodChoice], settings: Settings, progress: Progress) -> Record:
-    if settings.step is None and any(choice.method == MEAN for choice in choices):
-        shorter = (settings.tolerance / _USUAL) ** 0.5  # the method has order 2, and no estimate of its error
-        settings = replace(settings, step=shorter * settings.nominal)
+    if settings.step is None and _takes_nominal(choices):
+        settings = replace(settings, step=settings.nominal)
     pairs = positions(network)
     steppers = [
         Stepper(network, group, choice.method, min(choice.order, 2), pairs)
@@ -226,9 +285,15 @@ def _run(network: Network, choices: Sequence[MethodChoice], settings: Settings, 
 
 
 def _grid(settings: Settings) -> Array:
-    """Times at which runs are compared, s: communication points of all of them, if their steps are fixed."""
+    """Times at which runs are compared, s: output times, and communication points of runs with fixed steps."""
     step = settings.nominal if settings.step is None else 2.0 * settings.step
-    return settings.start + output_grid(settings.stop - settings.start, step)
+    points = settings.start + output_grid(settings.stop - settings.start, step)
+    return np.union1d(points, _output_times(settings))
+
+
+def _output_times(settings: Settings) -> Array:
+    span = settings.stop - settings.start
+    return settings.start + output_grid(span, span / _OUTPUTS)
 
 
 def _ranges(record: Record, network: Network) -> Array:
@@ -240,18 +305,27 @@ def _difference(
     network: Network, rows: Sequence[int], run: Record, fine: Record, grid: Array
 ) -> tuple[float, str]:
     """Largest difference of two runs relative to each signal's range, without the neighbourhood of jumps."""
-    for event in fine.events:
-        width = 2.0 * max((abs(event - e) for e in run.events if abs(event - e) < 1e-2 * grid[-1]), default=0.0)
-        grid = grid[np.abs(grid - event) > max(width, 1e-9)]
-    if not len(grid) or not rows:
-        return 0.0, ""
+    grid = grid[_away_from_events(run, fine, grid)]
+    if not len(grid):
+        return math.inf, ""
     a, b = run.sample(grid)[rows], fine.sample(grid)[rows]
-    spread = np.ptp(b, axis=1)
-    floor = np.maximum(1e-9 * np.max(np.abs(b), axis=1, initial=0.0), 1e-300)
-    errors = np.max(np.abs(a - b), axis=1, initial=0.0) / np.maximum(spread, floor)
-    errors[spread <= floor] = 0.0
+    off = np.max(np.abs(a - b), axis=1)
+    spread = np.maximum(np.ptp(a, axis=1), np.ptp(b, axis=1))
+    floor = np.maximum(1e-9 * np.maximum(np.max(np.abs(a), axis=1), np.max(np.abs(b), axis=1)), 1e-300)
+    errors = off / np.maximum(spread, floor)
+    errors[(off <= floor) & (spread <= floor)] = 0.0  # constant in both runs
     k = int(np.argmax(errors))
     return float(errors[k]), ".".join(network.outputs[rows[k]])
+
+
+def _away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_]:
+    """Whether each time is so far from the events of the finer run that both runs are before or after them."""
+    away, own = np.ones(len(grid), dtype=bool), np.array(run.events)
+    gaps = np.diff([grid[0], *fine.events, grid[-1]])
+    for event, before, after in zip(fine.events, gaps, gaps[1:], strict=False):
+        off = float(np.min(np.abs(own - event), initial=np.inf))
+        away &= np.abs(grid - event) > max(2.0 * min(off, 0.25 * min(before, after)), 1e-9)
+    return away
 
 
 def _judged(
@@ -263,27 +337,23 @@ def _judged(
     remarks: Sequence[CouplingRemark],
 ) -> Coupled:
     network = system.network
-    step = (settings.stop - settings.start) / _GRID
-    time = settings.start + output_grid(settings.stop - settings.start, step)
+    time = _output_times(settings)
     values = run.sample(time)
     names = [".".join(port) for port in network.outputs]
     found = residuals(network, run)
-    remarks = [*remarks, *_created(found, settings.tolerance), *_missed(run)]
+    remarks = [*remarks, *_created(found, estimate.tolerance), *_missed(run)]
     return Coupled(
-        system.name,
-        network,
-        choices,
-        run,
-        time,
-        dict(zip(names, values, strict=False)),
-        {name: signal.unit for name, signal in zip(names, network.signals, strict=True)},
-        estimate.tolerance,
-        estimate.error,
-        estimate.worst,
-        estimate.order,
-        found,
-        _gap(network, run),
-        remarks,
+        name=system.name,
+        network=network,
+        choices=choices,
+        record=run,
+        time=time,
+        signals=dict(zip(names, values, strict=False)),
+        units={name: signal.unit for name, signal in zip(names, network.signals, strict=True)},
+        residuals=found,
+        gap=_gap(network, run),
+        remarks=remarks,
+        **vars(estimate),
     )
 
 
@@ -303,15 +373,13 @@ def _order(
 
 
 def _gap(network: Network, run: Record) -> float:
-    """Largest gap of pinned positions at the communication points, relative to their range."""
+    """Largest gap of pinned positions at the communication points after the start, relative to their range."""
     if not len(network.pairs):
         return 0.0
     values = np.array(run.values)
     first, second = values[:, network.pairs[:, 0]], values[:, network.pairs[:, 1]]
     spread = np.maximum(np.ptp(first, axis=0), 1e-3 * np.max(np.abs(first), axis=0))
-    return float(
-        np.max((np.abs(first - second) - np.abs(first - second)[0]) / np.where(spread > 0.0, spread, 1.0))
-    )
+    return float(np.max(np.abs(first - second)[1:] / np.where(spread > 0.0, spread, 1.0)))
 
 
 def _created(found: Sequence[EnergyResidual], tolerance: float) -> list[CouplingRemark]:
@@ -327,20 +395,19 @@ def _created(found: Sequence[EnergyResidual], tolerance: float) -> list[Coupling
     ]
 
 
-def _missed(run: Record) -> list[CouplingRemark]:
+def _missed(run: Record) -> Iterator[CouplingRemark]:
     if run.late:
         text = (
             f"{run.late} events lie inside communication steps, and not all FMUs can go back to them: the others"
             " see them at the end of the step; shorten --step, or use FMUs that restore their states"
         )
-        return [CouplingRemark("event_inside_step", "system", text)]
-    if not run.missed:
-        return []
-    text = (
-        f"outputs jump or kink inside {run.missed} steps that cannot be shortened further, so an FMU has events"
-        " that it does not report; use an FMU 3.0 with event mode"
-    )
-    return [CouplingRemark("unreported_event", "system", text)]
+        yield CouplingRemark("event_inside_step", "system", text)
+    if run.missed:
+        text = (
+            f"outputs jump or kink inside {run.missed} steps that cannot be shortened further, so an FMU has"
+            " events that it does not report; use an FMU 3.0 with event mode"
+        )
+        yield CouplingRemark("unreported_event", "system", text)
 
 
 def _off_grid(network: Network, settings: Settings) -> list[CouplingRemark]:

@@ -37,7 +37,7 @@ class _Part:
         self.abilities = replace(self.abilities, **changes)
         self._initial = np.array(x, dtype=float)
 
-    def start(self, t: float, stop: float, inputs: Array) -> None:
+    def start(self, t: float, inputs: Array) -> None:
         self._t, self._x, self._u = t, self._initial.copy(), np.array(inputs, dtype=float)
         self._du = np.zeros_like(self._u)
 
@@ -171,14 +171,13 @@ class OdePart(_Part):
         tolerance: float = 1e-11,
         **changes: Any,
     ) -> None:
-        memory = {"memory": f is not None, "reports_events": bool(switches)}
-        super().__init__(name, inputs, outputs, x, **(memory | changes))
+        super().__init__(name, inputs, outputs, x, **({"memory": f is not None} | changes))
         self._f, self._g, self._tolerance = f, g, tolerance
         self._switches = tuple(switches)
         self._sides: tuple[float, ...] = ()
 
-    def start(self, t: float, stop: float, inputs: Array) -> None:
-        super().start(t, stop, inputs)
+    def start(self, t: float, inputs: Array) -> None:
+        super().start(t, inputs)
         self.settle(inputs)
 
     def settle(self, inputs: Array) -> None:
@@ -288,8 +287,8 @@ class SampledPart(_Part):
         """Outputs are held within a step."""
         return np.zeros((len(self.outputs), len(self.inputs)))
 
-    def start(self, t: float, stop: float, inputs: Array) -> None:
-        super().start(t, stop, inputs)
+    def start(self, t: float, inputs: Array) -> None:
+        super().start(t, inputs)
         self.settle(inputs)
 
     def try_inputs(self, inputs: Array) -> Array:

@@ -35,7 +35,7 @@ class Declaration:
 
     @property
     def numbers(self) -> list[float]:
-        """Of a binding that is a number or a list of them."""
+        """Numbers of a binding that is a number or a list of numbers."""
         return [float(x) for x in self.binding.strip("{}").split(",")]
 
 

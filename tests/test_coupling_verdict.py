@@ -25,16 +25,18 @@ from helpers_coupling import (
     two_masses,
     two_masses_exact,
 )
-from helpers_coupling_parts import LinearPart, OdePart
+from helpers_coupling_parts import LinearPart, OdePart, SampledPart, Switch
 
 from gpmelica.core.errors import DescriptionError, SolveError
-from gpmelica.coupling.master import Settings
-from gpmelica.coupling.network import Network, Wire
+from gpmelica.core.progress import silent
+from gpmelica.coupling.energy import EnergyResidual
+from gpmelica.coupling.master import Record, Settings
+from gpmelica.coupling.network import Network, Pin, Wire
 from gpmelica.coupling.participant import PortSignal
 from gpmelica.coupling.rehearsal import MethodChoice, rehearse
 from gpmelica.coupling.report import lines
 from gpmelica.coupling.system import CoupledSystem, CouplingRemark
-from gpmelica.coupling.verdict import Coupled, Options, couple
+from gpmelica.coupling.verdict import Coupled, Options, _missed, _run, _scaled, couple
 
 
 def chosen(
@@ -249,11 +251,173 @@ def test_random_systems() -> None:
         except SolveError as refused:
             assert "coupling" in str(refused)
             continue
-        exact = random_exact(matrix, start, run.time[::100])
-        found = np.array([run.signals[".".join(port)] for port in network.outputs])[:, ::100]
+        exact = random_exact(matrix, start, run.time[::5])
+        found = np.array([run.signals[".".join(port)] for port in network.outputs])[:, ::5]
         spread = np.ptp(exact, axis=1)
         true = float(np.max(np.max(np.abs(found - exact), axis=1)[spread > 1e-9] / spread[spread > 1e-9]))
         ratios.append(run.error / true)
     inside = [0.2 < ratio < 5.0 for ratio in ratios]
     assert len(ratios) > 40
     assert np.mean(inside) >= 0.95
+
+
+# ---- Runs without loops -------------------------------------------------------------------------------------
+
+
+def chain(frequency: float) -> Network:
+    """An oscillator of some rad/s and a first-order lag of 0.1 s that it drives."""
+    w = frequency
+    first = LinearPart("A", [], ["y", "v"], [[0.0, 1.0], [-w * w, 0.0]], None, np.eye(2), x=[1.0, 0.0])
+    second = LinearPart("B", ["u"], ["z"], [[-10.0]], [[10.0]], [[1.0]], x=[0.0])
+    return Network([first, second], [Wire(("A", "y"), ("B", "u"))])
+
+
+def chain_exact(frequency: float, t: Any) -> Any:
+    """Output of the lag, from ż = 10 (cos ωt − z)."""
+    w = frequency
+    return 10.0 / (100.0 + w * w) * (10.0 * np.cos(w * t) + w * np.sin(w * t) - 10.0 * np.exp(-10.0 * t))
+
+
+@pytest.mark.slow
+def test_steps_too_long_for_a_chain_do_not_agree() -> None:
+    """At ωh = 3 the error of a chain is seen, and the estimate is that of the run, within a factor of five."""
+    run = judged(chain(3000.0), tolerance=1e-6)
+    true = error(run.signals["B.z"], chain_exact(3000.0, run.time))
+    assert not run.agrees
+    assert not run.ok
+    assert run.worst == "B.z"
+    assert true / 5.0 < run.error < 5.0 * true
+    assert judged(chain(300.0), tolerance=1e-6).ok
+
+
+def test_output_between_communication_points() -> None:
+    """Output times between communication points are compared, too: a part alone is exact at the points only."""
+    first, _ = chain(300.0).parts
+    run = couple(CoupledSystem("test", Network([first], []), stop=1.0, step=0.02), Options())
+    true = error(run.signals["A.y"], np.cos(300.0 * run.time))
+    assert not run.ok
+    assert true / 5.0 < run.error < 5.0 * true
+    assert judged(Network([first], [])).ok
+
+
+@pytest.mark.parametrize("stop", [2.009, 2.5, 3.0])
+def test_periods_that_are_short_for_the_run(stop: float) -> None:
+    """A sampled system is compared between its samples, however many there are."""
+    run = judged(sampled_control(), stop)
+    assert run.ok
+    assert run.worst
+
+
+def test_samples_alone_are_compared() -> None:
+    """A system whose outputs are all held between samples is compared in these."""
+    first = SampledPart("A", [], ["y"], lambda t, u: [np.sin(t)], 0.02)
+    second = SampledPart("B", ["u"], ["y"], lambda t, u: [2.0 * u[0]], 0.02)
+    run = judged(Network([first, second], [Wire(("A", "y"), ("B", "u"))]))
+    assert run.worst
+    assert run.ok
+
+
+# ---- Values that are not finite -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("begin", "sentence"), [(0.0, "control.u is not finite at the start"), (0.5, "at t = 0.5 s control.u is not")]
+)
+def test_values_that_are_not_finite(begin: float, sentence: str) -> None:
+    """A sampled part that gives no number ends the run, with its output and the time."""
+    network = sampled_control()
+    part: Any = network.parts[1]
+    part._law = lambda t, u: [-u[0] if t < begin else np.nan]
+    with pytest.raises(SolveError, match=sentence):
+        judged(network)
+
+
+def test_energy_that_is_not_finite_does_not_hold() -> None:
+    """A residual without a value is no residual of zero."""
+    residual = EnergyResidual("a · b", float("nan"), float("nan"))
+    run = replace(judged(chain(3.0)), residuals=[EnergyResidual("c · d", 0.0, 1.0), residual])
+    assert not run.holds
+    assert not run.ok
+
+
+# ---- Ranges and gaps ----------------------------------------------------------------------------------------
+
+
+class _Careless(OdePart):
+    """Gives 1 after a step that is longer than a limit, and 0 after others."""
+
+    def advance(self, t: float, h: float, courses: Any) -> tuple[float, bool]:
+        self._x = np.array([float(h > 0.007)])
+        self._t = t + h
+        return t + h, False
+
+
+def test_signal_that_is_constant_in_the_finer_run() -> None:
+    """The error of a signal is relative to the larger of its ranges in both runs."""
+    part = _Careless("A", [], ["y"], lambda t, x, u: x, x=[0.0], memory=True)
+    run = judged(Network([part], []), step=0.01)
+    assert run.error == pytest.approx(1.0)
+    assert not run.ok
+
+
+def test_ranges_of_a_coarse_run_that_diverges() -> None:
+    """Ranges that the run does not confirm are replaced, so that its steps are controlled all the same."""
+    network, settings = two_masses(), Settings(0.0, 1.0, nominal=1e-3)
+    choices, _ = rehearse(network, settings)
+    coarse = _run(network, choices, settings, silent)
+    right, expected = _scaled(network, choices, settings, coarse, silent)
+    diverged = replace(coarse, values=[1e6 * values for values in coarse.values])
+    found, run = _scaled(network, choices, settings, diverged, silent)
+    assert found.scales == pytest.approx(right.scales, rel=0.3)
+    assert len(run.pieces) == pytest.approx(len(expected.pieces), rel=0.2)
+    _, run = _scaled(network, choices, settings, None, silent)
+    assert len(run.pieces) == pytest.approx(len(expected.pieces), rel=0.2)
+
+
+def test_coarser_run_that_is_unstable() -> None:
+    """A run whose steps are short enough is judged, although twice these steps are unstable."""
+    parts = mass("A", 1.0, 10.0, 0.1, 0.0, restores=False), mass("B", 1.0, 40.0, 0.0, 0.0, restores=False)
+    network = joined(*parts, spring(1e3, 20.0))
+    run = judged(network, 1.0, step=0.01)
+    assert run.error < 1.0
+
+
+def test_pin_that_is_open_at_the_start() -> None:
+    """Positions that differ before the first step are refused, with the pin and its gap."""
+    first, second = mass("A", 1.0, 10.0, 0.1, 0.0), mass("B", 10.0, 1e3, 0.102, 0.0)
+    network = Network([first, second], [], [Pin(("A", "x"), ("B", "x"), ("A", "f"), ("B", "f"))])
+    with pytest.raises(SolveError, match=r"the pin of A\.x and B\.x is open by 0\.002 at the start"):
+        judged(network)
+
+
+def test_order_of_the_parts() -> None:
+    """A law that comes before the masses takes the same steps as one that comes after them."""
+    a, b, law = mass("A", 1.0, 10.0, 0.0, 100.0), mass("B", 1.0, 1000.0, 0.0, -100.0), spring(100.0)
+    after, before = joined(a, b, law), Network([law, a, b], joined(a, b, law).wires)
+    runs = [judged(network) for network in (after, before)]
+    assert [len(run.record.pieces) for run in runs] == [len(runs[0].record.pieces)] * 2
+    assert runs[1].signals["A.x"] == pytest.approx(runs[0].signals["A.x"], abs=1e-9)
+
+
+# ---- Events -------------------------------------------------------------------------------------------------
+
+
+def test_both_remarks_on_events() -> None:
+    """Late events do not hide events that are not reported."""
+    record = Record([0.0], [np.zeros(1)], late=2, missed=3)
+    assert [remark.id for remark in _missed(record)] == ["event_inside_step", "unreported_event"]
+
+
+def test_event_that_does_not_settle() -> None:
+    """Values that change in every pass after an event are not taken."""
+    u, y = PortSignal("u"), PortSignal("y")
+    switch = Switch(lambda t, x, u: t - 0.05)
+    first = OdePart(
+        "A", [u], [y], lambda t, x, u, sides: [u[0] if sides[0] < 0 else 1.0 - u[0]], switches=[switch]
+    )
+    lag = LinearPart("B", [u], [y], [[-1.0]], [[1.0]], [[1.0]], x=[1.0])
+    third = OdePart("C", [u, PortSignal("w")], [y], lambda t, x, u: [u[1] - 2.0 * u[0]])
+    wires = [Wire(("A", "y"), ("C", "u")), Wire(("B", "y"), ("C", "w")), Wire(("C", "y"), ("A", "u"))]
+    network = Network([first, lag, third], [*wires, Wire(("A", "y"), ("B", "u"))])
+    with pytest.raises(SolveError, match="does not settle in 100 passes; the largest change is that of"):
+        judged(network, 0.1, method="hermite")

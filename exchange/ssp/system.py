@@ -21,11 +21,11 @@ from ...core.zip_archive import pack
 from ...runs.fmpy_runs.opening import read_fmu
 
 # FMI 2.0 and 3.0 types → SSP types
-_TYPES = {"Real": "Real", "Float32": "Real", "Float64": "Real", "Boolean": "Boolean", "String": "String"}
-_TYPES |= {"Integer": "Integer", "Int8": "Integer", "UInt8": "Integer", "Int16": "Integer", "UInt16": "Integer"}
-_TYPES |= {"Int32": "Integer", "UInt32": "Integer", "Int64": "Integer", "UInt64": "Integer"}
-_EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd")  # and rad, which is 1 and may be left out
-_BASE_UNITS = (*_EXPONENTS, "rad", "factor", "offset")
+TYPES = {"Real": "Real", "Float32": "Real", "Float64": "Real", "Boolean": "Boolean", "String": "String"}
+TYPES |= {"Integer": "Integer", "Int8": "Integer", "UInt8": "Integer", "Int16": "Integer", "UInt16": "Integer"}
+TYPES |= {"Int32": "Integer", "UInt32": "Integer", "Int64": "Integer", "UInt64": "Integer"}
+EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd")  # and rad, which is 1 and may be left out
+_BASE_UNITS = (*EXPONENTS, "rad", "factor", "offset")
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class SspUnit:
 
     def fits(self, other: SspUnit) -> bool:
         """Whether values of one can be converted into the other."""
-        return all(self.base.get(key, 0) == other.base.get(key, 0) for key in _EXPONENTS)
+        return all(self.base.get(key, 0) == other.base.get(key, 0) for key in EXPONENTS)
 
 
 @dataclass(frozen=True)
@@ -185,9 +185,9 @@ def _in_base(unit: SspUnit) -> str:
 
 def _element(name: str, description: Any) -> SspElement:
     units = _units(description)
-    scalars = (v for v in description.modelVariables if v.type in _TYPES and not v.dimensions)
+    scalars = (v for v in description.modelVariables if v.type in TYPES and not v.dimensions)
     connectors = tuple(
-        SspConnector(v.name, v.causality, _TYPES[v.type], units.get(_unit_name(v) or ""))
+        SspConnector(v.name, v.causality, TYPES[v.type], units.get(unit_name(v) or ""))
         for v in scalars
         if v.causality in ("input", "output")
     )
@@ -228,7 +228,7 @@ class _Texts:
         return self._render(
             "exchange/ssp/parameters.ssv.jinja",
             [self._units[p.unit] for p in self._parameters if p.unit],
-            parameters=[(p, _TYPES[p.type]) for p in self._parameters],
+            parameters=[(p, TYPES[p.type]) for p in self._parameters],
         )
 
     def _render(self, template: str, used: Iterable[SspUnit], **values: Any) -> str:
@@ -243,7 +243,7 @@ def _units(description: Any) -> dict[str, SspUnit]:
     }
 
 
-def _unit_name(variable: Any) -> str | None:
+def unit_name(variable: Any) -> str | None:
     """Return the unit of the variable or of its declared type."""
     return variable.unit or getattr(variable.declaredType, "unit", None)
 

@@ -1,0 +1,176 @@
+"""FMUs of coupled systems: types of variables, damaged FMUs and archives, and what a failed run leaves."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_backends import Once
+from helpers_cli import Command, fails
+from helpers_coupling_fmus import DESCRIPTION, fmu_of_types, without_binaries
+from test_coupling_systems import archive, component, connection, connector, structure
+
+import gpmelica as gp
+from gpmelica.core.errors import DescriptionError, SolveError
+from gpmelica.coupling.fmus import FmuPart
+from gpmelica.coupling.participant import PortSignal
+from gpmelica.coupling.ssp import connections, read_ssp
+
+
+@pytest.fixture(scope="module")
+def types(once: Once) -> Path:
+    """FMU 3.0 with variables of Float32, of an enumeration, and of a string."""
+    return once("coupled_types", lambda folder: fmu_of_types(folder) and None) / "Types.fmu"
+
+
+@pytest.fixture
+def tidy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folder for temporary files."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+# ---- Types --------------------------------------------------------------------------------------------------
+
+
+def test_types_of_variables(types: Path, tmp_path: Path) -> None:
+    """Float32, Enumeration and String variables are written and read by their own functions."""
+    part = FmuPart("part", types, tmp_path / "unpacked", {"text": "four"})
+    try:
+        part.start(0.0, np.array([0.75, 2.0]))
+        assert [signal.name for signal in part.outputs] == ["y", "next", "length"]
+        assert part.outputs_now() == pytest.approx([1.5, 3.0, 4.0])
+        part.begin()
+        assert part.advance(0.0, 0.1, np.array([[1.25, 0, 0, 0], [1.0, 0, 0, 0]])) == (0.1, False)
+        assert part.outputs_now() == pytest.approx([2.5, 2.0, 4.0])
+        with pytest.raises(SolveError, match="part at t = 0 s: cannot convert float NaN to integer"):
+            part.try_inputs(np.array([1.0, np.nan]))
+    finally:
+        part.close()
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"none": 1.0}, "has no variable none"),
+        ({"text": 1.0}, "parameter text: expected a value of the type String, got 1.0"),
+        ({"gear": 1.5}, "parameter gear: expected a value of the type Enumeration, got 1.5"),
+        ({"u": "fast"}, "parameter u: expected a value of the type Float32, got 'fast'"),
+    ],
+)
+def test_parameters_of_another_type(types: Path, tmp_path: Path, values: dict[str, Any], sentence: str) -> None:
+    """A value that the variable cannot have is refused and not rounded."""
+    with pytest.raises(DescriptionError, match=sentence):
+        FmuPart("part", types, tmp_path / "unpacked", values)
+
+
+# ---- Damaged archives ---------------------------------------------------------------------------------------
+
+
+def test_fmu_without_a_binary(types: Path, tmp_path: Path, tidy: Path, gpmelica: Command) -> None:
+    """The FMU is named with its platforms, the FMUs before it end, and no temporary files and no verdict stay."""
+    files = {"types.fmu": types.read_bytes(), "bare.fmu": without_binaries(types.read_bytes())}
+    parts = component("first", connector("y", "output"), source="resources/types.fmu")
+    parts += component("second", connector("y", "output"), source="resources/bare.fmu")
+    path = archive(tmp_path, structure(f"<ssd:Elements>{parts}</ssd:Elements>"), **files)
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "result.json").write_text(json.dumps({"ok": True}), encoding="utf-8")
+    with pytest.raises(DescriptionError, match=r"second: expected a binary for .*, found none; compile the FMU"):
+        gp.cosim(path, out=out)
+    assert not [*tidy.iterdir()]
+    assert not [*out.iterdir()]
+    fails(gpmelica("cosim", path, "--out", out), 2, "second: expected a binary for")
+    assert not [*tidy.iterdir()]
+
+
+def test_no_temporary_files_stay(types: Path, tmp_path: Path, tidy: Path) -> None:
+    """An FMU is unpacked where the archive is, and nothing of either stays."""
+    text = structure(f"<ssd:Elements>{component('a', connector('y', 'output'))}</ssd:Elements>")
+    run = gp.cosim(archive(tmp_path, text, **{"a.fmu": types.read_bytes()}), tolerance=1e-3)
+    assert run.coupled.worst
+    assert run["a.y"] == pytest.approx(np.ones(1001))
+    assert not [*tidy.iterdir()]
+
+
+def test_bad_wishes_withdraw_an_older_verdict(types: Path, tmp_path: Path) -> None:
+    """A verdict in the folder is that of the last call, also if its options are wrong; no folder, nothing gone."""
+    text = structure(f"<ssd:Elements>{component('a', connector('y', 'output'))}</ssd:Elements>")
+    path = archive(tmp_path, text, **{"a.fmu": types.read_bytes()})
+    verdict = tmp_path / "out" / "result.json"
+    verdict.parent.mkdir()
+    for out, stays in ((None, True), (verdict.parent, False)):
+        verdict.write_text("{}", encoding="utf-8")
+        with pytest.raises(DescriptionError, match="tolerance: expected a number above 0"):
+            gp.cosim(path, out=out, tolerance=-1.0)
+        assert verdict.exists() == stays
+
+
+@pytest.mark.parametrize(
+    ("coupling", "sentence"),
+    [
+        ('<Coupling xmlns="" tolerance="x"/>', "Coupling, tolerance: expected a number above 0, got x"),
+        ('<Coupling xmlns="" step="-0.1"/>', "Coupling, step: expected a number above 0, got -0.1"),
+        (
+            '<Coupling xmlns=""><Sampled element="a" period="0"/></Coupling>',
+            "Sampled a, period: expected a number above 0, got 0",
+        ),
+        ('<Coupling xmlns=""><Sampled element="a"/></Coupling>', "Sampled a: expected a period in s, found none"),
+        (
+            '<Coupling xmlns=""><Sampled element="b" period="1"/></Coupling>',
+            "Sampled b: expected an element of the system, found none of this name; known are: a",
+        ),
+    ],
+)
+def test_numbers_in_annotations(tmp_path: Path, coupling: str, sentence: str) -> None:
+    """A value that is no number, or none that the key can have, is named with its place."""
+    note = f'<ssd:Annotations><ssc:Annotation type="org.gpmelica.coupling">{coupling}</ssc:Annotation>'
+    text = structure(
+        f"<ssd:Elements>{component('a', connector('y', 'output'))}</ssd:Elements>", f"{note}</ssd:Annotations>"
+    )
+    with pytest.raises(DescriptionError) as caught:
+        read_ssp(archive(tmp_path, text), tmp_path / "unpacked")
+    assert sentence in str(caught.value)
+
+
+# ---- Units --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("inner_unit", "wire"), [("m", 1e-3), ("", 1e-3), ("mm", 1e-3)])
+def test_units_through_a_nested_system(tmp_path: Path, inner_unit: str, wire: float) -> None:
+    """A value in mm reaches a variable in m once converted, whatever the connectors between them say."""
+    inner = (
+        f"<ssd:Connectors>{connector('in', 'input', inner_unit)}</ssd:Connectors>"
+        f"<ssd:Elements>{component('part', connector('u', 'input'))}</ssd:Elements>"
+        f"<ssd:Connections>{connection('in', 'part.u')}</ssd:Connections>"
+    )
+    text = structure(
+        f"<ssd:Elements>{component('source', connector('y', 'output', 'mm'))}"
+        f'<ssd:System name="inner">{inner}</ssd:System></ssd:Elements>'
+        f"<ssd:Connections>{connection('source.y', 'inner.in')}</ssd:Connections>"
+    )
+    found = read_ssp(archive(tmp_path, text), tmp_path / "unpacked")
+    [link], problems = connections(found, {("inner.part", "u"): PortSignal("u", "m")})
+    assert not problems
+    assert link.factor == pytest.approx(wire)
+    assert link.unchecked is None
+    [link], _ = connections(found, {("inner.part", "u"): PortSignal("u")})
+    assert link.unchecked == ("inner.part", "u")
+    _, [problem] = connections(found, {("inner.part", "u"): PortSignal("u", "kg")})
+    assert "expected a unit that converts to kg" in str(problem)
+
+
+def test_system_without_outputs(tmp_path: Path) -> None:
+    """A system that gives no numbers has nothing to judge."""
+    lines = [line for line in DESCRIPTION.splitlines() if "output" not in line.lower()]
+    silent = fmu_of_types(tmp_path, "\n".join(lines))
+    text = structure(f"<ssd:Elements>{component('a', connector('u', 'input'))}</ssd:Elements>")
+    path = archive(tmp_path, text, **{"a.fmu": silent.read_bytes()})
+    with pytest.raises(DescriptionError, match="expected at least one output of an FMU"):
+        gp.cosim(path)
