@@ -9,12 +9,13 @@ from typing import Any
 
 from ..core.csv_file import write_csv
 from ..core.files import write_atomically
-from ..core.progress import Progress, silent
 from ..core.strict_json import strict_json
 from ..core.trajectory import Trajectory
 from ..coupling.report import lines
 from ..coupling.system import CouplingRemark, open_system
 from ..coupling.verdict import Coupled, Options, couple
+from ..options.coupling import CosimOptions
+from ..options.keywords import taking
 from ..runs.fmpy_runs.chatter import captured
 from ..tasks.verdicts import withdraw_cosim
 from .results import Run
@@ -67,29 +68,11 @@ class CoupledRun(Run):
         return self.coupled.data()
 
 
-def cosim(
-    system: Path | str,
-    out: Path | str | None = None,
-    *,
-    tolerance: float | None = None,
-    method: str = "auto",
-    step: float | None = None,
-    order: int | None = None,
-    stop: float | None = None,
-    progress: Progress = silent,
-) -> CoupledRun:
+@taking(CosimOptions)
+def cosim(system: Path | str, options: CosimOptions) -> CoupledRun:
     """Run the FMUs of an SSP archive together and judge the result by coarser and finer runs.
 
-    Parameters
-    ----------
-    system : SSP archive, version 1.0 or 2.0, of co-simulation FMUs 2.0 and 3.0
-    out : folder for `result.json`, `report.txt` and `signals.csv`; nothing is written without it
-    tolerance : admissible error, relative to the range of each signal (1e-4, or the archive's)
-    method : auto, sequential, hermite, mean_force or pin
-    step : fixed communication step, s; without it the tolerance decides
-    order : degree of extrapolation of the sequential method, 0 … 2
-    stop : end of the run, s (the archive's)
-    progress : called with an activity and the fraction of it that is done
+    The archive has SSP version 1.0 or 2.0, and co-simulation FMUs of FMI 2.0 and 3.0.
 
     Returns
     -------
@@ -100,19 +83,19 @@ def cosim(
     DescriptionError : with all problems of the archive and its connections
     SolveError : if the coupling is unstable, or an FMU fails
     """
-    if out is not None:
-        withdraw_cosim(Path(system), out)
-    options = Options(tolerance, method, step, order, stop)
+    if options.out is not None:
+        withdraw_cosim(Path(system), options.out)
+    wishes = Options(options.tolerance, options.method, options.step, options.order, options.stop)
     with TemporaryDirectory(prefix="gpmelica-", ignore_cleanup_errors=True) as folder, captured(None):
         opened = open_system(Path(system), Path(folder))
         try:
-            found = couple(opened, options, progress)
+            found = couple(opened, wishes, options.progress)
         finally:
             opened.close()
     trajectory = Trajectory("coupled", found.time, found.signals, found.record.wall_s, len(found.record.pieces))
     run = CoupledRun(trajectory, found.units, verdict=found)
-    if out is not None:
-        _write(run, Path(out))
+    if options.out is not None:
+        _write(run, Path(options.out))
     return run
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated
 
+from ..core.progress import Progress, silent
 from .option import Option
 
 
@@ -23,7 +24,7 @@ class CosimOptions:
     Parameters
     ----------
     out
-        Folder for `result.json`, `report.txt` and `signals.csv`; default: the archive's name.
+        Folder for `result.json`, `report.txt` and `signals.csv`; default: the archive's name, from Python none.
     tolerance
         Admissible error, relative to the range of each signal; default: the archive's, or 1e-4.
     method
@@ -34,11 +35,14 @@ class CosimOptions:
         Degree of extrapolation of the sequential method, 0 to 2.
     stop
         End of the run, s; default: the archive's.
+    progress
+        Function that is called with an activity and the fraction done.
     """
 
     out: Annotated[
         Path | str | None, Option("folder for what is written (default: the archive's name)", type=Path | None)
     ] = None
+    _: KW_ONLY
     tolerance: Annotated[float | None, Option("admissible error, relative to the range of each signal (1e-4)")] = (
         None
     )
@@ -46,3 +50,4 @@ class CosimOptions:
     step: Annotated[float | None, Option("fixed communication step, s (default: by tolerance)")] = None
     order: Annotated[int | None, Option("degree of extrapolation of the sequential method, 0–2")] = None
     stop: Annotated[float | None, Option("end of the run, s (default: the archive's)")] = None
+    progress: Progress = silent
