@@ -67,8 +67,8 @@ def worker_processes(
         context = multiprocessing.get_context("forkserver" if ahead and _CAN_FORK else "spawn")
         count = max(min(count, cores()), 1)
         own = {_SHARE: str(cores() // count), "TMPDIR": scratch}  # TMPDIR: for compilers
-        surroundings = dict(os.environ) | own
-        pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(surroundings, ready))
+        environment = dict(os.environ) | own
+        pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(environment, ready))
         try:
             yield pool
         except BaseException:
@@ -85,6 +85,11 @@ def worker_processes(
         pool.shutdown()
 
 
+def surroundings(folder: Path) -> dict[str, str]:
+    """Return variables for a Python process that imports gpmelica and keeps its temporary files in a folder."""
+    return {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "TMPDIR": str(folder)}
+
+
 def alone(
     module: str, folder: Path, limit: float = math.inf, meanwhile: Callable[[], object] = lambda: None
 ) -> int | None:
@@ -94,11 +99,9 @@ def alone(
     meanwhile  done ten times a second
     An exception here, Ctrl-C included, ends it at once. Its temporary files are in the folder.
     """
-    # whatever this process imports gpmelica from, the other one does, too
-    surroundings = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "TMPDIR": str(folder)}
     process = subprocess.Popen(
         [sys.executable, "-m", module, str(folder)],
-        env=os.environ | surroundings,
+        env=os.environ | surroundings(folder),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -116,12 +119,12 @@ def alone(
         process.wait()
 
 
-def _begin(surroundings: Mapping[str, str], ready: Callable[[], object] | None) -> None:
+def _begin(environment: Mapping[str, str], ready: Callable[[], object] | None) -> None:
     """Set up a new worker process."""
     os.environ.clear()  # those of the process that it was forked from may be older
-    os.environ.update(surroundings)
+    os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one decides
-    tempfile.tempdir = surroundings["TMPDIR"]
+    tempfile.tempdir = environment["TMPDIR"]
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if ready is not None:
         ready()

@@ -15,7 +15,7 @@ from ....core.errors import MissingToolError
 from .deadline import Deadline
 from .errors import OmcTimeout
 
-_POLL = 0.02  # s
+POLL = 0.02  # s
 _GRACE = 2.0  # s that a process has to end by itself
 
 
@@ -27,11 +27,19 @@ class Child:
         folder       working directory
         output       file for standard output, in `folder`
         environment  variables that differ from ours
+        stdin        standard input; a pipe for `tell`
 
     Raises MissingToolError if the command cannot be started.
     """
 
-    def __init__(self, command: Sequence[str], folder: Path, output: str, environment: dict[str, str]) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        output: str,
+        environment: dict[str, str],
+        stdin: int = subprocess.DEVNULL,
+    ) -> None:
         self.output, self._errors = folder / output, folder / f"{output}.err"
         try:
             with self.output.open("wb") as out, self._errors.open("wb") as err:
@@ -39,7 +47,8 @@ class Child:
                     command,
                     cwd=folder,
                     env=os.environ | environment,
-                    stdin=subprocess.DEVNULL,
+                    stdin=stdin,
+                    bufsize=0,
                     stdout=out,
                     stderr=err,
                     start_new_session=True,  # its own process group, so that compilers it starts end with it
@@ -56,6 +65,16 @@ class Child:
         """Standard output so far."""
         return self.output.read_text("utf-8", "replace")
 
+    def lines(self) -> list[str]:
+        """Return the complete lines of standard output so far."""
+        return self.text().split("\n")[:-1]
+
+    def tell(self, line: str) -> None:
+        """Write a line to standard input; without effect if the process has ended."""
+        with contextlib.suppress(BrokenPipeError):
+            assert self._process.stdin is not None
+            self._process.stdin.write(f"{line}\n".encode())
+
     def complaints(self) -> str:
         """Standard error so far, without the spaces around it."""
         return self._errors.read_text("utf-8", "replace").strip()
@@ -65,7 +84,7 @@ class Child:
         try:
             while (status := self.status) is None:
                 self.check(deadline, what)
-                time.sleep(_POLL)
+                time.sleep(POLL)
             return status
         finally:
             self.end()
@@ -80,6 +99,8 @@ class Child:
 
     def end(self) -> None:
         """End the process and all that it has started; harmless if there is none left."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
         if sys.platform == "win32":
             if self.status is None:
                 command = ["taskkill", "/T", "/F", "/PID", str(self._process.pid)]

@@ -1,4 +1,4 @@
-"""omc as a server, on this machine or in docker, and OMPython's connection to it."""
+"""omc as a server, on this machine or in docker, to which OMPython connects."""
 
 from __future__ import annotations
 
@@ -8,22 +8,16 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
-
-import zmq
-from OMPython import OMCSessionABC, OMCSessionDocker, OMCSessionPort, OMSessionException
+from typing import Any, Protocol
 
 from .deadline import Deadline
 from .errors import OmcDied, OmcTimeout
 from .installation import Omc, mounted
-from .process import Child
+from .process import POLL, Child
 
 _START = 30.0  # s that omc has to open its port
 _CONNECT = 10.0  # s that OMPython has to reach it
-_POLL = 0.02  # s
-_LISTEN = 100  # ms between looks at omc while it works
 _PORT_FILE = re.compile(r"Dumped server port in file: (.*)")
 
 
@@ -31,53 +25,10 @@ class SessionRefused(Exception):
     """omc gives no session; the text says why."""
 
 
-class _PatientSocket(zmq.Socket[bytes]):
-    """Waits for an answer as long as `watch` does not raise; ZeroMQ itself would wait for a dead omc for ever."""
-
-    watch: Callable[[], None] | None = None
-
-    def recv_string(self, flags: int = 0, encoding: str = "utf-8") -> str:
-        """Next message."""
-        while not self.poll(_LISTEN):
-            if self.watch is not None:
-                self.watch()
-        return super().recv_string(flags, encoding)
-
-
-class PatientSession(OMCSessionABC):
-    """OMPython's session with a patient socket, made the way OMPython 4.1 makes its own."""
-
-    def __post_init__(self) -> None:
-        self.socket = _PatientSocket(zmq.Context.instance(), zmq.REQ)
-        self.socket.setsockopt(zmq.LINGER, 0)
-        self.socket.setsockopt(zmq.IMMEDIATE, True)
-        self.socket.connect(str(self.get_port()))
-        self._omc_zmq = self.socket
-
-    def abandon(self) -> None:
-        """Give up the connection, also in the middle of a statement."""
-        self.socket.close(linger=0)
-        self._omc_zmq = None
-        if self._omc_loghandle is not None:
-            self._omc_loghandle.close()
-        for file in self._temp_dir.glob(f"{self._omc_filebase}*"):  # OMPython would leave them behind
-            file.unlink()
-
-
-class _Port(PatientSession, OMCSessionPort):
-    pass
-
-
-class _Docker(PatientSession, OMCSessionDocker):
-    pass
-
-
 class Server(Protocol):
-    """A running omc with its connection; ends itself where its start fails, with SessionRefused."""
+    """A running omc, or one that OMPython starts; ends itself where its start fails, with SessionRefused."""
 
-    @property
-    def session(self) -> PatientSession:
-        """OMPython's side of it."""
+    options: dict[str, Any]  # of OMPython's session class
 
     def check(self, statement: str) -> None:
         """Raise OmcTimeout or OmcDied if there is nothing to wait for any more."""
@@ -95,11 +46,10 @@ class LocalServer:
         command = [*omc.command(folder), "--interactive=zmq", f"-z={key}"]
         self._child = Child(command, folder, "session.out", omc.environment)
         try:
-            self.session = _Port(omc_port=self._address(key), timeout=_CONNECT)
+            self.options = {"omc_port": self._address(key), "timeout": _CONNECT}
         except BaseException:
             self._child.end()
             raise
-        self.session.socket.watch = lambda: self.check("session")
 
     def check(self, statement: str) -> None:
         """See `Server`."""
@@ -126,7 +76,7 @@ class LocalServer:
             self._child.check(self._deadline, "start")
             if opening.passed:
                 raise SessionRefused(f"no port after {_START:g} s")
-            time.sleep(_POLL)
+            time.sleep(POLL)
 
     def _said(self) -> str:
         return f"{self._child.text()}\n{self._child.complaints()}"
@@ -136,13 +86,12 @@ class Container:
     """In docker, by OMPython's own means."""
 
     def __init__(self, omc: Omc, folder: Path, deadline: Deadline) -> None:
-        self._deadline = deadline
         if sys.platform == "win32" or os.getuid() == 0:
             raise SessionRefused("in docker, omc serves neither root nor Windows")
-        try:
-            self.session = _Docker(docker=omc.image, dockerExtraArgs=mounted(folder), timeout=_START)
-        except (OMSessionException, subprocess.CalledProcessError) as error:
-            raise SessionRefused(str(error)) from None
+        self._deadline = deadline
+        self._name = f"gpmelica-{uuid.uuid4().hex}"
+        extra = ["--name", self._name, *mounted(folder)]
+        self.options = {"docker": omc.image, "dockerExtraArgs": extra, "timeout": _START}
 
     def check(self, statement: str) -> None:
         """See `Server`."""
@@ -151,5 +100,4 @@ class Container:
 
     def end(self) -> None:
         """See `Server`."""
-        command = ["docker", "kill", self.session.get_docker_container_id()]
-        subprocess.run(command, capture_output=True, check=False)
+        subprocess.run(["docker", "kill", self._name], capture_output=True, check=False)
