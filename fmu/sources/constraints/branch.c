@@ -11,11 +11,17 @@
 
 #include <math.h>
 
-static const double NEAR = 0.03;  /* of the largest regularity of the constraints so far: a singular neighbourhood */
+/* Singular neighbourhood: regularity of the constraints, relative to the largest regularity so far. */
+static const double NEAR = 0.03;
+/* Within this multiple of NEAR the regularity is computed at the accepted state. Farther away that of the solver's last
+   evaluation, which is close to the accepted state, is sufficient. */
+static const double CLOSE = 3.0;
 static const double STEADY = 0.3; /* of the speed: what accelerations may change, if they are to explain a change */
 static const double JUMP = 0.4;   /* of the speed: a change beyond what they explain, and more than they may be wrong by */
 
-enum { KINDS = 2 }; /* states and their derivatives, n_states each */
+/* Vectors in model->branch: states and derivatives at the last point before a singular neighbourhood, and present states
+   while these derivatives are computed. */
+enum { STATES, DERIVATIVES, PRESENT, KINDS };
 
 size_t branch_scratch(void) { return KINDS * (size_t)equations.n_states; }
 
@@ -35,17 +41,30 @@ static const double *accelerations(const Model *model) {
     return model->workspace + equations.blocks.derivatives + equations.n_positions;
 }
 
+static double *vector(const Model *model, int kind) { return model->branch + (size_t)kind * (size_t)equations.n_states; }
+
 static void remember(Model *model) {
-    copy_numbers(equations.n_states, model->workspace + equations.blocks.states, model->branch);
-    copy_numbers(equations.n_states, model->workspace + equations.blocks.derivatives, model->branch + equations.n_states);
+    copy_numbers(equations.n_states, model->workspace + equations.blocks.states, vector(model, STATES));
     model->branch_time = model_time(model);
     model->branch_is_known = true;
+}
+
+/* Computes the derivatives at the remembered point. Most runs never need them. */
+static bool find_derivatives(Model *model) {
+    const double time = model_time(model);
+    copy_numbers(equations.n_states, model->workspace + equations.blocks.states, vector(model, PRESENT));
+    branch_go_back(model);
+    if (!model_evaluate(model, GROUP_DYNAMICS)) return false;
+    copy_numbers(equations.n_states, model->workspace + equations.blocks.derivatives, vector(model, DERIVATIVES));
+    model_move(model, time, vector(model, PRESENT));
+    return model_evaluate(model, GROUP_DYNAMICS);
 }
 
 static bool jumps(const Model *model) {
     const double time = model_time(model) - model->branch_time;
     const double *v = velocities(model), *a = accelerations(model);
-    const double *before = model->branch + equations.n_positions, *a_before = before + equations.n_states;
+    const double *before = vector(model, STATES) + equations.n_positions;
+    const double *a_before = vector(model, DERIVATIVES) + equations.n_positions;
     double speed = 0.0, steady = 0.0, jump = 0.0;
     for (int i = 0; i < equations.n_positions; i++) {
         const double unit = equations.nominals[equations.n_positions + i];
@@ -70,15 +89,21 @@ static bool fail(Model *model) {
                       "the dimensions, or end the run before", model_time(model));
 }
 
-/* A motion that has left its branch may stay in the singular neighbourhood: it is looked at there, too. Outside, the begin
-   of the next one may be here. After a failure the step may be repeated. */
+/* Whether the present regularity has to be computed. In model exchange the last evaluation may be anywhere. */
+static bool may_be_near(const Model *model) {
+    return !model->co_simulation || model->branch_is_open || model->regularity < CLOSE * NEAR * model->most_regular;
+}
+
+/* A motion that has left its branch may stay in the singular neighbourhood, so every step inside is checked. Outside, each
+   point may be the last one before the next neighbourhood. After a failure the step may be repeated. */
 bool branch_is_kept(Model *model) {
     if (equations.n_positions == 0 || model->regularity <= 0.0) return true;
-    if (!model_evaluate(model, GROUP_DYNAMICS)) return false;
+    if (may_be_near(model) && !model_evaluate(model, GROUP_DYNAMICS)) return false;
     if (model->branch_time > model_time(model)) branch_forget(model); /* the step is repeated */
     model->most_regular = larger(model->most_regular, model->regularity);
     if (model->branch_is_open && model->branch_is_known && jumps(model)) return fail(model);
     const bool is_near = model->regularity < NEAR * model->most_regular;
+    if (is_near && !model->branch_is_open && model->branch_is_known && !find_derivatives(model)) return false;
     model->leap_is_due = is_near && !model->branch_is_open && may_leap(model);
     model->branch_is_open = is_near;
     if (!is_near) remember(model);
