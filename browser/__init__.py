@@ -1,0 +1,1 @@
+"""Simulation in the browser: the FMU as WebAssembly, and the page that drives it."""
