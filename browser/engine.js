@@ -48,6 +48,15 @@ class Fmu {
     return this.numbers(block);
   }
 
+  /* Frames of all bodies: seven numbers per body, position in m and quaternion x, y, z, w.
+     coordinates: numbers; geometry: block of the parameters that the frames depend on, as read last */
+  frames(coordinates, geometry, bodies) {
+    this.pose = this.pose || { q: this.functions.browser_allocate(coordinates.length * REAL), at: this.functions.browser_allocate(7 * bodies * REAL) };
+    new Float64Array(this.functions.memory.buffer, this.pose.q, coordinates.length).set(coordinates);
+    this.functions.browser_frames(this.pose.q, geometry.values, this.pose.at);
+    return new Float64Array(this.functions.memory.buffer, this.pose.at, 7 * bodies);
+  }
+
   /* parameters: {references, values}; tolerance relative; stop in s */
   initialize(parameters, tolerance, stop) {
     const f = this.functions;

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* By CasADi (frames.py): frames of all bodies from coordinates and geometric parameters. */
+int frames(const double **arguments, double **results, long long int *integers, double *work, int memory);
+
 static char message[1024];
 
 static void keep_message(fmi2ComponentEnvironment environment, fmi2String instance, fmi2Status status,
@@ -28,4 +31,11 @@ fmi2Component browser_instantiate(const char *guid) {
     static const fmi2CallbackFunctions callbacks = {keep_message, calloc, free, NULL, NULL};
     message[0] = '\0';
     return fmi2Instantiate("browser", fmi2CoSimulation, guid, "", &callbacks, fmi2False, fmi2False);
+}
+
+/* Positions and quaternions of all bodies into `result`, seven numbers per body. */
+void browser_frames(const double *coordinates, const double *parameters, double *result) {
+    static double work[FRAMES_WORK];
+    const double *arguments[] = {coordinates, parameters};
+    frames(arguments, &result, NULL, work, 0);
 }

@@ -13,11 +13,13 @@ from ..core.workers import cores
 from ..fmu.backends.native import Sources, flags
 from ..fmu.compilers import compiler
 from ..fmu.compilers.kept import compile_object
+from .frames import Frames
 
 _TARGET = "wasm32-wasi"
-_SHIM = "browser_shim.c"
+_SHIM, _FRAMES = "browser_shim.c", "browser_frames.c"
 _EXPORTED = (
     "browser_allocate",
+    "browser_frames",
     "browser_instantiate",
     "browser_message",
     "fmi2SetupExperiment",
@@ -32,11 +34,11 @@ _EXPORTED = (
 _FLAGS = ("-O2", "-fno-math-errno", "-Iinclude")
 
 
-def webassembly(sources: Sources) -> bytes:
+def webassembly(sources: Sources, frames: Frames) -> bytes:
     """Compile the FMI 2.0 sources of a native FMU to a WebAssembly module without imports.
 
-    The module exports its memory, the FMI functions of a co-simulation, and three functions that
-    create an instance (`shim.c`).
+    The module exports its memory, the FMI functions of a co-simulation, and the functions of
+    `shim.c`, which create an instance and compute the frames of all bodies.
 
     Raises
     ------
@@ -49,8 +51,8 @@ def webassembly(sources: Sources) -> bytes:
         raise MissingToolError("simulation in the browser needs ziglang; pip install ziglang")
     zig = compiler.zig(_TARGET)
     shim = files(__package__).joinpath("shim.c").read_text(encoding="utf-8")
-    texts = {**sources.files, _SHIM: shim}
-    special = flags(sources.files)
+    texts = {**sources.files, _SHIM: shim, _FRAMES: frames.code}
+    special = {**flags(sources.files), _SHIM: (*compiler.STRICT, f"-DFRAMES_WORK={frames.work + 1}")}
     names = sorted((name for name in texts if name.endswith(".c")), key=lambda name: -len(texts[name]))
     with TemporaryDirectory() as temporary, ThreadPoolExecutor(cores()) as pool:
         folder = Path(temporary)
