@@ -1,7 +1,6 @@
-/* Runs a co-simulation FMU that was compiled to WebAssembly (shim.c) and records its variables. */
+/* Runs a co-simulation FMU that was compiled to WebAssembly (shim.c) and records its variables.
+   The page starts a worker from the source text of `Fmu`, `simulate` and `work`, so these use no other names. */
 "use strict";
-
-const REAL = 8, REFERENCE = 4;  // bytes of a number and of a value reference
 
 /* One instance of the FMU in a WebAssembly module. */
 class Fmu {
@@ -31,9 +30,9 @@ class Fmu {
   /* A block of memory that holds value references and room for their values. */
   block(references) {
     const n = references.length;
-    const at = this.functions.browser_allocate(n * (REAL + REFERENCE));
-    new Uint32Array(this.functions.memory.buffer, at + n * REAL, n).set(references);
-    return { n, values: at, references: at + n * REAL };
+    const at = this.functions.browser_allocate(12 * n);
+    new Uint32Array(this.functions.memory.buffer, at + 8 * n, n).set(references);
+    return { n, values: at, references: at + 8 * n };
   }
 
   numbers(block) { return new Float64Array(this.functions.memory.buffer, block.values, block.n); }
@@ -51,16 +50,16 @@ class Fmu {
   /* Frames of all bodies: seven numbers per body, position in m and quaternion x, y, z, w.
      coordinates: numbers; geometry: block of the parameters that the frames depend on, as read last */
   frames(coordinates, geometry, bodies) {
-    this.pose = this.pose || { q: this.functions.browser_allocate(coordinates.length * REAL), at: this.functions.browser_allocate(7 * bodies * REAL) };
+    this.pose = this.pose || { q: this.functions.browser_allocate(8 * coordinates.length), at: this.functions.browser_allocate(56 * bodies) };
     new Float64Array(this.functions.memory.buffer, this.pose.q, coordinates.length).set(coordinates);
     this.functions.browser_frames(this.pose.q, geometry.values, this.pose.at);
     return new Float64Array(this.functions.memory.buffer, this.pose.at, 7 * bodies);
   }
 
-  /* parameters: {references, values}; tolerance relative; stop in s */
+  /* parameters: {references, values}; tolerance relative; stop in s, or null for a run without end */
   initialize(parameters, tolerance, stop) {
     const f = this.functions;
-    this.check(f.fmi2SetupExperiment(this.instance, 1, tolerance, 0, 1, stop));
+    this.check(f.fmi2SetupExperiment(this.instance, 1, tolerance, 0, stop === null ? 0 : 1, stop || 0));
     if (parameters.references.length) this.set(this.block(parameters.references), parameters.values);
     this.check(f.fmi2EnterInitializationMode(this.instance));
   }
@@ -70,30 +69,47 @@ class Fmu {
   step(time, duration) { this.check(this.functions.fmi2DoStep(this.instance, time, duration, 1)); }
 }
 
-/* Simulates from 0 to `stop` and returns the recorded values, one row of `outputs.length` numbers per time.
+/* Simulates from 0 to `stop`. Returns the times reached, the outputs, and the frames of all bodies.
 
    request: guid, stop (s), count (number of output times), tolerance, parameters {references, values},
-   inputs {references, values: a function of time that returns one number per reference}, outputs: value references
+   inputs {references, values}, outputs, coordinates, geometry (value references), bodies
    progress: called with the fraction that is done */
-function simulate(module, request, progress = () => {}) {
-  const fmu = new Fmu(module, request.guid), { stop, count, outputs } = request;
+function simulate(module, request, progress) {
+  const fmu = new Fmu(module, request.guid), { stop, count, outputs, coordinates, bodies } = request;
   const inputs = fmu.block(request.inputs.references), recorded = fmu.block(outputs);
-  const feed = (time) => { if (inputs.n) fmu.set(inputs, request.inputs.values(time)); };
-  const rows = new Float64Array(count * outputs.length), step = stop / (count - 1);
+  const positions = fmu.block(coordinates), geometry = fmu.block(request.geometry);
+  const rows = new Float64Array(count * outputs.length), frames = new Float32Array(count * 7 * bodies);
+  const path = new Float64Array(count * coordinates.length), step = stop / (count - 1);
   let reached = 0, failure = "";
   try {
     fmu.initialize(request.parameters, request.tolerance, stop);
-    feed(0);
+    if (inputs.n) fmu.set(inputs, request.inputs.values);
     fmu.start();
+    fmu.get(geometry);
     for (let k = 0; k < count; k++) {
-      if (k) fmu.step((k - 1) * step, k * step - (k - 1) * step);
+      if (k) fmu.step((k - 1) * step, step);
       rows.set(fmu.get(recorded), k * outputs.length);
+      const q = Array.from(fmu.get(positions));
+      path.set(q, k * coordinates.length);
+      frames.set(fmu.frames(q, geometry, bodies), k * 7 * bodies);
       reached = k + 1;
-      feed(k * step);
-      progress(k / (count - 1));
+      progress(reached / count);
     }
   } catch (error) {
     failure = error.message;
   }
-  return { rows: rows.subarray(0, reached * outputs.length), reached, failure };
+  return { rows, frames, path, reached, failure, step };
+}
+
+/* Main function of the worker: answers each request with progress and a result. */
+function work(scope) {
+  scope.onmessage = ({ data }) => {
+    let last = 0;
+    const result = simulate(data.module, data.request, (part) => {
+      if (part - last < 0.02) return;
+      last = part;
+      scope.postMessage({ id: data.id, part });
+    });
+    scope.postMessage({ id: data.id, result });
+  };
 }
