@@ -54,7 +54,9 @@ def player_of(scene: Scene) -> Player:
     )
 
 
-def write_page(path: Path, scene: Scene, case: str = "", table: object = None, notes: Sequence[str] = ()) -> Path:
+def write_page(
+    path: Path, scene: Scene, case: str = "", table: object = None, notes: Sequence[str] = (), live: object = None
+) -> Path:
     """Write an HTML page that plays the scene, above a table of `report.tables` and notes.
 
     Raises MissingToolError without three.js.
@@ -66,6 +68,7 @@ def write_page(path: Path, scene: Scene, case: str = "", table: object = None, n
         "description": chain.description,
         "verdict": "modes" if scene.cyclic else "in motion",
     }
+    values |= {} if live is None else {"live": live}
     values |= {"findings": (), "numbers": (), "player": player_of(scene), "table": table, "notes": notes}
     write_atomically(path, fill("report/player/animation.html.jinja", values))
     return path
