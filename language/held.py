@@ -20,8 +20,9 @@ _HALF = 0.5  # Fraction of a pulse's height that separates its inside from its o
 def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:
     """Yield values for the parts of an expression that do not depend on time.
 
-    A feature can be hidden at the initial values: `exp(-((t - 3)/0.01)^2 - x^2)` is tiny far from x = 0. It can
-    also be hidden at zero, as in `min(x, exp(-((t - 3)/0.01)^2))`. So several choices of values are tried.
+    A feature can be hidden at the initial values: `exp(-((t - 3)/0.01)^2 - x^2)` is tiny far from x
+    = 0. It can also be hidden at zero, as in `min(x, exp(-((t - 3)/0.01)^2))`. So several choices
+    of values are tried.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
 """Array expressions: common representation of description formulas and of the equations of motion.
 
-An `Expr` is immutable and has a shape: () for a scalar, (n,) for a vector, (n, m) for a matrix. The set of
-operations is small on purpose: a renderer has to support the list `OPERATIONS`. The functions of this
-module simplify their results. `Expr` itself does not simplify, so that a formula remains as written.
+An `Expr` is immutable and has a shape: () for a scalar, (n,) for a vector, (n, m) for a matrix. The
+set of operations is small on purpose: a renderer has to support the list `OPERATIONS`. The
+functions of this module simplify their results. `Expr` itself does not simplify, so that a formula
+remains as written.
 """
 
 from __future__ import annotations
@@ -337,8 +338,8 @@ def call(name: str, *arguments: Expr) -> Expr:
 def function(name: str, value: Expr, *arguments: Expr) -> Expr:
     """Return an expression that is also available as a named function of arrays.
 
-    Renderers with functions write a function call; all others use the value. If the value is constant, it is
-    returned instead.
+    Renderers with functions write a function call; all others use the value. If the value is
+    constant, it is returned instead.
     """
     if value.op == "constant":
         return value

@@ -26,8 +26,8 @@ class Piecewise:
     Attributes
     ----------
     pieces : ndarray, shape (m, PIECE)
-        Begin and coefficients of each piece, with begins in ascending order. The first piece extends to −∞
-        and the last one to +∞.
+        Begin and coefficients of each piece, with begins in ascending order. The first piece
+        extends to −∞ and the last one to +∞.
     kinks : bool
         Whether the slope jumps between pieces, so that solvers stop there.
     """

@@ -145,8 +145,8 @@ def _pressed(
 ) -> tuple[S, S, HuntCrossley[S] | None]:
     """Return stiffness, damping and optional Hunt–Crossley parameters of a unilateral element.
 
-    With the Hunt–Crossley law the damping is zero. The unit of its stiffness depends on the exponent, so that
-    it is part of the description text.
+    With the Hunt–Crossley law the damping is zero. The unit of its stiffness depends on the
+    exponent, so that it is part of the description text.
     """
     (effort, length), law = units, given.law
     unit, power = (f"{effort}/{length}", "") if law is None else (None, f", {effort}/{length}^{name}_exponent")

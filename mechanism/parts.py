@@ -565,7 +565,8 @@ class Mechanism(Generic[S, V, M]):
     def driven(self) -> tuple[int, ...]:
         """Indices of the coordinates whose constraint effort is an output.
 
-        These are the efforts of the drives that realise programmed constraints, and the reactions of a fixed base.
+        These are the efforts of the drives that realise programmed constraints, and the reactions
+        of a fixed base.
         """
         if self.programmed and self.actuated is not None:
             return self.actuated

@@ -25,7 +25,8 @@ def motion(
 ) -> ProgrammedTask[S]:
     """Return the constraint of a driven joint with coordinate k.
 
-    The constraint is the coordinate minus its prescribed position, or minus the output of an input filter.
+    The constraint is the coordinate minus its prescribed position, or minus the output of an input
+    filter.
     """
     coordinate, name = coordinates[k], given.name
     if given.position is None:

@@ -30,7 +30,8 @@ class RecordedMotion:
     name : str
         Name of the run.
     count : int
-        Number of valid animation frames. If the run broke off early, all later frames repeat the last one.
+        Number of valid animation frames. If the run broke off early, all later frames repeat the
+        last one.
     frames : ndarray, shape (S, K, 1 + bodies, 4, 4)
         World frames, m, the ground first, for S scale factors of the beam deformation and K times.
     """

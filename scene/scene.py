@@ -46,7 +46,8 @@ class Scene:
     scales : tuple of float
         Scale factors of the beam deformation, or of a mode's amplitude.
     motions : tuple of RecordedMotion
-        Runs or modes, which are shown one at a time. The last one is also drawn transparently behind them.
+        Runs or modes, which are shown one at a time. The last one is also drawn transparently
+        behind them.
     shapes, bars, marks : tuple
         Solids of the bodies, drawn connections, and arrows of forces.
     acting : ndarray, shape (K, marks, 3)

@@ -43,8 +43,8 @@ class Swing:
 def swinging(model: analysis.ReferenceModel, pose: Array, swings: Sequence[Swing], t: float = 0.0) -> Scene:
     """Return the animated scene of harmonic motions about a pose, with the mechanism at rest as the last motion.
 
-    The pose has shape (n,), rad or m, at time t, s. Kinematic loops are closed by the smallest projection;
-    they remain open if the projection fails.
+    The pose has shape (n,), rad or m, at time t, s. Kinematic loops are closed by the smallest
+    projection; they remain open if the projection fails.
 
     Raises
     ------

@@ -70,10 +70,11 @@ class Conditions:
         return Sizes(self._scale * u * v + self._offset, (self._scale * (u_q * v + u * v_q)).T)
 
     def wrenches(self, posture: Posture) -> Array:
-        """Return the wrench of each condition on each slot for a unit multiplier, shape (K, B, 6).
+        """Return the wrench of each condition on the ground and each body, shape (K, B, 6).
 
-        A wrench is a force followed by a moment about the posture's datum point, in world axes. The multiplier
-        is 1 N for a condition in metres, else 1 N·m.
+        The multiplier of the condition is one. A wrench is a force followed by a moment about the
+        posture's datum point, in world axes. The unit multiplier is 1 N for a condition in metres,
+        else 1 N·m.
         """
         parts = np.array([np.einsum("xby,byk->kbx", posture.T[:3], factor) for factor in (self._u, self._v)])
         other = parts.sum(axis=2)[::-1, :, None, :]
@@ -83,7 +84,7 @@ class Conditions:
 
 
 def _factors(closure: LoopClosure, condition: Condition, slots: int) -> Array:
-    """Return the constant vectors ũ and ṽ of a condition for each slot, shape (2, slots, 4)."""
+    """Return the constant vectors ũ and ṽ of a condition for the ground and each body, shape (2, B, 4)."""
     way = _origin(closure.b, slots) - _origin(closure.a, slots)
     match condition.kind:
         case "along":
@@ -107,7 +108,7 @@ def _origin(frame: JointFrame, slots: int) -> Array:
 
 
 def axis_vector(frame: JointFrame, i: int, slots: int) -> Array:
-    """Return axis i of a frame as a homogeneous vector of its body, shape (slots, 4)."""
+    """Return axis i of a frame as a homogeneous vector in the row of its body, shape (B, 4)."""
     vector = np.zeros((slots, 4))
     vector[frame.place.body + 1, :3] = frame.rotation[:, i]
     return vector

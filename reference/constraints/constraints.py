@@ -63,8 +63,8 @@ class ProgrammedGroup(RowGroup, Protocol):
     def slopes(self, state: KinematicState) -> Array:
         """Return the derivatives of the equations by the quantities x, shape (rows, quantities).
 
-        An equation of order 1 is differentiated by ẋ and one of order 2 by ẍ. The constraint Jacobian is the
-        product of these derivatives with ∂x/∂q.
+        An equation of order 1 is differentiated by ẋ and one of order 2 by ẍ. The constraint
+        Jacobian is the product of these derivatives with ∂x/∂q.
         """
         ...
 
@@ -115,10 +115,10 @@ class CompiledConstraints:
         self._none = Rows(np.zeros(0), np.zeros(0), np.zeros((0, mechanism.n)), np.zeros(0))
 
     def contact_wrenches(self, posture: Posture) -> Array:
-        """Return the wrench of each knife edge and closure equation on each slot, shape (rows, B, 6).
+        """Return the wrench of each knife edge and closure equation on all bodies, shape (rows, B, 6).
 
-        The multiplier of the equation is 1. A wrench is a force followed by a moment about the posture's datum
-        point, in world axes.
+        The multiplier of the equation is 1. A wrench is a force followed by a moment about the
+        posture's datum point, in world axes.
         """
         if posture.S.ndim > 2:
             return np.array([self.contact_wrenches(posture[k]) for k in range(len(posture.S))])
@@ -286,7 +286,7 @@ class KnifeEdges(RowGroup):
         return Sizes(np.zeros(K), (reach[:K] * slopes[:, K:]).T)
 
     def wrenches(self, posture: Posture) -> Array:
-        """Return the wrench of each knife edge on each slot for a unit multiplier, shape (rows, B, 6).
+        """Return the wrench of each knife edge on all bodies, shape (rows, B, 6), for a unit multiplier.
 
         It is the unit force n at the contact point. The reaction on the ground is omitted.
         """

@@ -38,9 +38,9 @@ class AllJoints:
 class Actuated:
     """Drives in some joints only, whose efforts τ follow from the inverse dynamics.
 
-    The n equations are [C_otherᵀ B] [λ; τ] = M q̈ + h − Q. C_other is the Jacobian of knife edges, closures
-    and the fixed base; its redundant equations are treated as in the description. B has one column of the
-    identity matrix for each actuated coordinate.
+    The n equations are [C_otherᵀ B] [λ; τ] = M q̈ + h − Q. C_other is the Jacobian of knife edges,
+    closures and the fixed base; its redundant equations are treated as in the description. B has
+    one column of the identity matrix for each actuated coordinate.
 
     Attributes
     ----------

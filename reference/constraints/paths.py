@@ -56,8 +56,8 @@ class Target:
     def _trapezoid(self, t: Number, since: float, begin: float, duration: float) -> Steps:
         """Return the step function of a leg with a trapezoidal velocity profile, and its two derivatives.
 
-        The phase depends on the begin of the time segment alone, so that a trial step beyond a switching time
-        continues with the same acceleration.
+        The phase depends on the begin of the time segment alone, so that a trial step beyond a
+        switching time continues with the same acceleration.
         """
         r, phase = self._ramp, sum(time <= since for time in self._switches(begin, duration))
         x, top = (t - begin) / duration, 1.0 / (1.0 - r)
@@ -191,9 +191,9 @@ def _product(a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]) -> tu
 class OrientationRows:
     """Orientation constraints of a path: φ = d/√(1 + tr Q) = 0 with Q = R_dᵀ R and d_i = −ε_imn Q_mn.
 
-    R_d are the prescribed axes, R the axes of the guided point, and ε the permutation symbol. The length of
-    φ is 2 sin(α/2) for an error of angle α. For small errors, φ contains the angles about the axes of R_d,
-    rad.
+    R_d are the prescribed axes, R the axes of the guided point, and ε the permutation symbol. The
+    length of φ is 2 sin(α/2) for an error of angle α. For small errors, φ contains the angles about
+    the axes of R_d, rad.
     """
 
     order = 0

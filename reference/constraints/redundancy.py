@@ -95,7 +95,8 @@ def _lengths(C: Array) -> Array:
 def rank_of(C: Array, least: float = TOLERANCE) -> Rank:
     """Return the rank of C, shape (m, n), from its singular values.
 
-    The rows of C have length 1. Singular values up to `least`, relative to the largest one, count as zero.
+    The rows of C have length 1. Singular values up to `least`, relative to the largest one, count
+    as zero.
     """
     values = np.linalg.svd(C, compute_uv=False) if C.size else np.zeros(0)
     tolerance = least * float(values.max(initial=0.0))
@@ -112,9 +113,9 @@ def independent_rows(C: Array, preferred: Sequence[Sequence[int]], least: float 
     C : ndarray, shape (m, n)
         Matrix with rows of length 1.
     preferred : sequence of sequence of int
-        Groups of row indices, in order of preference. A row is omitted only if it depends on rows of its own
-        group and of preceding groups. Within a group, QR decomposition of Cᵀ with column pivoting selects
-        the best conditioned rows.
+        Groups of row indices, in order of preference. A row is omitted only if it depends on rows
+        of its own group and of preceding groups. Within a group, QR decomposition of Cᵀ with column
+        pivoting selects the best conditioned rows.
     least : float
         Relative length up to which the independent part of a row counts as zero.
     """
@@ -139,9 +140,9 @@ def _extending(C: Array, candidates: list[int], chosen: list[int], least: float)
 def redundant_groups(C: Array, independent: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """Return the groups of mutually dependent rows of C, shape (m, n); a zero row is its own group.
 
-    Each redundant row is a linear combination of independent rows. Combinations that share a row belong to
-    one group. The groups do not depend on the choice of independent rows: they are the connected components
-    of a matroid.
+    Each redundant row is a linear combination of independent rows. Combinations that share a row
+    belong to one group. The groups do not depend on the choice of independent rows: they are the
+    connected components of a matroid.
     """
     kept = list(independent)
     groups: list[set[int]] = []
@@ -171,7 +172,8 @@ class Elimination:
     def __call__(self, C: Array) -> Array:
         """Return the selection matrix E, shape (r, m), for a constraint Jacobian C.
 
-        E C contains the selected equations. If λ' are their multipliers, those of all equations are λ = Eᵀ λ'.
+        E C contains the selected equations. If λ' are their multipliers, those of all equations are
+        λ = Eᵀ λ'.
         """
         del C
         return self._picked
@@ -180,15 +182,16 @@ class Elimination:
 class MinimumNorm:
     """r independent combinations of all equations, so that λ = Eᵀ λ' is the shortest vector of multipliers.
 
-    Multipliers without an effect form the null space of Cᵀ. The shortest λ has no component in this space.
+    Multipliers without an effect form the null space of Cᵀ. The shortest λ has no component in this
+    space.
 
     Parameters
     ----------
     rank : int
         Rank r of the constraint Jacobian C.
     sizes : ndarray, shape (m, n), optional
-        Bounds on the terms of C, from which rows of pure rounding errors are recognised. Without bounds, the
-        rows of C are compared by their lengths.
+        Bounds on the terms of C, from which rows of pure rounding errors are recognised. Without
+        bounds, the rows of C are compared by their lengths.
     unit : ndarray, shape (n,), or float
         Scale of each coordinate, see `comparable`.
     """

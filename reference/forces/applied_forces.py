@@ -84,7 +84,7 @@ class AppliedForces(ForceElements):
         return tuple(self._mark(force) for force, *_ in self._forces)
 
     def acting(self, state: KinematicState) -> Array:
-        """Return the vector of each applied force in world axes, shape (marks, 3), N.
+        """Return the vector of each applied force in world axes, shape (arrows, 3), N.
 
         The vector of an effort lies along the axis of its coordinate; for a rotation it is a moment, N·m.
         """
@@ -99,7 +99,7 @@ class AppliedForces(ForceElements):
         return effort_mark(self._mechanism, "forces", force.name, force.coordinate)
 
     def wrenches(self, state: KinematicState) -> Array:
-        """Return the wrench of the point forces on each slot, shape (B, 6)."""
+        """Return the wrench of the point forces on the ground and each body, shape (B, 6)."""
         total = np.zeros((self._slots, 6))
         for force, components, column in self._forces:
             if force.place is not None:
@@ -148,7 +148,7 @@ class _Given:
 
 
 def places(mechanism: Mechanism) -> list[Place]:
-    """Return the points of application of all applied forces, without efforts."""
+    """Return the points of application of all applied forces; efforts on joints have none."""
     return [force.place for force in mechanism.forces if force.place is not None]
 
 

@@ -20,7 +20,7 @@ from .element import ElementContext, ForceArrow, ForceContribution, ForceElement
 class _Part:
     """Force element with its compiled expressions.
 
-    Efforts are listed with the index of their coordinate, and point forces with the index of their point.
+    Each effort has the index of its coordinate, and each point force the index of its point.
     """
 
     element: LawElement
@@ -108,7 +108,7 @@ class LawForces(ForceElements):
         yield from (ForceArrow(table, name, "force", places[column]) for column, _ in part.forces)
 
     def acting(self, state: KinematicState) -> Array:
-        """Return the vector of each arrow in world axes, shape (marks, 3): a force, N, or a moment,
+        """Return the vector of each arrow in world axes, shape (arrows, 3): a force, N, or a moment,
         N·m.
         """
         found = [
@@ -122,7 +122,7 @@ class LawForces(ForceElements):
         return np.array(found).reshape(-1, 3)
 
     def wrenches(self, state: KinematicState) -> Array:
-        """Return the wrench of the forces at points on each slot, shape (B, 6)."""
+        """Return the wrench of all point forces on the ground and each body, shape (B, 6)."""
         total = np.zeros((len(self._mechanism.bodies) + 1, 6))
         places = [*self._mechanism.points.values()]
         for part in self._parts:
@@ -134,7 +134,7 @@ class LawForces(ForceElements):
 
 
 def _vector(force: tuple[CompiledExpression, ...], state: KinematicState) -> Array:
-    """Return a force from its three component expressions, shape (…, 3), N."""
+    """Return the force vector of three component expressions, shape (…, 3), N."""
     return np.stack([np.broadcast_to(part.number(state), state.q.shape[:-1]) for part in force], axis=-1)
 
 

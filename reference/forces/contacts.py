@@ -20,7 +20,7 @@ from .unilateral import NumericPressingLaw, Overlap, pressing_law
 @dataclass(frozen=True)
 class _Touch:
     """Contact between a point of a body and a plane; `column` is the index of the point among the
-    state's places.
+    points of a state.
     """
 
     contact: PlaneContact
@@ -34,12 +34,12 @@ class _Touch:
         return Overlap(name, f"contact {name}", self.depth, self.held, ("touches", "is clear"))
 
     def gap(self, state: KinematicState) -> Number:
-        """Return the signed distance of the point from its plane, m, negative in contact."""
+        """Return the signed distance of the contact point from its plane, m, negative in contact."""
         way = state.posture.datum - np.asarray(self.contact.origin, dtype=float)
         return (state.places.position[..., self.column] + way) @ self.contact.normal
 
     def depth(self, state: KinematicState) -> Number:
-        """Return the penetration depth of the point below its plane, m."""
+        """Return the penetration depth of the contact point below its plane, m."""
         return -self.gap(state)
 
     def held(self, state: KinematicState) -> Number:
@@ -48,7 +48,7 @@ class _Touch:
         return self.law.force(self.depth(state), -opening)
 
     def normal_force(self, state: KinematicState) -> Number:
-        """Return the normal force, N; it can be negative only in a trial step beyond an event."""
+        """Return the normal force of the contact, N, which is negative only in trial steps beyond an event."""
         return self.held(state) if self.overlap.acts(state) else 0.0 * self.held(state)
 
     def force(self, state: KinematicState) -> Array:
@@ -101,7 +101,7 @@ class Contacts(ForceElements):
         return ForceContribution(elastic, dissipative, applied, energy)
 
     def wrenches(self, state: KinematicState) -> Array:
-        """Return the wrench of the contact forces on each slot, shape (B, 6)."""
+        """Return the wrench of the contact forces on the ground and each body, shape (B, 6)."""
         total = np.zeros((self._slots, 6))
         for touch in self._touches:
             F = touch.force(state)

@@ -20,8 +20,8 @@ Input: TypeAlias = Callable[[float], float] | float | PiecewiseLinear
 def input_value(given: Input, t: float, since: float | None = None) -> float:
     """Return the value of an FMU input at time t, s.
 
-    An input from a table is evaluated on the linear piece that is active after time `since`, s, the begin of
-    the current time segment.
+    An input from a table is evaluated on the linear piece that is active after time `since`, s, the
+    begin of the current time segment.
     """
     if isinstance(given, PiecewiseLinear):
         return given.at(t, t if since is None else since)
@@ -133,9 +133,9 @@ class ForceElements:
         return ForceContribution()
 
     def wrenches(self, state: KinematicState) -> Array | float:
-        """Return the wrench of the elements on each slot, shape (B, 6).
+        """Return the wrench of the elements on the ground and each body, shape (B, 6).
 
-        A wrench is a force followed by a moment about the origin of the positions, in world axes.
+        A wrench is a force followed by a moment about the posture's datum point, in world axes.
         """
         del state
         return 0.0
@@ -173,7 +173,7 @@ class ForceElements:
         return ()
 
     def acting(self, state: KinematicState) -> Array:
-        """Return the force at point a of each picture, shape (marks, 3), world axes, N; N·m for a
+        """Return the force at point a of each picture, shape (pictures, 3), world axes, N; N·m for a
         moment.
         """
         del state

@@ -162,16 +162,18 @@ class ForceModel:
         return tuple(mark for element in self._elements for mark in element.marks)
 
     def acting(self, state: KinematicState) -> Array:
-        """Return the force at point a of each picture, shape (marks, 3), world axes, N; N·m for a
+        """Return the force at point a of each picture, shape (pictures, 3), world axes, N; N·m for a
         moment.
         """
         return np.vstack([np.zeros((0, 3)), *(element.acting(state) for element in self._elements)])
 
     def wrenches(self, state: KinematicState) -> Array:
-        """Return the wrenches of point forces and spring-damper closures on each slot, shape (B, 6).
+        """Return the sum of all external wrenches on the ground and each body, shape (B, 6).
 
-        A wrench is a force, N, followed by a moment about the posture's datum point, N·m, in world axes. Many
-        states yield shape (…, B, 6).
+        Point forces and spring-damper closures exert these wrenches.
+
+        A wrench is a force, N, followed by a moment about the posture's datum point, N·m, in world
+        axes. Many states yield shape (…, B, 6).
         """
         if state.is_many:
             return np.array([self.wrenches(one) for one in state.each()])
@@ -180,9 +182,7 @@ class ForceModel:
 
 
 def _reaction(element: ForceElements, state: KinematicState) -> ForceContribution:
-    """Return the forces of an element in one state or many; one state at a time if it cannot take
-    them together.
-    """
+    """Return the forces of an element; many states are evaluated one by one if necessary."""
     if element.takes_many or not state.is_many:
         try:
             return element.reaction(state)
@@ -200,7 +200,9 @@ def _sum(parts: Iterable[Array | float], zero: Array) -> Array:
 
 
 def _weights(mechanism: Mechanism) -> Array:
-    """Return the matrices m g c̃ᵀ of all slots with mass m, gravity g and centre of mass c̃, shape (4, B, 4).
+    """Return the matrices m g c̃ᵀ of the ground and all bodies, shape (4, B, 4).
+
+    The mass is m, the gravity vector g and the homogeneous centre of mass c̃.
 
     The sum of their element-wise products with the body transforms is the work of gravity.
     """

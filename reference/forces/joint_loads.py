@@ -96,7 +96,7 @@ class CompiledJointLoads:
         posture : Posture
             Transforms of the bodies.
         external : ndarray, shape (…, B, 6)
-            Wrenches of point forces and spring-damper closures on the slots.
+            Wrenches of point forces and spring-damper closures on the ground and each body.
         """
         HT = self._inertia @ np.moveaxis(posture.T, -3, -1)
         fixed = (
@@ -148,7 +148,7 @@ def _subtree(mechanism: Mechanism, root: int) -> list[float]:
 
 
 def _rate_of_momentum(T_ddot: Array, HT: Array) -> Array:
-    """Return ∫ r̈ dm and ∫ r × r̈ dm of each slot, shape (…, c, B, 6).
+    """Return ∫ r̈ dm and ∫ r × r̈ dm of the ground and each body, shape (…, c, B, 6).
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def closure_wrench(posture: Posture, closure: LoopClosure, wrenches: Array) -> A
     """Return the force and moment of a closure on the body of its frame b, shape (6,), N and N·m.
 
     The moment refers to the origin of frame b; all components are in world axes. The argument `wrenches`,
-    shape (rows, B, 6), contains the wrenches of the closure's constraint equations on all slots.
+    shape (rows, B, 6), contains the wrenches of its constraint equations on the ground and all bodies.
     """
     total = wrenches[:, closure.b.place.body + 1].sum(axis=0)
     total[3:] -= np.cross(frame_pose(posture, closure.b)[:3, 3], total[:3])

@@ -157,7 +157,7 @@ class Lines(ForceElements):
         return ForceContribution(elastic, dissipative, applied, energy, driven)
 
     def wrenches(self, state: KinematicState) -> Array:
-        """Return the wrenches of two-point force elements on the slots of both ends, shape (B, 6)."""
+        """Return the wrench of all two-point force elements on the ground and each body, shape (B, 6)."""
         total = np.zeros((self._slots, 6))
         for i, (line, (span, tension)) in enumerate(zip(self._lines, self._pulls(state), strict=True)):
             F = tension.total * span.direction

@@ -15,8 +15,8 @@ from .element import ElementContext, ForceArrow, ForceContribution, ForceElement
 class ReplacementJoints(ForceElements):
     """Closures that are modelled by springs and dampers between their frames.
 
-    Deformations d cause the forces −(C d + B ḋ) with stiffness C and damping B, and the generalised forces
-    Q = −(∂d/∂q)ᵀ(C d + B ḋ) (Urbaś 2016, equation (13)).
+    Deformations d cause the forces −(C d + B ḋ) with stiffness C and damping B, and the generalised
+    forces Q = −(∂d/∂q)ᵀ(C d + B ḋ) (Urbaś 2016, equation (13)).
     """
 
     takes_many = True
@@ -40,7 +40,7 @@ class ReplacementJoints(ForceElements):
         return ForceContribution(elastic, dissipative, energy=0.5 * np.sum(spring * rows.Phi, axis=-1))
 
     def wrenches(self, state: KinematicState) -> Array | float:
-        """Return the sum of the wrenches of all replacement joints on each slot, shape (B, 6)."""
+        """Return the wrench of all replacement joints on the ground and each body, shape (B, 6)."""
         return self.by_deformation(state).sum(axis=0) if self.closures else 0.0
 
     def powers(self, state: KinematicState) -> dict[str, float]:
@@ -71,7 +71,7 @@ class ReplacementJoints(ForceElements):
         return np.array([wrenches[owner == i, slot, :3].sum(axis=0) for i, slot in enumerate(slots)])
 
     def by_deformation(self, state: KinematicState) -> Array:
-        """Return the wrenches of the spring and damper of each deformation on all slots, shape (K, B, 6).
+        """Return the wrench of each deformation's spring and damper on the ground and each body, (K, B, 6).
 
         A wrench is a force followed by a moment about the posture's datum point, in world axes.
         """

@@ -24,8 +24,9 @@ from .unilateral import Overlap
 class Supports(ForceElements):
     """Springs and dampers between base and ground, along world axes.
 
-    The deflection is d = J (T_b r̃ − r_0), or U q_base if it is linearised (Jarzębowska et al. 2020, below
-    equation (14)). With stiffness S and damping D, the generalised force is Q = −(∂d/∂q)ᵀ(S d + D ḋ).
+    The deflection d is the displacement of the support's point on the base from its undeformed position.
+    The linearised deflection is U q_base for small angles (Jarzębowska et al. 2020, below equation (14)).
+    With stiffness S and damping D, the generalised force is Q = −(∂d/∂q)ᵀ(S d + D ḋ).
     """
 
     takes_many = True
@@ -129,8 +130,8 @@ class Supports(ForceElements):
     def _parts(self, state: KinematicState) -> Array:
         """Return the support forces of springs, dampers and slipping, shape (3, …, 3, supports), N.
 
-        The forces have the opposite sign: they act on the ground. A unilateral support acts only below the
-        ground, never pulls, and its tangential force does not exceed its normal force.
+        The forces have the opposite sign: they act on the ground. A unilateral support acts only
+        below the ground, never pulls, and its tangential force does not exceed its normal force.
         """
         free = self._free(state)
         parts = np.concatenate([free, np.zeros((1, *free.shape[1:]))])

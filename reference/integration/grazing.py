@@ -38,8 +38,8 @@ def instants(before: float, after: float, count: int) -> Array:
 def is_resolved(distances: Array, greatest: Array) -> bool:
     """Whether the samples of event indicators determine their values between the samples.
 
-    The indicators at the times of `instants` have shape (N, m). Their greatest magnitudes so far in the run
-    have shape (m,).
+    The indicators at the times of `instants` have shape (N, m). Their greatest magnitudes so far in
+    the run have shape (m,).
     """
     known = distances[:, np.isfinite(distances).all(axis=0)]
     last = np.abs(dct(known, type=1, axis=0)[-_LAST:]).max(axis=0) / (len(known) - 1)
@@ -51,8 +51,8 @@ def is_resolved(distances: Array, greatest: Array) -> bool:
 def suspected(times: Array, distances: Array) -> list[tuple[int, int]]:
     """Return the pairs (i, k) for which event indicator k can vanish near sample i, in the order of time.
 
-    The indicator is nonnegative at the sample and at both of its neighbours. Times have shape (N,), s, and
-    indicators have shape (N, m).
+    The indicator is nonnegative at the sample and at both of its neighbours. Times have shape (N,),
+    s, and indicators have shape (N, m).
     """
     t, d = (times[:-2, None], times[1:-1, None], times[2:, None]), (distances[:-2], distances[1:-1], distances[2:])
     with np.errstate(all="ignore"):  # Straight lines have no vertex; undefined indicators are nan.

@@ -53,9 +53,9 @@ class Integrator:
     step : float
         Step length of the method RK4, s.
     longest : float
-        Longest step of the methods of SciPy, s. On a smooth motion their steps would grow to the stability
-        limit of the constraint stabilisation, where small signals are inaccurate. Radau IIA damps these
-        components and needs no limit.
+        Longest step of the methods of SciPy, s. On a smooth motion their steps would grow to the
+        stability limit of the constraint stabilisation, where small signals are inaccurate. Radau
+        IIA damps these components and needs no limit.
     """
 
     method: str
@@ -81,8 +81,9 @@ class Integrator:
         y : ndarray, shape (k,)
             Initial state.
         record : callable
-            Function that is called after each step with the step's begin and end, s, the state at its end, and
-            the interpolant. It can return a time within the step at which the integration ends.
+            Function that is called after each step with the step's begin and end, s, the state at
+            its end, and the interpolant. It can return a time within the step at which the
+            integration ends.
         pace : Pace
             Longest steps over time.
 

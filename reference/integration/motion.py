@@ -1,8 +1,9 @@
 """First-order system ẏ = f(t, y) of the equations of motion, in the form that integrators use.
 
-The state is y = (q, q̇, z, lag) with coordinates, velocities, bristle deflections z and filter states. The
-formulation `gpme_reduced` has only the independent velocities q̇_i; the dependent ones follow from
-the constraints (Krasinskiy 2023, equation (7)). GPME means generalised programmed motion equations.
+The state is y = (q, q̇, z, lag) with coordinates, velocities, bristle deflections z and filter
+states. The formulation `gpme_reduced` has only the independent velocities q̇_i; the dependent ones
+follow from the constraints (Krasinskiy 2023, equation (7)). GPME means generalised programmed
+motion equations.
 """
 
 from __future__ import annotations
@@ -71,8 +72,8 @@ class FormulatedModel:
     def settled(self, t: float, y: Array, segment: Segment, most: float) -> Array:
         """Return the state vector next to y that fulfils the constraints at time t, s, shape (size,).
 
-        If a position would change by more than `most`, rad or m, the correction is larger than integration
-        errors; y is then returned unchanged.
+        If a position would change by more than `most`, rad or m, the correction is larger than
+        integration errors; y is then returned unchanged.
         """
         state, _ = self.moment(t, y, segment)
         q, qd = project(self.model, state.q, state.qd, t)

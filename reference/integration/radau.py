@@ -218,8 +218,8 @@ class Radau:
     def _solved(self, h: float) -> tuple[_Polynomial, Array, float, float] | None:
         """Return the solution of a step of length h, or None if Newton's method fails.
 
-        The results are the polynomial, the derivative f at its end, the error relative to the tolerance, and
-        the contraction of Newton's method.
+        The results are the polynomial, the derivative f at its end, the error relative to the
+        tolerance, and the contraction of Newton's method.
         """
         times, size = self.t + h * _SCHEME.nodes, self._atol + self._rtol * np.abs(self.y)
         Z = self._guess(times)
@@ -293,8 +293,8 @@ class Radau:
 def _error(series: Array) -> float:
     """Return the error estimate from the last Legendre coefficients.
 
-    It is the larger of the last coefficient and its extrapolation from the two coefficients before, because
-    the last coefficient can vanish by chance at a jump.
+    It is the larger of the last coefficient and its extrapolation from the two coefficients before,
+    because the last coefficient can vanish by chance at a jump.
     """
     before, last, final = (_norm(row) for row in series[-3:])
     return max(final, last * min(1.0, last / max(before, _TINY)))

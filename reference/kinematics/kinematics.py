@@ -32,9 +32,9 @@ _ONE = np.eye(4)
 class Posture:
     """Homogeneous transforms of all bodies at one state, with their derivatives.
 
-    Slot 0 is the ground and slot b + 1 is body b; B is the number of slots. The transforms lead from
-    body frames to world axes at the datum point. They lie side by side: T[…, :, b + 1, :] is T_b. So a
-    product with all of them is one matrix product.
+    Index 0 is the ground and index b + 1 is body b, so that there are B transforms for B − 1
+    bodies. The transforms lead from body frames to world axes at the datum point. They lie side by
+    side: T[…, :, b + 1, :] is T_b. So a product with all of them is one matrix product.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Posture:
     S : ndarray, shape (…, 4n, 4)
         Matrices S_i, one above the other, with ∂T_b/∂q_i = S_i T_b.
     moves : ndarray, shape (n, 4, B, 4)
-        1 for the slots that coordinate i moves, else 0.
+        1 for the bodies that coordinate i moves, else 0.
     """
 
     datum: Array
@@ -134,7 +134,7 @@ class VectorMotion:
 
 
 class Vectors:
-    """P vectors Σ_b T_b x̃_b of a mechanism, compiled for fast evaluation.
+    """P vectors that are linear in the body transforms, Σ_b T_b x̃_b, compiled for fast evaluation.
 
     Parameters
     ----------
@@ -155,8 +155,8 @@ class Vectors:
     def sizes(self, posture: Posture) -> tuple[Array, Array]:
         """Return bounds on the terms of the vectors' sums, shape (P,), and of their q-derivatives, shape (n, P).
 
-        A rounding error is about this bound times the machine precision. The bounds are vector lengths, so
-        that they do not depend on the orientation of the axes.
+        A rounding error is about this bound times the machine precision. The bounds are vector
+        lengths, so that they do not depend on the orientation of the axes.
         """
         parts = self._homogeneous.reshape(len(self._homogeneous) // 4, 4, self._homogeneous.shape[1])
         own, pointed = np.linalg.norm(parts[:, :3], axis=1), np.abs(parts[:, 3])

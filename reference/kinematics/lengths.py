@@ -66,7 +66,7 @@ class Length(Protocol):
         """
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """Return the wrenches on all slots that do unit work per unit of length, shape (B, 6).
+        """Return the wrenches on the ground and all bodies that do unit work per unit of length, (B, 6).
 
         Moments refer to the datum point of the posture.
 
@@ -102,7 +102,7 @@ class Distance(_Named):
     columns : tuple of int
         Indices of a and b among the points of a state.
     slots : tuple of int
-        Slots of the bodies that carry a and b.
+        Indices of the bodies that carry a and b, with the ground first.
     """
 
     columns: tuple[int, int]
@@ -126,7 +126,7 @@ class Distance(_Named):
         return np.asarray(of_places[:, self.columns].sum(axis=1))
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """Return the pair of unit forces that pushes both ends apart, as wrenches on all slots,
+        """Return the pair of unit forces that pushes both ends apart, as wrenches on all bodies,
         shape (B, 6).
         """
         position = places.position[:, self.columns]
@@ -144,7 +144,7 @@ class Height(_Named):
     Attributes
     ----------
     column, slot : int
-        Index of the point among the points of a state, and slot of its body.
+        Index of the point among the points of a state, and index of its body with the ground first.
     origin, normal : ndarray, shape (3,)
         A point of the plane, m, and its unit normal, both in the world frame.
     """
@@ -169,7 +169,7 @@ class Height(_Named):
         return np.asarray(of_places[:, self.column])
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """Return the unit force along the plane's normal as wrenches on all slots, shape (B, 6)."""
+        """Return the unit force along the plane's normal as wrenches on all bodies, shape (B, 6)."""
         total = np.zeros(of_coordinates.shape[1:])
         moment = np.cross(places.position[:, self.column], self.normal)
         total[self.slot] = np.concatenate([self.normal, moment])
@@ -190,7 +190,7 @@ class LinearHeight(_Named):
         return np.abs(self.slopes)
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """Return the generalised forces `slopes` on the coordinates as wrenches on all slots, shape
+        """Return the generalised forces `slopes` on the coordinates as wrenches on all bodies, shape
         (B, 6).
         """
         return np.asarray(np.tensordot(self.slopes, of_coordinates, 1))

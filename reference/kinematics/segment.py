@@ -53,8 +53,8 @@ class Segment:
         key : hashable
             Key of the condition.
         margin : float or ndarray, shape (N,)
-            Event indicator in the current state or in many. Its sign decides if the segment does not fix the
-            condition.
+            Event indicator in the current state or in many. Its sign decides if the segment does
+            not fix the condition.
 
         Raises
         ------

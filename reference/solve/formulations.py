@@ -18,7 +18,8 @@ from ..kinematics.jet import Number
 from ..kinematics.segment import NotVectorisable
 from .gpme import CoordinatePartition, choose_dependent, solve_scaled
 
-# Ratio of C_d's smallest pivot to its value at the choice of the coordinates below which the choice is repeated.
+# The dependent coordinates are chosen again if the smallest pivot of their Jacobian falls below this fraction
+# of its value at the last choice.
 _WORN = 0.5
 
 
@@ -98,7 +99,9 @@ class Gpme:
         return self._last, ratios, pivot
 
     def determinant(self, C: Array) -> Array:
-        """Return det C_d of the current partition with the independent equations of C.
+        """Return the determinant of the Jacobian C_d of the dependent coordinates, shape (…).
+
+        C_d contains the independent equations of C.
 
         Unlike that of the combined equations E C, the sign of this determinant is meaningful.
         """
@@ -110,7 +113,8 @@ class Gpme:
         Raises
         ------
         SolveError
-            If C_d or the equations are singular, or if the motion has diverged.
+            If the equations or the Jacobian of the dependent coordinates are singular, or if the
+            motion has diverged.
         NotVectorisable
             If no single partition suits all of many states.
         """
@@ -122,7 +126,8 @@ class Gpme:
         Raises
         ------
         SolveError
-            If C_d or the equations are singular, or if the motion has diverged.
+            If the equations or the Jacobian of the dependent coordinates are singular, or if the
+            motion has diverged.
         """
         basis, rows, wanted = self._independent(system)
         qdd, partition = self._motion(system, rows, wanted)
@@ -148,9 +153,10 @@ class Gpme:
 class ReducedGpme(Gpme):
     """Reduced generalised programmed motion equations (GPME) with state variables q and q̇_i.
 
-    The dependent velocities q̇_d follow from the velocity constraints (Krasinskiy 2023, equation (7)). The
-    partition is fixed, because it defines the state variables. A run must not pass a configuration with
-    singular C_d. An integrator could step over it, so the sign of det C_d is monitored.
+    The dependent velocities q̇_d follow from the velocity constraints (Krasinskiy 2023, equation
+    (7)). The partition is fixed, because it defines the state variables. A run must not pass a
+    configuration with singular Jacobian C_d of the dependent coordinates. An integrator could step
+    over it, so the sign of det C_d is monitored.
     """
 
     reduced = True
@@ -164,7 +170,8 @@ class ReducedGpme(Gpme):
         Raises
         ------
         SolveError
-            If C_d is singular, or if its determinant has changed sign since the first call.
+            If the Jacobian of the dependent coordinates is singular, or if its determinant has
+            changed sign since the first call.
         """
         partition, basis = self.partition(C), self.choice.basis(C)
         side = np.sign(self.determinant(C))
@@ -175,8 +182,9 @@ class ReducedGpme(Gpme):
     def _motion(self, system: System, rows: Array, wanted: Array) -> tuple[Array, CoordinatePartition]:
         """Solve (VᵀMV) q̈_i = Vᵀ(Q − h − M [0; C_d⁻¹ wanted]) for the independent accelerations.
 
-        The columns of V span the motions that the constraints allow; `wanted` is the right-hand side of the
-        constraints at acceleration level.
+        The columns of V span the motions that the constraints allow; `wanted` is the right-hand
+        side of the constraints at acceleration level, and C_d is the Jacobian of the dependent
+        coordinates.
         """
         partition, D, pivot = self._current(rows)
         partition.check(system.t, pivot)

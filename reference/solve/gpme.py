@@ -19,7 +19,8 @@ from ..constraints.redundancy import scaled as _scaled
 from ..kinematics.jet import Number
 
 _ROUNDING = 1e-13  # Smallest pivot of a regular matrix with rows of length 1.
-# Smallest pivot of a regular C_d, with the rows of C scaled to length 1; it leaves about six digits.
+# Smallest pivot of a regular Jacobian C_d of the dependent coordinates, with rows of length 1. It leaves
+# about six digits of accuracy.
 _SINGULAR = 1e-10
 _RANK = 1e-8  # Smallest pivot of an independent column, with the rows of C scaled to length 1.
 
@@ -27,9 +28,9 @@ _RANK = 1e-8  # Smallest pivot of an independent column, with the rows of C scal
 def choose_dependent(mechanism: Mechanism, C: Array) -> tuple[int, ...]:
     """Return the indices of dependent coordinates, one for each of the m rows of C, shape (m, n).
 
-    QR decomposition with column pivoting selects coordinates with well-conditioned columns. Coordinates of
-    joints, and of a fixed base, are preferred. Other coordinates are used only if C_d would otherwise be
-    singular.
+    QR decomposition with column pivoting selects coordinates with well-conditioned columns.
+    Coordinates of joints, and of a fixed base, are preferred. Other coordinates are used only if
+    their columns would otherwise be singular.
 
     Raises
     ------
@@ -55,7 +56,7 @@ def dependent_indices(mechanism: Mechanism, names: Sequence[str], rows: int) -> 
     Raises
     ------
     SolveError
-        If a name is unknown, or if the number of names differs from `rows`.
+        If a name is unknown, or if their number differs from `rows`, the number of independent equations.
     """
     known = [c.name for c in mechanism.coordinates]
     unknown = [name for name in names if name not in known]
@@ -118,8 +119,9 @@ class CoordinatePartition:
     def eliminated(self, C: Array, wanted: Array) -> tuple[Array, Array]:
         """Return C_d⁻¹ wanted, shape (…, m, c), and the smallest pivot of C_d, shape (…).
 
-        The rows of C are scaled to length 1, so that the pivot measures the distance of C_d from singularity.
-        It is 1 without rows.
+        C_d contains the columns of the dependent coordinates in C. The rows of C are scaled to
+        length 1, so that the pivot measures the distance of C_d from singularity. It is 1 without
+        rows.
         """
         if not C.shape[-2]:
             return np.zeros_like(wanted), np.ones(C.shape[:-2])
@@ -134,32 +136,43 @@ class CoordinatePartition:
     def ratios(self, C: Array) -> tuple[Array, Array]:
         """Return D = ∂q̇_d/∂q̇_i = −C_d⁻¹ C_i, shape (…, m, n − m), and the smallest pivot of C_d.
 
+        Indices d and i denote dependent and independent coordinates.
+
         The pivot is not checked here; see `check`.
         """
         solution, pivot = self.eliminated(C, C[..., self.independent])
         return -solution, pivot
 
     def check(self, t: Number, pivot: Array) -> None:
-        """Raise SolveError if C_d is singular, judged by its smallest pivot, shape (…)."""
+        """Raise SolveError if the Jacobian C_d of the dependent coordinates is singular, by its smallest pivot."""
         self.require(t, pivot > _SINGULAR)
 
     def does(self, pivot: Array) -> bool:
-        """Whether C_d is regular in all states, judged by its smallest pivots."""
+        """Whether the Jacobian of the dependent coordinates is regular in all states, by its pivots."""
         return bool(np.all(pivot > _SINGULAR))
 
     def require(self, t: Number, regular: Any) -> None:
-        """Raise SolveError with the first of the times, s, shape (…), at which C_d is not regular."""
+        """Raise SolveError with the first time, s, at which `regular` is false for the Jacobian C_d.
+
+        C_d contains the columns of the dependent coordinates."""
         if not np.all(regular):
             raise SolveError(self.singular(float(np.min(np.where(regular, np.inf, t)))))
 
     def solved_for(self, t: Number, C: Array, wanted: Array) -> Array:
-        """Return C_d⁻¹ wanted, shape (…, m, c); raises SolveError if C_d is singular."""
+        """Return C_d⁻¹ wanted, shape (…, m, c), with the Jacobian C_d of the dependent coordinates.
+
+        Raises
+        ------
+        SolveError
+            If C_d is singular."""
         solution, pivot = self.eliminated(C, wanted)
         self.check(t, pivot)
         return solution
 
     def completed(self, t: Number, C: Array, nu: Array, qd: Array) -> Array:
         """Return velocities with q̇_i from `qd` and q̇_d = C_d⁻¹(ν − C_i q̇_i), shape (…, n).
+
+        Indices d and i denote dependent and independent coordinates.
 
         The right-hand side ν has shape (…, m). See Jarzębowska et al. 2020, equation (19).
 
@@ -173,10 +186,11 @@ class CoordinatePartition:
         return whole
 
     def singular(self, t: float) -> str:
-        """Return the error message for a singular C_d at time t, s."""
+        """Return the error message for a singular Jacobian of the dependent coordinates at time t, s."""
         return (
             f"the constraints {self._rows} cannot be solved for {', '.join(self.names)} at t = {t:.9g} s:"
-            " C_d is singular there; choose other dependent coordinates, or change the motion"
+            " their columns of the constraint Jacobian are singular; choose other dependent coordinates, or change"
+            " the motion"
         )
 
     def accelerations(self, t: Number, D: Array, M: Array, force: Array, C: Array, wanted: Array) -> Array:
@@ -214,10 +228,10 @@ class CoordinatePartition:
         return scale[..., None] * solve_scaled(t, A * scale[..., None, :], b, self._coordinates)
 
     def multipliers(self, C: Array, effort: Array) -> Array:
-        """Return the multipliers λ, shape (…, m, c), from C_dᵀ λ = effort_d.
+        """Return the multipliers λ, shape (…, m, c), from the dependent coordinates: C_dᵀ λ = effort_d.
 
-        The effort is M q̈ + h − Q, shape (…, n, c). For a solution of the equations of motion it equals Cᵀ λ in
-        all coordinates, so that the dependent ones suffice.
+        The effort is M q̈ + h − Q, shape (…, n, c). For a solution of the equations of motion it
+        equals Cᵀ λ in all coordinates, so that the dependent ones suffice.
         """
         if not C.shape[-2]:
             return effort[..., :0, :]

@@ -39,9 +39,9 @@ class Nearest:
     gap : float
         Largest constraint value |Φ| relative to the magnitude of its terms.
     uncertainty : float
-        Error of the coordinates relative to the mechanism's extent: the largest change that is invisible in
-        the constraints because of rounding. Near a singular configuration it is much larger than rounding
-        errors, because the constraints hardly change there.
+        Error of the coordinates relative to the mechanism's extent: the largest change that is
+        invisible in the constraints because of rounding. Near a singular configuration it is much
+        larger than rounding errors, because the constraints hardly change there.
     """
 
     state: KinematicState
@@ -81,8 +81,8 @@ class Manifold:
     def nearest(self, state: KinematicState) -> Nearest:
         """Return the nearest state with the same velocities that fulfils the position constraints.
 
-        The method is a sequence of minimum-norm Gauss–Newton steps, halved while the constraint values would
-        increase. Redundant constraints are allowed.
+        The method is a sequence of minimum-norm Gauss–Newton steps, halved while the constraint
+        values would increase. Redundant constraints are allowed.
         """
         Phi, C = self._gap(state)
         step = self._step(Phi, C)

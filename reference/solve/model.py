@@ -58,8 +58,8 @@ class Evaluation:
     multipliers : ndarray, shape (m,)
         Multipliers λ, N for an equation in metres, N·m for one in radians, and N for a knife edge.
     contacts : ndarray, shape (k,)
-        Multipliers of knife edges and closures. They differ from `multipliers` only if some joints have no
-        drive.
+        Multipliers of knife edges and closures. They differ from `multipliers` only if some joints
+        have no drive.
     rows : tuple of str
         Names of the m constraint equations.
     dependent : tuple of str
@@ -69,7 +69,8 @@ class Evaluation:
     z_dot : ndarray, shape (f,)
         Time derivatives of the friction states, rad/s or m/s.
     friction_residual : float
-        Relative residual |τ − μ·arm·f_n(τ)|/|τ| of the loop between friction efforts τ and joint reactions.
+        Relative residual |τ − μ·arm·f_n(τ)|/|τ| of the loop between friction efforts τ and joint
+        reactions.
     """
 
     M: Array
@@ -206,7 +207,8 @@ class ReferenceModel:
         Parameters
         ----------
         segment : Segment, optional
-            Current time segment. By default it begins at t, and each condition has its truth value at the state.
+            Current time segment. By default it begins at t, and each condition has its truth value
+            at the state.
         lag : ndarray, optional
             States of the input filters, see `KinematicState`; zero by default.
         """
@@ -218,10 +220,9 @@ class ReferenceModel:
     def mass(self, posture: Posture) -> tuple[Array, Array]:
         """Return the mass matrix M, shape (…, n, n), and the velocity terms h, shape (…, n).
 
-        With the pseudo-inertia H of each body, M_ij = Σ tr(T_i H T_jᵀ) and
-        h_i = Σ tr(T_i H (Σ_mn T_mn q̇_m q̇_n)ᵀ).
-        Indices of the body transform T denote partial derivatives by coordinates. The rotor inertia of drives
-        (armature) is added to the diagonal of M.
+        With the pseudo-inertia H of each body, M_ij = Σ tr(T_i H T_jᵀ) and h_i = Σ tr(T_i H (Σ_mn
+        T_mn q̇_m q̇_n)ᵀ). Indices of the body transform T denote partial derivatives by
+        coordinates. The rotor inertia of drives (armature) is added to the diagonal of M.
         """
         shape = (*posture.datum.shape[:-1], self.mechanism.n, -1)
         TH = (posture.T.swapaxes(-3, -2) @ self._inertia).swapaxes(-3, -2)
@@ -353,8 +354,8 @@ class ReferenceModel:
     ) -> _Solution:
         """Return the solution of the equations of motion with joint friction.
 
-        Accelerations and multipliers are affine in the friction efforts, so that the loop between friction and
-        joint reactions is a small system of equations in the friction efforts.
+        Accelerations and multipliers are affine in the friction efforts, so that the loop between
+        friction and joint reactions is a small system of equations in the friction efforts.
         """
         M, C, units, many = given.M, given.rows.C, self.friction.units, state.q.shape[:-1]
         force = np.zeros((*state.q.shape, 1 + units.shape[1]))

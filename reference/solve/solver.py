@@ -23,7 +23,8 @@ from .gpme import choose_dependent, dependent_indices
 from .manifold import Manifold
 from .model import ReferenceModel, Start
 
-# Factor on the coordinates' error that yields the length, relative to its terms, of a row that counts as zero.
+# A constraint row counts as zero if its length, relative to its terms, is below this multiple of the error
+# of the coordinates.
 _MARGIN = 10.0
 
 
@@ -164,8 +165,8 @@ class Solvability:
     independent : tuple of str
         Names of independent equations. They are the ones in use unless `redundant = "minimum_norm"`.
     without_drive : tuple of str
-        Names of independent equations that no drive realises: knife edges, closures and a fixed base. Empty
-        if all joints have a drive.
+        Names of independent equations that no drive realises: knife edges, closures and a fixed
+        base. Empty if all joints have a drive.
     redundant : tuple of tuple of str
         Groups of mutually dependent equations.
     rank : int
