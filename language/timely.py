@@ -86,8 +86,8 @@ def _has_table(tree: Expr) -> bool:
 
 
 def _without_states(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """Yield functions of time inside of mixed expressions: reciprocals of divisors, and conditions
-    as 1 or 0.
+    """Yield functions of time in an expression of time and states: reciprocals of divisors, and
+    conditions as 1 or 0.
     """
     if tree.op == "/" and _is_timely(parameters, tree.args[1]):
         yield differentiate.ONE / tree.args[1]

@@ -62,7 +62,10 @@ class Conditions:
         )
 
     def sizes(self, posture: Posture) -> Sizes:
-        """Return bounds on the terms of the conditions' values and Jacobian before cancellation."""
+        """Return the magnitudes of the summed terms in the conditions' values and Jacobian.
+
+        They scale the estimates of rounding errors.
+        """
         reach, slopes = self._vectors.sizes(posture)
         (u, v), (u_q, v_q) = (
             (part[..., : len(self.owner)], part[..., len(self.owner) :]) for part in (reach, slopes)

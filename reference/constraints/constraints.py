@@ -47,8 +47,9 @@ class RowGroup(Protocol):
         ...
 
     def sizes(self, state: KinematicState) -> Sizes:
-        """Return bounds on the terms of the group's constraint values Φ and Jacobian C before
-        cancellation.
+        """Return the magnitudes of the summed terms in the group's constraint values Φ and Jacobian C.
+
+        They scale the estimates of rounding errors.
         """
         ...
 
@@ -134,8 +135,9 @@ class CompiledConstraints:
         return [task.reading for task in self.tasks if isinstance(task, _ExpressionRow)]
 
     def sizes(self, state: KinematicState) -> Sizes:
-        """Return bounds on the terms of all constraint values and of their Jacobian before
-        cancellation.
+        """Return the magnitudes of the summed terms in all constraint values and in their Jacobian.
+
+        They scale the estimates of rounding errors.
         """
         parts = [group.sizes(state) for group in self._groups]
         phi = [np.zeros(0), *(part.Phi for part in parts)]
@@ -148,8 +150,9 @@ class CompiledConstraints:
 
 
 def programmed(entry: ProgrammedTask, quantities: Quantities, reader: ExpressionCompiler) -> list[ProgrammedGroup]:
-    """Return the groups of equations of a programmed constraint; a path can have positions and
-    orientations.
+    """Return the groups of equations of a programmed constraint.
+
+    A path has one group for positions and, if orientations are prescribed, one for these.
     """
     if entry.path is not None:
         places = PathRows(entry.name, entry.path, quantities)
@@ -184,7 +187,9 @@ class _ExpressionRow:
 
     def _velocity_row(self, state: KinematicState) -> Rows:
         jet, used, rates = self.reading.jet(state), self.reading.positions, self.reading.velocities
-        by_rate = jet.gradient[..., 1 + len(used) :]  # The gradient ends with the velocities.
+        by_rate = jet.gradient[
+            ..., 1 + len(used) :
+        ]  # At order 1 the gradient has no accelerations; its last entries belong to the velocities.
         none = np.zeros_like(jet.value)
         return _row(none, jet.value, by_chain(by_rate, state.jacobian[..., rates, :]), -jet.rate)
 
@@ -209,8 +214,9 @@ class _ExpressionRow:
 
     @property
     def _leading(self) -> tuple[Indices, slice]:
-        """Indices of the quantities whose derivative has the order of the equation, and their slice
-        of the gradient.
+        """Indices of the quantities in the equation's leading derivative, and their slice of the gradient.
+
+        The leading derivative is x, ẋ or ẍ for the order 0, 1 or 2 of the equation.
         """
         used = (self.reading.positions, self.reading.velocities, self.reading.accelerations)
         first = 1 + sum(map(len, used[: self.order]))
@@ -281,7 +287,10 @@ class KnifeEdges(RowGroup):
         return Rows(np.zeros(K), np.sum(n * v, axis=-2), slopes, -np.sum(rate, axis=-2))
 
     def sizes(self, state: KinematicState) -> Sizes:
-        """Return bounds on the terms of the Jacobian of all knife edges before cancellation."""
+        """Return the magnitudes of the summed terms in the Jacobian of all knife edges.
+
+        They scale the estimates of rounding errors.
+        """
         K, (reach, slopes) = len(self.names), self._vectors.sizes(state.posture)
         return Sizes(np.zeros(K), (reach[:K] * slopes[:, K:]).T)
 

@@ -18,9 +18,7 @@ _LEFT = 1e-6
 
 
 class AllJoints:
-    """Drives in all joints, so that the multipliers of knife edges and closures are their
-    reactions.
-    """
+    """Drives in all joints; the reactions of knife edges and closures are then their own multipliers."""
 
     rows: tuple[int, ...] = ()
 
@@ -70,7 +68,8 @@ class Actuated:
         kept : sequence of int
             Indices of independent equations.
         sizes, unit : ndarray
-            Bounds on the terms of C, and scales of the coordinates; see `redundancy.MinimumNorm`.
+            Magnitudes of the summed terms in C, and scales of the coordinates; see
+            `redundancy.MinimumNorm`.
 
         Raises
         ------
@@ -91,8 +90,9 @@ class Actuated:
         self._check(mechanism, constraints, C)
 
     def contacts(self, C: Array, effort: Array, multipliers: Array) -> Array:
-        """Return the multipliers of knife edges and closures, shape (…, k, c), from M q̈ + h − Q,
-        shape (…, n, c).
+        """Return the multipliers of knife edges and closures, shape (…, k, c), by inverse dynamics.
+
+        The argument `effort` is M q̈ + h − Q, shape (…, n, c).
         """
         if C.ndim > 2:
             parts = zip(C, effort, multipliers, strict=True)

@@ -132,8 +132,9 @@ class PathRows:
         )
 
     def sizes(self, state: KinematicState) -> Sizes:
-        """Return bounds on the terms of the path's constraint values and Jacobian before
-        cancellation.
+        """Return the magnitudes of the summed terms in the path's constraint values and Jacobian.
+
+        They scale the estimates of rounding errors.
         """
         C = np.abs(self._rotation) @ self._quantities.jacobian_sizes(state)[self._point]
         far = np.linalg.norm(state.x[self._point]) + np.linalg.norm(self._origin)
@@ -220,8 +221,9 @@ class OrientationRows:
         return Rows(d / np.sqrt(s), (d_dot - d * s_dot / (2.0 * s)) / np.sqrt(s), C, -second / np.sqrt(s))
 
     def sizes(self, state: KinematicState) -> Sizes:
-        """Return bounds on the terms of the orientation constraints and their Jacobian; axes have
-        length 1.
+        """Return the magnitudes of the summed terms in the orientation constraints and their Jacobian.
+
+        They scale the estimates of rounding errors. Axes have length 1.
         """
         turning = self._quantities.jacobian_sizes(state)[self._used].max(axis=(0, 1))
         return Sizes(np.ones(3), np.tile(turning, (3, 1)))

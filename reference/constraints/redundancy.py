@@ -75,7 +75,7 @@ def comparable(C: Array, sizes: Array, unit: Array, uncertainty: float = 0.0) ->
     C : ndarray, shape (m, n)
         Constraint Jacobian.
     sizes : ndarray, shape (m, n)
-        Bounds on the terms of C's entries before cancellation.
+        Magnitudes of the summed terms in C's entries, for rounding error estimates.
     unit : ndarray, shape (n,)
         Scale of each coordinate: the change that is equivalent to 1 m, in rad or m.
     uncertainty : float
@@ -190,8 +190,8 @@ class MinimumNorm:
     rank : int
         Rank r of the constraint Jacobian C.
     sizes : ndarray, shape (m, n), optional
-        Bounds on the terms of C, from which rows of pure rounding errors are recognised. Without
-        bounds, the rows of C are compared by their lengths.
+        Magnitudes of the summed terms in C, from which rows of pure rounding errors are recognised.
+        Without magnitudes, the rows of C are compared by their lengths.
     unit : ndarray, shape (n,), or float
         Scale of each coordinate, see `comparable`.
     """

@@ -35,14 +35,14 @@ class Rows:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Bounds on the terms of m constraint equations before cancellation.
+    """Magnitudes of the summed terms in m constraint equations, for estimates of rounding errors.
 
     Attributes
     ----------
     Phi : ndarray, shape (m,)
-        Bounds of the constraint values; 0 for equations in velocities or accelerations.
+        Magnitudes for the constraint values; 0 for equations in velocities or accelerations.
     C : ndarray, shape (m, n)
-        Bounds of the Jacobian's entries.
+        Magnitudes for the entries of the Jacobian.
     """
 
     Phi: Array
@@ -50,9 +50,7 @@ class Sizes:
 
 
 def stack(parts: Sequence[Rows], many: tuple[int, ...] = ()) -> Rows:
-    """Return the constraint equations of all parts as one record; `many` is the shape of the
-    states, (…).
-    """
+    """Return the constraint equations of all parts as one record; `many` is the leading shape of many states."""
     vectors = (
         np.concatenate([_of_all(getattr(part, name), 1, many) for part in parts], axis=-1)
         for name in ("Phi", "Phi_dot", "gamma")
@@ -69,7 +67,5 @@ def of_each(rows: Sequence[Rows]) -> Rows:
 
 
 def _of_all(values: Array, own: int, many: tuple[int, ...]) -> Array:
-    """Return an array that is constant over all states with the shape of many states; `own` is its
-    number of axes.
-    """
+    """Return an array broadcast to many states; `own` is its number of axes for one state."""
     return values if values.ndim > own or not many else np.broadcast_to(values, (*many, *values.shape))

@@ -138,9 +138,7 @@ def all_links(mechanism: Mechanism) -> tuple[str, ...]:
 
 
 def _subtree(mechanism: Mechanism, root: int) -> list[float]:
-    """Return 1 for the slots of the subtree of body `root`, including the body itself, and 0 for
-    all others.
-    """
+    """Return 1 for each body in the subtree of body `root`, including itself, else 0; ground first."""
     carried = [False] * len(mechanism.bodies)
     for b, body in enumerate(mechanism.bodies):
         carried[b] = b == root or (body.parent != GROUND and carried[body.parent])
@@ -165,7 +163,7 @@ def _rate_of_momentum(T_ddot: Array, HT: Array) -> Array:
 
 
 def _combined(loads: Array, factors: Array) -> Array:
-    """Return Σ_i loads[…, i, :, :] factors[…, i, c], shape (…, J, 6, c)."""
+    """Return linear combinations of joint reactions, Σ_i loads[…, i, :, :] factors[…, i, c], (…, J, 6, c)."""
     *many, count, J, _ = loads.shape
     flat = loads.reshape(*many, count, J * 6).swapaxes(-2, -1)
     return np.asarray((flat @ factors).reshape(*many, J, 6, factors.shape[-1]))

@@ -19,9 +19,9 @@ from ...core.trajectory import Array
 _LAST = 3  # Number of last coefficients of a Chebyshev series that estimate its error.
 _SMALL = 1e-3  # Error of a resolved series, relative to the greatest event indicator in the step.
 _NOISE = 1e-10  # Error of a resolved series, relative to the greatest event indicator in the run.
-# Estimated minimum relative to the least of three samples below which the minimum is evaluated.
+# A minimum is searched for if its estimate is below this fraction of the least of three samples.
 _NEAR = 0.5
-_LOOKS = 20  # Evaluations near a minimum after which it counts as positive.
+_LOOKS = 20  # Largest number of evaluations near a minimum, which afterwards counts as positive.
 _SHORT = 1e-12  # Shortest search interval relative to the initial one.
 
 

@@ -26,7 +26,7 @@ METHODS = ("RK4", *_ADAPTIVE)
 _FINEST = 1e-13
 # Ratio of absolute tolerance, in rad, m, rad/s or m/s, to relative tolerance; elastic angles are small.
 _ABSOLUTE = 1e-3
-_WHOLE = 1e-6  # Excess of an interval over whole steps, relative to the step, that needs no further step.
+_WHOLE = 1e-6  # Rest of an interval, relative to the step length, that is too short for a step of its own.
 
 
 class Stalled(SolveError):

@@ -37,7 +37,7 @@ _FAILED = 0.25  # Reduction factor of the step length after a failure of Newton'
 # Shortest first step relative to the span. At rest, the initial rates do not indicate a time scale.
 _FIRST = 1e-6
 _BEGINNING = 0.01  # Change of the state in the first step, relative to the norm of the state.
-# Distance to the end of the span, relative to the step, that extends a step to the end.
+# A step is extended to the end of the span if the rest is below this fraction of the step.
 _LAST = 1e-3
 _SPACINGS = 10.0  # Shortest possible step in units of the floating-point spacing at t.
 # Step in units of the floating-point spacing at t below which an error of the right-hand side is raised.
@@ -158,12 +158,12 @@ class Radau:
         self._h = self._first()
         self._last: _Polynomial | None = None
         self._by_y: Array | None = None  # ∂f/∂y
-        self._factors = (np.nan, np.zeros(0, dtype=complex))  # Step h and matrices (λ/h − ∂f/∂y)⁻¹.
+        self._factors = (np.nan, np.zeros(0, dtype=complex))  # Step h, and (λ/h − ∂f/∂y)⁻¹ of all eigenvalues λ.
 
     def step(self) -> str | None:
         """Take one step; return a message if no step is possible, else None.
 
-        In that case `status` becomes "failed". An error of the right-hand side is raised.
+        If no step is possible, `status` becomes "failed". An error of the right-hand side is raised.
         """
         fresh = False
         while True:

@@ -116,7 +116,7 @@ class Call:
             return self.result(*operands)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             if any(isinstance(plain(operand), np.ndarray) for operand in operands):
-                raise NotVectorisable from None  # Single evaluations then find the failing state.
+                raise NotVectorisable from None  # A one-by-one evaluation finds the failing state.
             given = ", ".join(f"{plain(operand):.6g}" for operand in operands)
             kind = "too large" if isinstance(error, OverflowError) else "not defined"
             raise NoValue(f"{self.function}({given}), or a derivative of it, is {kind}") from None
@@ -386,7 +386,7 @@ def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
         return evaluated()
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         if isinstance(at.atoms.get("t"), np.ndarray):
-            raise NotVectorisable from None  # Single evaluations then find the failing state.
+            raise NotVectorisable from None  # A one-by-one evaluation finds the failing state.
         time = f" at t = {plain(at.atoms['t']):.9g} s" if "t" in at.atoms else ""
         raise SolveError(
             f"{label} has no value{time}: {error}; keep the arguments of its functions within their"
@@ -439,7 +439,7 @@ _DISTANCES: dict[str, Callable[..., float]] = {
 }
 
 
-# Operands that limit the function's domain, for functions that some operands cannot leave.
+# Operands that limit a function's domain: the divisor of a quotient and the base of a power.
 _LIMITED = {"/": slice(1, 2), "^": slice(0, 1)}
 
 

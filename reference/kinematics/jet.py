@@ -83,7 +83,7 @@ def hessian(function: Callable[[list[Jet]], Value], values: Sequence[float]) -> 
 
     own = [along(e) for e in unit]
     both = [[along(e + f) for f in unit] for e in unit]
-    # The diagonal is consistent because the direction e_i + e_i is twice e_i.
+    # On the diagonal, the second derivative along 2 e_i is four times that along e_i.
     return np.asarray(0.5 * (np.array(both).reshape(unit.shape) - np.add.outer(own, own)))
 
 

@@ -153,10 +153,10 @@ class Vectors:
         return VectorMotion(position, blocks[..., 3:, :, :], velocity, bias)
 
     def sizes(self, posture: Posture) -> tuple[Array, Array]:
-        """Return bounds on the terms of the vectors' sums, shape (P,), and of their q-derivatives, shape (n, P).
+        """Return the magnitudes of the summed terms in all vectors, shape (P,), and in their Jacobians, (n, P).
 
-        A rounding error is about this bound times the machine precision. The bounds are vector
-        lengths, so that they do not depend on the orientation of the axes.
+        A rounding error is about this magnitude times the machine precision. The magnitudes are
+        vector lengths, so that they do not depend on the orientation of the axes.
         """
         parts = self._homogeneous.reshape(len(self._homogeneous) // 4, 4, self._homogeneous.shape[1])
         own, pointed = np.linalg.norm(parts[:, :3], axis=1), np.abs(parts[:, 3])
@@ -303,7 +303,9 @@ def _inverse(transforms: Array) -> Array:
 
 
 def _basis(constant: Array, rotation: bool, W: Array) -> Array:
-    """Return the matrices that multiply 1, sin q, cos q and q in K A(q), flattened, shape (4, 16).
+    """Return the matrices that multiply 1, sin q, cos q and q in the transform K A(q), shape (4, 16).
+
+    K is constant and A(q) is an elementary motion.
 
     A rotation about the axis e is A = 1 + sin q W + (1 − cos q) W² with the cross product matrix W of e
     (Rodrigues' formula). A translation along e is A = 1 + q W with e in the last column of W. In both

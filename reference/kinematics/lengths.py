@@ -57,12 +57,14 @@ class Length(Protocol):
         """
 
     def sizes(self, of_places: Array) -> Array:
-        """Return bounds on the terms of the length's derivatives by the coordinates, shape (n,).
+        """Return the magnitudes of the summed terms in the length's derivatives by the coordinates, shape (n,).
+
+        They scale the estimates of rounding errors.
 
         Parameters
         ----------
         of_places : ndarray, shape (n, P)
-            Bounds on the terms of the points' derivatives.
+            Magnitudes of the summed terms in the derivatives of all points.
         """
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:

@@ -189,8 +189,9 @@ class Quantities:
         return KinematicState(t, segment, q, qd, posture, places, x, x_dot, bias, jacobian)
 
     def jacobian_sizes(self, state: KinematicState) -> Array:
-        """Return bounds on the terms of the Jacobian ∂x/∂q of all quantities before cancellation,
-        shape (m, n).
+        """Return the magnitudes of the summed terms in the Jacobian ∂x/∂q of all quantities, shape (m, n).
+
+        They scale the estimates of rounding errors.
         """
         sizes = np.abs(state.jacobian)
         of_places = self._places.sizes(state.posture)[1]

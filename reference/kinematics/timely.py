@@ -90,8 +90,8 @@ def _timely(node: Node) -> Iterator[Node]:
 
 
 def _without_states(node: Node) -> Iterator[Node]:
-    """Yield functions of time inside of mixed expressions: reciprocals of divisors, and conditions
-    as 1 or 0.
+    """Yield functions of time in an expression of time and states: reciprocals of divisors, and
+    conditions as 1 or 0.
     """
     if isinstance(node, Call) and node.function == "/" and set(names(node.children[1])) == {"t"}:
         yield Call("/", (Constant(1.0), node.children[1]))
@@ -128,7 +128,7 @@ def _is_decisive(node: Node) -> bool:
 
 
 def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace, Callable[[Array], Array]]]:
-    """Yield the step lengths and the function of time of a mixed expression, with its states held constant.
+    """Yield step lengths and function of time for an expression of time and states, with constant states.
 
     There is one pair for each choice of values of the parts that do not depend on time.
     """
@@ -139,8 +139,9 @@ def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace,
 
 
 def _from_first(node: Node, time: Array) -> Array:
-    """Return an expression's values at increasing times of shape (N,), s, with the conditions of
-    the first time.
+    """Return an expression's values at increasing times of shape (N,), s.
+
+    The time switches are those of the first time.
     """
     return _values(node, time, float(time[0]))
 

@@ -78,7 +78,7 @@ class Gpme:
         return self._current(self.choice.basis(C) @ C)[0]
 
     def _current(self, rows: Array) -> tuple[CoordinatePartition, Array, Array]:
-        """Return the partition for the independent equations, shape (…, r, n), with D and the smallest pivot.
+        """Return the partition for the independent equations, shape (…, r, n), with D and its smallest pivot.
 
         The matrix D is ∂q̇_d/∂q̇_i of the dependent and independent velocities.
         """
@@ -134,9 +134,7 @@ class Gpme:
         return qdd, basis.swapaxes(-2, -1) @ partition.multipliers(rows, system.M @ qdd - system.force)
 
     def _independent(self, system: System) -> tuple[Array, Array, Array]:
-        """Return E, the Jacobian of the independent equations, shape (…, r, n), and their right-
-        hand sides.
-        """
+        """Return the combination matrix E, and Jacobian E C and right-hand side of the independent equations."""
         _check_finite(system)
         basis = self.choice.basis(system.C)
         return basis, basis @ system.C, basis @ system.wanted

@@ -24,7 +24,8 @@ _ASIDE = 0.1  # Largest random displacement towards another configuration: rad, 
 _ANOTHER = 0.1 * _ASIDE  # Smallest distance of another configuration: rad, or relative to the extent.
 _HALVINGS = 8  # Largest number of halvings of a step that does not reduce the constraint values.
 _TINY = 1e-300  # Least denominator, which keeps a quotient finite.
-# Time of the search for another configuration, relative to the run; periodic motions are not back there.
+# Time at which another configuration is searched for, relative to the run: no simple fraction, because a
+# periodic motion could then be back at its initial configuration.
 _LATER = 0.37
 
 
