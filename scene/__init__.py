@@ -1,4 +1,6 @@
-"""Visible parts of a mechanism: shapes on its bodies, their connections, and their motion."""
+"""Visible parts of a mechanism for pictures: shapes of bodies, connections, forces, and their
+motion.
+"""
 
 from .motion import RecordedMotion as RecordedMotion
 from .motion import check_coordinates as check_coordinates

@@ -1,4 +1,4 @@
-"""Everything that is to be seen of a mechanism, in one pose or over a run."""
+"""Scene of a mechanism for pictures: shapes, connections and forces in one pose or over runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ Start = tuple[Array, Array]
 
 @dataclass(frozen=True)
 class Bar:
-    """Connection of two points: a cut joint, or the path along which a sliding joint has moved."""
+    """Drawn connection of two points: a cut joint, or the path along which a sliding joint has
+    moved.
+    """
 
     name: str
     kind: Literal["closure", "rod", "slide"]
@@ -31,14 +33,27 @@ class Bar:
 
 @dataclass(frozen=True)
 class Scene:
-    """A mechanism and K instants of its runs.
+    """Visible parts of a mechanism at K times of its runs or modes.
 
-    time     shape (K,), s; of a cyclic scene in cycles, 0 to 1
-    extent   m, the mechanism's size
-    scales   factors of the beams' deformation, or of a mode's amplitude, that the motions have
-    motions  runs or modes that are looked at, one at a time, the last one as a ghost beside them
-    acting   shape (K, marks, 3), force at each mark's place a, world axes, N, or N·m of a moment
-    cyclic   whether motions are modes, each of which goes through a cycle and begins again
+    Attributes
+    ----------
+    mechanism : Mechanism
+        Mechanism that is drawn.
+    time : ndarray, shape (K,)
+        Times, s; in a cyclic scene, fractions of a cycle from 0 to 1.
+    extent : float
+        Size of the mechanism, m.
+    scales : tuple of float
+        Scale factors of the beam deformation, or of a mode's amplitude.
+    motions : tuple of RecordedMotion
+        Runs or modes, which are shown one at a time. The last one is also drawn transparently
+        behind them.
+    shapes, bars, marks : tuple
+        Solids of the bodies, drawn connections, and arrows of forces.
+    acting : ndarray, shape (K, marks, 3)
+        Force at point a of each arrow, world axes, N; N·m for a moment.
+    cyclic : bool
+        Whether the motions are modes, which repeat after one cycle.
     """
 
     mechanism: Mechanism
@@ -53,16 +68,27 @@ class Scene:
     cyclic: bool = False
 
     def peak(self, moments: bool) -> float:
-        """Largest force, N, or moment, N·m, that any mark ever has; 1 where there is none."""
+        """Return the largest force, N, or moment, N·m, of all arrows over time; 1 if there is none."""
         own = [k for k, mark in enumerate(self.marks) if (mark.kind == "moment") == moments]
         return float(np.linalg.norm(self.acting[:, own], axis=2).max(initial=0.0)) or 1.0
 
 
 def film(problem: analysis.InitialValueProblem, runs: Sequence[Trajectory]) -> Scene:
-    """Film of runs with all coordinates and rates: the first one is looked at; forces are those of the last.
+    """Return the animated scene of runs that contain all coordinates and velocities.
 
-    problem  equations that the runs fulfil
-    Raises DescriptionError for a mesh that cannot be read.
+    The first run is shown first. Forces are those of the last run.
+
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations of motion of the runs.
+    runs : sequence of Trajectory
+        The runs.
+
+    Raises
+    ------
+    DescriptionError
+        If a mesh file cannot be read.
     """
     mechanism, truth = problem.mechanism, runs[-1]
     scales = scales_of(mechanism, truth)
@@ -73,7 +99,7 @@ def film(problem: analysis.InitialValueProblem, runs: Sequence[Trajectory]) -> S
 
 
 def still(problem: analysis.InitialValueProblem) -> Scene:
-    """The instant t = 0 of a mechanism, at its initial state."""
+    """Return the scene of a mechanism in its initial state."""
     mechanism, start = problem.mechanism, problem.start
     signals = {
         coordinate.signal(quantity).name: values[k : k + 1]
@@ -95,7 +121,10 @@ def scene_of(
     *,
     cyclic: bool = False,
 ) -> Scene:
-    """Motions with everything that is fixed to the bodies; forces: marks, and what acts there, see `Scene`."""
+    """Return a scene of motions with the shapes and connections of the mechanism.
+
+    The argument `forces` contains the arrows, and the force vectors at them as in `Scene.acting`.
+    """
     q = np.array([c.position for c in mechanism.coordinates])
     return Scene(
         mechanism,
@@ -111,7 +140,9 @@ def scene_of(
 
 
 def bars_of(mechanism: Mechanism) -> list[Bar]:
-    """Closures that are constraints, and ways of the sliding joints."""
+    """Return the cut joints that are constraints, and the paths of the sliding joints, as drawn
+    connections.
+    """
     closures = [
         Bar(c.name, "rod" if c.length is not None else "closure", c.a.place, c.b.place)
         for c in mechanism.closures

@@ -160,7 +160,7 @@ def test_what_cannot_be_animated(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="only a run of a model"):
         Run(run.trajectory, {}).animate(tmp_path / "a.html")
     foreign = replace(run, trajectory=Trajectory("table.csv", run.time, {"x": run.time}))
-    with pytest.raises(DescriptionError, match=r"table.csv: lacks crank_angle, .*: it is no run of FourBar3D"):
+    with pytest.raises(DescriptionError, match=r"table.csv: lacks crank_angle.*; expected a run of .* FourBar3D"):
         foreign.animate(tmp_path / "a.html", ghost=run)
     assert list(tmp_path.iterdir()) == []
 

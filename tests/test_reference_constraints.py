@@ -161,7 +161,7 @@ def test_elastic_coordinates_stay_independent_on_a_fixed_base() -> None:
 def test_contradictory_rows_have_no_partition() -> None:
     """Two equal rows leave no regular choice; the error says so."""
     C = np.ones((2, crane().n))
-    with pytest.raises(SolveError, match="2 constraint rows have rank 1"):
+    with pytest.raises(SolveError, match="2 constraint equations have rank 1"):
         choose_dependent(crane(), C)
 
 
