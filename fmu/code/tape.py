@@ -202,8 +202,8 @@ def _operator(kind: int) -> str:
     if kind not in _OPERATORS:
         names = [name for name in dir(ca) if name.startswith("OP_") and getattr(ca, name) == kind]
         raise BuildError(
-            f"CasADi {version('casadi')} uses the operation {', '.join(names) or kind}, which gpmelica cannot write"
-            " as C code; install a supported version: pip install 'casadi>=3.6.5,<3.9'"
+            f"CasADi {version('casadi')} uses the operation {', '.join(names) or kind}, which gpmelica cannot"
+            " write as C code; install a supported version: pip install 'casadi>=3.6.5,<3.9'"
         )
     return _OPERATORS[kind]
 
