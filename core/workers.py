@@ -91,8 +91,7 @@ def worker_processes(
                 worker.terminate()
             for worker in workers:
                 worker.join()
-            # Without this, the pool's thread would wait for the rest of an answer, and the interpreter for the
-            # thread.
+            # Otherwise the pool's thread, and thereby the interpreter, would wait for the rest of an answer.
             answers._writer.close()
             raise
         pool.shutdown()

@@ -10,8 +10,9 @@ from pathlib import Path
 from fmpy.model_description import ValidationError, read_model_description
 from fmpy.validation import validate_fmu
 
-# Variable names of the naming convention "structured" (FMI 2.0, section 2.2.9). FMPy parses names with the
-# ambiguous grammar of the standard, which takes most of a build's time. The grammar defines a regular language.
+# Variable names of the naming convention "structured" (FMI 2.0, section 2.2.9).
+# FMPy parses names with the ambiguous grammar of the standard, which takes most of a build's time.
+# The grammar defines a regular language.
 _QUOTED = r"""'(?:[\w!#$%&()*+,\-./:;<>=?@\[\]^{}|~ ]|\\['"?\\abfnrtv])+'"""
 _ONE = rf"(?:[A-Za-z_]\w*|{_QUOTED})(?:\[\d+(?:,\d+)*\])?"
 _NAME = re.compile(rf"{_ONE}(?:\.{_ONE})*|der\({_ONE}(?:\.{_ONE})*(?:,\d+)?\)", re.ASCII)

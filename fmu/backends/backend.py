@@ -15,8 +15,8 @@ from .fmu import Backend
 from .native import Native
 from .omc import OpenModelica
 
-# Backend name → constructor from the options omc and timeout; raises MissingToolError if the tool is not
-# installed.
+# Backend name → constructor from the options omc and timeout.
+# A constructor raises MissingToolError if its tool is not installed.
 BACKENDS: dict[str, Callable[[str | None, float], Backend]] = {
     "openmodelica": lambda omc, timeout: OpenModelica(openmodelica.find(omc), timeout),
     "native": lambda omc, timeout: Native(),

@@ -37,10 +37,12 @@ from .fmu import Fmu, Order
 DATA = "equations_data.c"
 # Folders of the model-independent C sources; each FMI version adds one folder.
 _ROOMS = ("algebra", "core", "evaluation", "events", "constraints", "solvers", "cosimulation", "instance")
-# Options of the generated code. Warnings about generated code are a matter for tests. Code for the initial state
-# runs a few times only, and -O0 halves its compile time; zig would add run-time checks to unoptimised code. Among
-# the other sources only the dynamics gain from -O2; for their derivatives, -O2 would add 50 % to the compile time.
+# Compiler options of generated code for the initial state, which runs only a few times.
+# Warnings about generated code are a matter for tests, and -O0 halves the compile time.
+# Without -fno-sanitize=undefined, zig would add run-time checks to unoptimised code.
 _AS_IT_STANDS = ("-w", "-O0", "-fno-sanitize=undefined")
+# Compiler options of the generated sources: only the dynamics gain speed from -O2.
+# For their derivatives, -O2 would add 50 % to the compile time.
 _FLAGS: dict[str, tuple[str, ...]] = {
     "equations_start.c": _AS_IT_STANDS,
     "equations_start_forward.c": _AS_IT_STANDS,
@@ -52,8 +54,8 @@ _FLAGS: dict[str, tuple[str, ...]] = {
     "equations_outputs_forward.c": ("-w", "-O1"),
     "equations_outputs_reverse.c": ("-w", "-O1"),
 }
-# Lengths in characters without comments above which a lower optimisation level compiles to equally fast code. The
-# equations of a humanoid robot reach these lengths.
+# Lengths in characters without comments above which a lower optimisation level compiles to equally fast code.
+# The equations of a humanoid robot reach these lengths.
 _LONG: dict[str, tuple[int, str]] = {
     "equations_dynamics.c": (390_000, "-O1"),
     "equations_dynamics_forward.c": (1_110_000, "-Og"),

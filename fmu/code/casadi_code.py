@@ -12,10 +12,10 @@ from .tape import tape
 
 # Group of stages → source file; all other groups: outputs.
 _FILES = {"prepare": "start", "start": "start", "dynamics": "dynamics"}
-# gcc 12 rewrites the addresses in loops with rising and falling indices as a null pointer plus an index. It then
-# assumes that such an access never happens and removes the call of the function: talos_full_v2 of
-# example-robot-data had wrong accelerations. A pragma, unlike a compiler flag, also protects users who compile an
-# FMU's sources themselves.
+# gcc 12 rewrites the addresses in loops with rising and falling indices as a null pointer plus an index.
+# gcc then assumes that such an access never happens and removes the call of the function.
+# Without this pragma, the robot talos_full_v2 of example-robot-data had wrong accelerations.
+# A pragma, unlike a compiler flag, also protects users who compile an FMU's sources themselves.
 HEADER = """\
 #include "equations.h"
 #include <math.h>

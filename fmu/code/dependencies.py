@@ -49,8 +49,8 @@ def dependencies(staged: Staged) -> Dependencies:
     known[np.concatenate([np.arange(staged.size)[_slice(block)] for block in blocks])] = np.eye(known.shape[1])
     for stage in staged.running:
         if stage.group not in ("prepare", "start"):
-            # Time switches depend on the event times. They are constant between events, so their dependency on
-            # time does not count for derivatives.
+            # Time switches depend on the event times.
+            # They are constant between events, so their dependency on time does not count for derivatives.
             times = staged.blocks["event_times"]
             known[_slice(Block(staged.blocks["switches"].offset, times.size))] = known[_slice(times)]
         _propagate(stage, known)

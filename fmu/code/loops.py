@@ -29,7 +29,7 @@ class Piece(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Index after the last operation."""
+        """Index after the last operation of the piece."""
         return self.start + self.period * self.rounds
 
     @property

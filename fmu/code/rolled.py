@@ -181,8 +181,8 @@ class _Memory:
         self._results = {operation: dict(places) for operation, places in self.tape.results.items()}
 
     def result(self, values: StridedOperand) -> StridedOperand | None:
-        """Return the places of the values in a single result block, or None if no block contains
-        all of them.
+        """Return the element indices of values in the first result block that contains all of them, or
+        None.
         """
         found = [self._results.get(operation, {}) for operation in values.elements]
         block = next(iter(found[0]), None)

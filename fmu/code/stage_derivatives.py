@@ -82,7 +82,7 @@ def differentiate(stage: Stage) -> StageDerivative:
     results = list(stage.function.call(symbols))
     to, values, arguments = stage.outputs, stage.inputs, list(symbols)
     changes = tuple(label.change for label in stage.labels)
-    if stage.vanishes:  # only the solution is used, and it is zero
+    if stage.vanishes:  # of the stage's results, only the solution is used, and it is zero
         place = stage.outputs.index(stage.solution)
         results, to, changes = results[place : place + 1], to[place : place + 1], changes[place : place + 1]
     elif stage.system is not None:

@@ -91,7 +91,7 @@ class StagedSystem:
 
     @property
     def left(self) -> tuple[Block, ...]:
-        """Blocks of the left-hand side."""
+        """Workspace block of the system's matrix, in a tuple."""
         return (self.matrix,)
 
 
@@ -136,7 +136,7 @@ class TreeSystem:
 
     @property
     def left(self) -> tuple[Block, ...]:
-        """Blocks of the left-hand side."""
+        """Workspace blocks of the arrays that define the system's matrices."""
         return self.axes, self.inertias, self.arms, self.armatures, self.jacobian
 
 

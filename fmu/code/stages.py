@@ -341,8 +341,8 @@ class _Cutter:
         """
         rows = {name: value.T for name, value in values.items()}
         entries = {name: [(entry.element_hash(), entry) for entry in row.nonzeros()] for name, row in rows.items()}
-        # Numbers and arguments need no copy, and the two halves of a symmetric matrix are the same expression
-        # nodes.
+        # Numbers and arguments need no copy.
+        # The two halves of a symmetric matrix are the same expression nodes.
         nodes = {
             node: entry
             for node, entry in chain.from_iterable(entries.values())

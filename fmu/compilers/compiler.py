@@ -124,8 +124,8 @@ def link(compiler: Compiler, objects: Sequence[str], library: str, *, folder: Pa
     BuildError
         If the linker fails; the text includes its output.
     """
-    # By default, zig stores the working folder in debug information, and libraries for Windows contain the build
-    # time. These options make the libraries reproducible.
+    # These options make zig's libraries reproducible.
+    # By default, debug information contains the working folder, and libraries for Windows contain the build time.
     same = ["-s", *(["-Wl,-Brepro"] if library.endswith(".dll") else [])] if compiler.is_zig else []
     _run([*compiler.command, "-shared", *same, *objects, "-o", library, "-lm"], folder)
 

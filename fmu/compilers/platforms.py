@@ -21,8 +21,8 @@ TARGETS = {
     "aarch64-darwin": "aarch64-macos.11.0",
 }
 
-# FMI 2.0 name → FMI 3.0 names. FMI 2.0 has one name for all Macs, so the library contains code for both
-# processors.
+# FMI 2.0 name → FMI 3.0 names.
+# FMI 2.0 has one name for all Macs, so the library contains code for both processors.
 _FMI2 = {
     "linux64": ("x86_64-linux",),
     "linux32": ("x86-linux",),

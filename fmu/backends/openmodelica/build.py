@@ -220,7 +220,7 @@ def _statements(
     """Send all statements of a build to omc; each answer is checked before the next statement."""
     version = omc.ask("getVersion()").value
     if request.cvode:
-        omc.ask(_CVODE, keep=True)  # must precede the export; the content of the FMU shows whether it worked
+        omc.ask(_CVODE, keep=True)  # this option must precede the export
     for library in request.libraries:
         if omc.ask(f"loadModel({library})", keep=True).value != "true":
             raise MissingToolError(

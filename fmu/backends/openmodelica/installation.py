@@ -13,9 +13,9 @@ from ....core.errors import MissingToolError
 
 _DOCKER = "docker:"
 _PROBE = 30.0  # Maximum duration of a version or image query, s.
-# Compiler options for the C code that omc generates. gcc's vectorisation of the function that lists all variables
-# takes a time proportional to the square of their number. The second option re-enables the optimisation of the
-# functions that fill linear systems, which omc disables.
+# Compiler options for the C code that omc generates.
+# With n variables, gcc would vectorise the function that lists them in a time proportional to n².
+# The second option re-enables the optimisation of functions that fill linear systems, which omc disables.
 _C_FLAGS = "-fno-tree-slp-vectorize -DOMC_DISABLE_OPT="
 # CMake reads this file from version 3.21 on.
 _TOOLCHAIN = Path(__file__).parents[2] / "compilers" / "release.cmake"

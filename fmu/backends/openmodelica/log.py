@@ -15,7 +15,6 @@ class Log:
         self._entries: list[str] = []
 
     def add(self, text: str) -> None:
-        """Append an entry."""
         self._entries.append(f"[{time.monotonic() - self._begin:8.2f} s] {text}")
 
     def exchange(self, statement: str, answer: Answer) -> None:
@@ -26,5 +25,4 @@ class Log:
             self.add(f"{m.level}: {place}{m.text}")
 
     def text(self) -> str:
-        """Return all entries as text."""
         return "\n".join(self._entries) + "\n"

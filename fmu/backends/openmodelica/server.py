@@ -40,7 +40,7 @@ class _PatientSocket(zmq.Socket[bytes]):
     watch: Callable[[], None] | None = None
 
     def recv_string(self, flags: int = 0, encoding: str = "utf-8") -> str:
-        """Return the next message."""
+        """Return the next message as text, as soon as ZeroMQ has received it."""
         while not self.poll(_LISTEN):
             if self.watch is not None:
                 self.watch()
