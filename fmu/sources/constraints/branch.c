@@ -1,7 +1,7 @@
-/* At a singular configuration branches of the motion cross, which differ in their direction. Violations do not tell them
-   apart: the constraints hold on all of them. Velocities do. They change steadily along a branch, and from one branch
-   to another almost at once. So velocities before and after the neighbourhood of a singular configuration are compared
-   with the accelerations there. */
+/* At a singular configuration, branches of the motion with different directions cross. The constraints are satisfied
+   on all branches, so constraint violations do not identify a change of branch. Velocities do: they change steadily
+   along a branch and almost instantly from one branch to another. The velocities before and after the neighbourhood
+   of a singular configuration are therefore compared with the accelerations there. */
 
 #include "branch.h"
 
@@ -11,9 +11,11 @@
 
 #include <math.h>
 
-static const double NEAR = 0.03;  /* of the largest regularity of the constraints so far: a singular neighbourhood */
-static const double STEADY = 0.3; /* of the speed: what accelerations may change, if they are to explain a change */
-static const double JUMP = 0.4;   /* of the speed: a change beyond what they explain, and more than they may be wrong by */
+static const double NEAR = 0.03;  /* singular neighbourhood: regularity of the constraints relative to its largest
+                                     value so far */
+static const double STEADY = 0.3; /* largest change of velocity, relative to the speed, that accelerations can explain */
+static const double JUMP = 0.4;   /* smallest unexplained change of velocity, relative to the speed, that indicates a
+                                     change of branch */
 
 enum { KINDS = 2 }; /* states and their derivatives, n_states each */
 
@@ -57,7 +59,7 @@ static bool jumps(const Model *model) {
     return steady <= STEADY * speed && jump > JUMP * speed;
 }
 
-/* Whether the solver may go back to the last point before a singular neighbourhood, and cross it in one step. */
+/* Whether the solver may return to the last point before a singular neighbourhood and cross it in one step. */
 static bool may_leap(const Model *model) {
     return model->co_simulation && model->step_accepted == NULL && model->branch_is_known &&
            model->branch_time >= model->no_return_before && model_time(model) > model->no_leap_before &&
@@ -70,8 +72,8 @@ static bool fail(Model *model) {
                       "the dimensions, or end the run before", model_time(model));
 }
 
-/* A motion that has left its branch may stay in the singular neighbourhood: it is looked at there, too. Outside, the begin
-   of the next one may be here. After a failure the step may be repeated. */
+/* A motion that has changed its branch may stay in the singular neighbourhood, so the comparison is also made there.
+   A point outside may be the begin of the next neighbourhood. A step may be repeated after a failure. */
 bool branch_is_kept(Model *model) {
     if (equations.n_positions == 0 || model->regularity <= 0.0) return true;
     if (!model_evaluate(model, GROUP_DYNAMICS)) return false;
