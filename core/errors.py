@@ -1,11 +1,11 @@
-"""Every error that gpmelica raises on purpose.
+"""Exceptions that gpmelica raises for foreseeable errors.
 
 GpmelicaError
-├── DescriptionError      the input file is wrong (exit status 2)
+├── DescriptionError      an input file is invalid (exit status 2)
 ├── MissingToolError      a compiler or package is not installed (exit status 3)
-├── SolveError            a statics, assembly or acceleration solve failed
-├── UnknownNameError      there is no signal or parameter of this name (exit status 2); a KeyError, too
-└── BuildError            generated source did not compile
+├── SolveError            a static, assembly or acceleration solve failed
+├── UnknownNameError      no signal or parameter has this name (exit status 2); also a KeyError
+└── BuildError            generated source code did not compile
 """
 
 from __future__ import annotations
@@ -15,16 +15,21 @@ from dataclasses import dataclass
 
 
 class GpmelicaError(Exception):
-    """Root of all errors; its text says what, where, what was expected, and what to do."""
+    """Base class of all gpmelica errors; the text names the place, the expectation, the finding
+    and a remedy.
+    """
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong with an input.
+    """Problem of an input file.
 
-    Parameters:
-        where    key path inside the file, such as `links[3].mass`
-        message  what was expected, what was got, what to do
+    Attributes
+    ----------
+    where : str
+        Key path in the file, such as `links[3].mass`.
+    message : str
+        What was expected, what was found and what to do.
     """
 
     where: str
@@ -35,9 +40,14 @@ class Problem:
 
 
 class DescriptionError(GpmelicaError):
-    """A description, state or result file that cannot be used; holds all problems found.
+    """Error for an invalid description, state or result file, with all problems that were found.
 
-    problems   all of them; a text is that of the only one, which is nowhere in particular
+    Parameters
+    ----------
+    source : str
+        Name of the file.
+    problems : sequence of Problem or str
+        All problems; a string is a single problem without a key path.
     """
 
     def __init__(self, source: str, problems: Sequence[Problem] | str) -> None:
@@ -46,24 +56,26 @@ class DescriptionError(GpmelicaError):
         super().__init__("\n".join(f"{source}: {problem}" for problem in self.problems))
 
     def __reduce__(self) -> tuple[type[DescriptionError], tuple[str, tuple[Problem, ...]]]:
-        """Return the constructor and its arguments, for other processes."""
+        """Return the constructor and its arguments, which pickle uses."""
         return type(self), (self.source, self.problems)
 
 
 class MissingToolError(GpmelicaError):
-    """A tool that the command needs is not there; the text says how to get it."""
+    """Error for a required tool that is not installed; the text explains its installation."""
 
 
 class SolveError(GpmelicaError):
-    """A numerical solve failed; the text names the time and the coordinates."""
+    """Error for a numerical solve that failed; the text names the time and the coordinates."""
 
 
 class UnknownNameError(GpmelicaError, KeyError):
-    """A name that is not there; the text says which are."""
+    """Error for an unknown name; the text lists the known names."""
 
     def __str__(self) -> str:
-        return str(self.args[0])  # a KeyError would quote it
+        return str(self.args[0])  # KeyError would add quotation marks
 
 
 class BuildError(GpmelicaError):
-    """A compiler refused generated source; the text carries its output."""
+    """Error for generated source code that a compiler rejected; the text contains the compiler's
+    output.
+    """

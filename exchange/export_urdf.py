@@ -1,7 +1,7 @@
-"""The tree of a description → URDF: bodies and joints by their numbers; what URDF has no word for is said.
+"""Conversion of a description's tree of bodies to URDF, with a list of omissions.
 
-A beam is its rigid elements. A joint of several coordinates is a chain of joints with frames between them, but for
-`free` and `planar`, which URDF has.
+Beams are exported as their rigid finite elements. A joint with several coordinates becomes a chain of
+joints with auxiliary frames, apart from `free` and `planar` joints, which URDF has.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _UNLIMITED = {
     "upper": "1e9",
     "effort": "1e9",
     "velocity": "1e9",
-}  # a prismatic joint must have some
+}  # URDF requires limits of a prismatic joint
 _WHOLE = {"free": "floating", "planar": "planar"}
 _Z = (0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Exported:
-    """URDF.
+    """URDF text of a mechanism.
 
-    notes  what the text does not say
+    `notes` lists the parts of the description that URDF cannot express.
     """
 
     text: str
@@ -42,7 +42,7 @@ class Exported:
 
 
 def exported(chain: Chain) -> Exported:
-    """URDF of a description's tree."""
+    """Return the URDF of a description's tree of bodies."""
     numbers = mechanism.build(chain)
     return Exported(_Writer(numbers).text(), tuple(_left_out(numbers)))
 
@@ -63,7 +63,10 @@ class _Writer:
         return str(etree.tostring(self.robot, encoding="unicode")) + "\n"
 
     def root_body(self) -> Body | None:
-        """The body that is the root, if one alone stands still on the ground, in its place."""
+        """Return the root link of the tree, or None if the ground must be the root.
+
+        A body is the root if it alone is fixed to the ground, at the ground's origin and orientation.
+        """
         roots = [body for body in self.numbers.bodies if body.parent == GROUND]
         at_ground = all(not body.coordinates and _is_identity(body) for body in roots)
         return roots[0] if len(roots) == 1 and at_ground else None
@@ -84,14 +87,14 @@ class _Writer:
             parent = child
 
     def frame(self, coordinate: Coordinate) -> str:
-        """Return an unused name for the frame between two coordinates of a joint."""
+        """Return an unused name for the auxiliary frame between two coordinates of a joint."""
         name, taken = f"{coordinate.symbol}_frame", {body.name for body in self.numbers.bodies}
         while name in taken:
             name += "_"
         return name
 
     def steps(self, body: Body) -> Iterator[tuple[str, Coordinate | None]]:
-        """Joints between a body and its parent: URDF's type and the coordinate."""
+        """Yield the URDF joint types and coordinates between a body and its parent."""
         coordinates = [self.numbers.coordinates[k] for k in body.coordinates]
         held = body.name == "base" and self.numbers.base_fixed
         whole = _WHOLE.get(self.kinds[body.link]) if coordinates and coordinates[0].role != "elastic" else None
@@ -104,7 +107,9 @@ class _Writer:
                 yield "continuous" if c.motion.kind == "rotation" else "prismatic", c
 
     def angles(self, body: Body) -> Iterable[float]:
-        """Roll, pitch and yaw, rad: those of the description where it has them."""
+        """Return roll, pitch and yaw of a body's frame, rad, unchanged if the description contains
+        these angles.
+        """
         first = next(b for b in self.numbers.bodies if b.link == body.link)
         given = self.rpy.get(body.link) if first is body else None
         return values_of(given) if given else angles_of(body.rotation)
@@ -143,12 +148,12 @@ def _is_identity(body: Body) -> bool:
 
 
 def _text(numbers: Iterable[float]) -> str:
-    """With all digits."""
+    """Return numbers as text with all significant digits."""
     return " ".join(repr(float(x)) for x in numbers)
 
 
 def _left_out(numbers: Mechanism) -> Iterator[str]:
-    """Yield the parts of the description that URDF cannot express in a form that tools agree on."""
+    """Yield a sentence for each part of the description that URDF cannot express unambiguously."""
     chain, coordinates = numbers.chain, numbers.coordinates
     whole = {link.name for link in chain.links if link.joint.type in _WHOLE}
     counted = {

@@ -276,7 +276,7 @@ def test_rms_leaves_out_the_jerk() -> None:
 
 
 def test_rms_of_an_oscillation() -> None:
-    """a·sin(ωt) over whole periods has a/√2 (P0 (34))."""
+    """a·sin(ωt) over whole periods has a/√2 (Jarzębowska et al. 2023, (34))."""
     run = loaded("a", 0.0)
     time = run.reference.time - run.settled
     wave = 7.0 * np.sin(2 * np.pi * 8 * time / time[-1])

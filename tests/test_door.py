@@ -232,7 +232,7 @@ def test_a_plot_has_axes_per_unit() -> None:
 
 
 def test_a_text_is_one_name() -> None:
-    with pytest.raises(gp.DescriptionError, match=r"amiga: is no platform"):
+    with pytest.raises(gp.DescriptionError, match=r"amiga: unknown platform"):
         gp.load(FOUR_BAR).build(platforms="amiga")
 
 

@@ -38,7 +38,7 @@ from gpmelica.runs.fmpy_runs import simulate as runs
 
 
 def _bristles(friction: Friction, v: float, z: float) -> tuple[float, float]:
-    """ż and μ as design 4.8 writes them."""
+    """Return ż and μ of the LuGre or Dahl friction model."""
     if friction.model == "lugre":
         steady = friction.mu_k + (friction.mu_s - friction.mu_k) * np.exp(-((v / friction.v_s) ** 2))
         z_dot = v - friction.sigma0 * abs(v) * z / steady

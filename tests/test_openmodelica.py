@@ -101,7 +101,7 @@ def test_silent_session(stand_in: StandIn, model: Prepared, tmp_path: Path) -> N
 def test_syntax_error(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
     """A text that omc cannot read stops everything: omc would ask the network for the missing class."""
     stand_in.does("syntax")
-    with pytest.raises(OmcError, match=r"cannot read the Modelica text\n  Pendulum\.mo:3: Missing token"):
+    with pytest.raises(OmcError, match=r"cannot read the Modelica source\n  Pendulum\.mo:3: Missing token"):
         openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, sessions=sessions)
     assert stand_in.statements()[-1] == 'loadFile("Pendulum.mo")'
 
@@ -228,7 +228,7 @@ def test_what_c_code_prints_goes_into_the_log(tmp_path: Path, capfd: pytest.Capt
 def test_fmi_3_with_an_older_omc(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
     """An omc without FMI 3.0 is told apart from a bad model."""
     stand_in.does("fmi2")
-    with pytest.raises(OmcError, match=r"Unknown FMU version 3\.0[\s\S]*this omc may not export FMI 3\.0"):
+    with pytest.raises(OmcError, match=r"Unknown FMU version 3\.0[\s\S]*this omc may not support FMI 3\.0"):
         openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, fmi="3.0")
 
 
@@ -249,7 +249,7 @@ def test_timeout(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: b
     """At the deadline omc and the compilers that it has started are ended."""
     stand_in.does("hang")
     stand_in.out_of_time_once("pid ")
-    with pytest.raises(OmcTimeout, match=r"longer than 1\.5 s \(buildModelFMU.*allow it more time"):
+    with pytest.raises(OmcTimeout, match=r"longer than 1\.5 s \(buildModelFMU.*increase the time limit"):
         openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, sessions=sessions, timeout=1.5)
     assert stand_in.survivors() == []
     assert stand_in.leftovers() == []
@@ -357,7 +357,7 @@ def test_wrong_program(tmp_path: Path) -> None:
     program = tmp_path / "omc"
     program.write_text("#!/bin/sh\necho broken >&2; exit 4\n")
     program.chmod(0o755)
-    with pytest.raises(MissingToolError, match="does not answer to --version; it says: broken"):
+    with pytest.raises(MissingToolError, match="does not answer to --version; its output: broken"):
         openmodelica.find(str(program)).version()
 
 

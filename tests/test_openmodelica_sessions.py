@@ -45,7 +45,7 @@ ROOT = hasattr(os, "getuid") and os.getuid() == 0
     [
         (unknown, r"Crane\.mo:\d+, constraint ellipse: Variable nowhere not found"),
         (opened, r"equations for \d+ unknowns\n  Too few equations"),
-        (torn, r"cannot read the Modelica text\n  Crane\.mo:\d+"),
+        (torn, r"cannot read the Modelica source\n  Crane\.mo:\d+"),
     ],
     ids=["unknown name", "unbalanced", "syntax"],
 )

@@ -144,9 +144,9 @@ def test_either_spelling(names: list[str], fmi: str, folders: list[str]) -> None
 @pytest.mark.parametrize(
     ("name", "fmi", "message"),
     [
-        ("aarch64-linux", "2.0", r"aarch64-linux: FMI 2.0 has no name for it; take --fmi 3.0"),
-        ("beos", "2.0", r"beos: is no platform; expected some of linux64"),
-        ("arm64-linux", "3.0", r"arm64-linux: is no platform; expected some of x86_64-linux"),
+        ("aarch64-linux", "2.0", r"aarch64-linux: FMI 2\.0 has no name for this platform; use --fmi 3\.0"),
+        ("beos", "2.0", r"beos: unknown platform; expected one or more of linux64"),
+        ("arm64-linux", "3.0", r"arm64-linux: unknown platform; expected one or more of x86_64-linux"),
     ],
 )
 def test_unknown_platforms(name: str, fmi: str, message: str) -> None:
@@ -215,7 +215,7 @@ def test_code_for_a_processor(tmp_path: Path) -> None:
         (
             "native",
             {"platforms": ["win64"]},
-            r"march: native is of binaries for this machine alone; leave the plat",
+            r"march: native builds for this machine only",
         ),
         ("native", {"compiler": "openmodelica"}, r"march: openmodelica does not choose processors"),
         ("x86-64-v3", {}, r"march: the compiler \(a compiler of 1999, for .*\) does not know x86-64-v3"),

@@ -147,7 +147,10 @@ def test_any_basis_of_the_null_space_gives_the_verdict(seed: int) -> None:
 
 
 def _is_unique(found: list[Pair], k: int) -> bool:
-    """By the definition: the pair's space meets that of the others in nothing but zero (P1 3.2, direct sum)."""
+    """Return whether the constraint space of a pair intersects that of all others only in zero.
+
+    Source: Wojtyra and Frączek 2013, section 3.2, direct sum.
+    """
     own, others = found[k].rows, np.vstack([pair.rows for i, pair in enumerate(found) if i != k])
     together = np.linalg.matrix_rank(np.vstack([own, others]))
     return bool(together == np.linalg.matrix_rank(own) + np.linalg.matrix_rank(others))

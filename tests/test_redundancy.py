@@ -151,7 +151,10 @@ def test_rows_of_rounding_noise_bear_nothing() -> None:
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("maker", MAKERS)
 def test_accelerations_do_not_depend_on_what_is_left_out(maker: Any, seed: int) -> None:
-    """The same q̈ for all eliminations, least norm, formulations and drives; efforts that act, too (P1 2.2)."""
+    """q̈ is independent of the removed equations, of least-norm multipliers, of formulation and of drives.
+
+    The same applies to the drive efforts (Wojtyra and Frączek 2013, section 2.2).
+    """
     mechanism, start = started(maker(seed))
     truth = solving.evaluate(mechanism, 0.0, *start, start=start)
     size = max(1.0, float(np.abs(truth.qdd).max()))

@@ -178,7 +178,10 @@ def test_second_derivatives(seed: int) -> None:
 
 
 def test_printed_terms_double_viscous_damping() -> None:
-    """P0 (26) and P2 (20) add ΔQ = q̇ ∂Q/∂q̇: a mass on a damper, m ẍ = −d ẋ, would decay twice as fast."""
+    """With the printed terms ΔQ = q̇ ∂Q/∂q̇, a mass on a damper, m ẍ = −d ẋ, would decay twice as fast.
+
+    The terms occur in Jarzębowska et al. 2023, (26), and Jarzębowska et al. 2020, (20).
+    """
     damping, inertia = 3.0, 2.0
     mass = link("m", "prismatic", X, velocity=1.0, damping=damping) | body(inertia)
     mechanism = mechanism_of(machine(mass, simulation={"stop": 1.0, "tolerance": 1e-10}))

@@ -103,5 +103,5 @@ def test_build_for_platforms_that_are_none(gpmelica: Command, arm: Path, tmp_pat
     """`build --platforms` refuses names with exit status 2, all at once, before anything is written."""
     names = f"{here('2.0').name},amiga,aarch64-linux"
     answer = gpmelica("build", arm, "--platforms", names, "--out", tmp_path / "here")
-    fails(answer, 2, "amiga: is no platform", "aarch64-linux: FMI 2.0 has no name for it")
+    fails(answer, 2, "amiga: unknown platform", "aarch64-linux: FMI 2.0 has no name for this platform")
     assert not (tmp_path / "here").exists()

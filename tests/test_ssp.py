@@ -145,7 +145,7 @@ def test_units_of_a_controller_are_defined(plant: Compiled, tmp_path: Path) -> N
     [
         ({"type": "Int32", "unit": ""}, "cart_position: expected an input of type Real, got Integer"),
         ({"unit": ' unit="kg"'}, "cart_position: expected a unit that converts to the plant's, m, got kg"),
-        ({"metre": 0.3048}, "unit m: expected what it is in the plant, m=1, got m=1 factor=0.3048"),
+        ({"metre": 0.3048}, "unit m: expected the plant's definition, m=1, got m=1 factor=0.3048"),
     ],
 )
 def test_controller_of_other_types_or_units(

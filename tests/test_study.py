@@ -147,7 +147,7 @@ def test_figures_are_files_and_not_blank(finished: Finished, name: str) -> None:
 
 
 def test_violations_fall_at_the_slow_root(finished: Finished) -> None:
-    """P0 Fig. 8: ‖Φ‖ falls straight down in the logarithm at −α + √(α² − β²) = −20 1/s, whatever the supports."""
+    """log ‖Φ‖ decreases at −α + √(α² − β²) = −20 1/s for all supports (Jarzębowska et al. 2023, Fig. 8)."""
     for run in finished.study.runs[:2]:
         assert isinstance(run, CaseRun) and run.decay is not None
         assert run.slow_root == pytest.approx(-20.0, rel=1e-12)

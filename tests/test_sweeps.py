@@ -154,14 +154,14 @@ def test_resumed_is_uninterrupted(finished: gp.Sweep, swing: Path) -> None:
 def test_another_sweep_does_not_take_the_folder(finished: gp.Sweep, swing: Path) -> None:
     """What differs is named; nothing is touched."""
     before = (finished.folder / "sweep.json").read_bytes()
-    with pytest.raises(DescriptionError, match="holds another sweep, with other objectives, signals"):
+    with pytest.raises(DescriptionError, match=r"contains a different sweep \(differences: objectives, signals\)"):
         gp.sweep(gp.load(swing), SETTINGS, ["rms(E_x)"], finished.folder, samples=8, scheduler="here")
     assert (finished.folder / "sweep.json").read_bytes() == before
 
 
 def test_two_at_once_do_not_share_a_folder(finished: gp.Sweep, swing: Path) -> None:
     """The second one is told so; when the first is over, or was killed, the folder is free."""
-    with held(finished.folder), pytest.raises(DescriptionError, match="another process is at work there"):
+    with held(finished.folder), pytest.raises(DescriptionError, match="another process uses this folder"):
         gp.sweep(gp.load(swing), SETTINGS, ASKED, finished.folder, samples=8, scheduler="here")
     with held(finished.folder):
         pass
@@ -181,7 +181,7 @@ def test_page_of_a_sweep(finished: gp.Sweep) -> None:
     assert finished.report is not None
     text = finished.report.read_text(encoding="utf-8")
     assert text.count("<svg") == 4 and "://" not in text and "<script" not in text
-    assert "16 runs, none of which failed" in text and "each point of a grid has samples of its own" in text
+    assert "16 runs, none of which failed" in text and "this sweep combines samples with a grid" in text
     assert all((finished.folder / "figures" / f"{name}.png").is_file() for name in ("parallel", "worst_top"))
 
 
@@ -211,17 +211,17 @@ def test_failures_are_rows(gpmelica: Command, swing: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "asked", "said"),
     [
-        (["laod=1,2"], ["peak(E_z)"], "there is no parameter and no key 'laod'; did you mean 'load'?"),
+        (["laod=1,2"], ["peak(E_z)"], "there is no parameter or key 'laod'; did you mean 'load'?"),
         (["links.rob.mass=1,2"], ["peak(E_z)"], "--set links.rob.mass: there is no key 'rob'; known are: rod"),
         (["links.rod.mass=1,-2"], ["peak(E_z)"], "(rod): expected at least 0, got -2"),
         (["links.rod.joint.position=normal(1,1)"], ["peak(E_z)"], "or set rod_angle_start"),
-        (["simulation.stop=uniform(1,2)"], ["peak(E_z)"], "is built into the FMU, so it cannot be drawn"),
-        (["simulation.stop=1,2"], ["peak(E_z)"], "output times differ from run to run"),
+        (["simulation.stop=uniform(1,2)"], ["peak(E_z)"], "is part of the FMU's structure and cannot be drawn"),
+        (["simulation.stop=1,2"], ["peak(E_z)"], "output times differ between runs"),
         (["load=x,y"], ["peak(E_z)"], "expected numbers, got 'x'"),
         (["load=1,2"], ["peak(E_zz)"], "there is no output or parameter 'E_zz'; did you mean 'E_z'?"),
         (["load=1,2"], ["E_z"], "--objective E_z: changes over time"),
-        (["load=1,2"], [], "nothing is asked for"),
-        (["load=1,2"], ["run=peak(E_z)"], "is a column of the table by itself"),
+        (["load=1,2"], [], "the sweep has no result"),
+        (["load=1,2"], ["run=peak(E_z)"], "is the name of another column of the table"),
         (["load=1,2", "parameters.load=3"], ["peak(E_z)"], "is the same parameter as load"),
     ],
 )

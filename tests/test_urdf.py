@@ -188,7 +188,7 @@ def test_what_is_written_beside_is_said(machine: Path) -> None:
     assert "1 × spring_stiffness of <dynamics>" in robot.not_carried
     assert "1 × <axis> of joint, beside its first" in robot.not_carried
     machine.write_text(MACHINE.replace('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 1 0"'), encoding="utf-8")
-    with pytest.raises(gp.DescriptionError, match=r"'shoulder', <origin>: quat_xyzw is not read.*: rpy"):
+    with pytest.raises(gp.DescriptionError, match=r"'shoulder', <origin>: quat_xyzw is not supported.*: rpy"):
         read_urdf(machine)
 
 

@@ -1,4 +1,4 @@
-"""omc driven through OMPython: one session for all statements."""
+"""Connection to omc through OMPython: one interactive session for all statements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from .server import Container, LocalServer, Server
 
 
 class _Listener(logging.Handler):
-    """Hears omc's warnings, which OMPython only logs; without a handler they would go to the terminal."""
+    """Log handler that collects omc's warnings, which OMPython only logs.
+
+    Without a handler, OMPython would print the warnings to the terminal.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,13 +35,19 @@ class _Listener(logging.Handler):
             self._heard += logged_messages(record.getMessage())
 
     def heard(self) -> tuple[Message, ...]:
-        """Return the messages since the last question."""
+        """Return the messages since the previous call."""
         heard, self._heard = tuple(self._heard), []
         return heard
 
 
 class Session:
-    """A session; raises SessionRefused as soon as omc does."""
+    """Interactive session with omc.
+
+    Raises
+    ------
+    SessionRefused
+        If omc refuses a session.
+    """
 
     name = "session"
 
@@ -49,7 +58,17 @@ class Session:
         logging.getLogger("OMPython").addHandler(self._listener)
 
     def ask(self, statement: str, *, keep: bool = False) -> Answer:
-        """Answer of omc; `keep` is for scripts, a session keeps everything. Raises OmcTimeout or OmcDied."""
+        """Return omc's answer to a statement.
+
+        `keep` has no effect, because a session keeps the effects of all statements.
+
+        Raises
+        ------
+        OmcTimeout
+            If omc exceeds the time limit.
+        OmcDied
+            If omc ends without an answer.
+        """
         self._server.check(statement)
         session = self._server.session
         session.socket.watch = lambda: self._server.check(statement)
@@ -59,15 +78,15 @@ class Session:
         except OMSessionException as error:
             self._server.check(statement)
             answer = Answer("", session_messages(str(error)))
-            self._listener.heard()  # the same once more, without its places
+            self._listener.heard()  # the log repeats the messages without their places
             if not answer.messages:
                 raise OmcDied(statement, None, str(error)) from None
         self._log.exchange(statement, answer)
         return answer
 
     def close(self) -> None:
-        """End omc and everything that it has started."""
-        # in the middle of a statement, or without omc, the socket refuses or OMPython gives up
+        """Terminate omc and all processes that it started."""
+        # The socket or OMPython raises an exception if a statement is still being executed or omc has ended.
         with contextlib.suppress(OMSessionException, zmq.ZMQError, BuildError):
             self._server.check("quit()")
             self._server.session.sendExpression("quit()")
