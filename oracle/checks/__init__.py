@@ -1,1 +1,1 @@
-"""Checks of the start that production claims: loops, balance, velocities, rank, reactions."""
+"""Checks of the generator's initial state: loop closure, balance, velocities, rank and reactions."""
