@@ -138,7 +138,7 @@ def test_commands(gpmelica: Command, tmp_path: Path) -> None:
         ("payload", "expected KEY=first:last:count"),
     ):
         fails(gpmelica("modes", path, "--along", wrong), 2, text)
-    fails(gpmelica("modes", path, "--along", "t=0,1", "--equilibrium"), 2, "leave out time, state, equilibrium")
+    fails(gpmelica("modes", path, "--along", "t=0,1", "--equilibrium"), 2, "remove the options time, state")
     fails(gpmelica("modes", path, "--along", "t=0,1", "--gif"), 2, "leave out --html, --gif")
 
 
@@ -167,11 +167,11 @@ def test_a_jump_is_noted() -> None:
     found = tracks("d", "", [1.0, 2.0], modes, [np.eye(2)] * 2)
     assert found.assurance[1, 0] == pytest.approx(0.25)
     (note,) = found.notes
-    assert "the least 0.25 of mode 1 from d = 1 to 2" in note
+    assert "the smallest 0.25 for mode 1 from d = 1 to 2" in note
 
 
 def test_keys_that_change_the_coordinates() -> None:
     section = {"length": 1.0, "density": 1e3, "area": 1e-4, "E": 1e9, "G": 4e8, "Iy": 1e-9, "Iz": 1e-9, "J": 2e-9}
     data = machine(beam("beam", section | {"elements": 2}, "fixed"))
-    with pytest.raises(DescriptionError, match="changes which coordinates there are"):
+    with pytest.raises(DescriptionError, match="changes the number or names of coordinates"):
         gp.Model(from_data(data)).modes_along("links.beam.beam.elements", [2, 3])
