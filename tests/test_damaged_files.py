@@ -100,7 +100,7 @@ def test_one_that_crashes_takes_nothing_with_it(hanging: Compiled, tmp_path: Pat
     native.build(crashing, fmu, binaries.toolchains("2.0"), {})
     done = gpmelica("compare", hanging.fmu, fmu)
     assert done.status == 1 and "Traceback" not in done.err
-    assert "crashing.fmu: the FMU took the process that it ran in with it" in done.err
+    assert "crashing.fmu: the FMU crashed its process, which ended" in done.err
 
 
 # ---- Descriptions broken at random ------------------------------------------------------------------------------

@@ -317,7 +317,7 @@ def test_legs_of_a_path_overlap_by_their_blend_times() -> None:
 
 def test_an_objection_makes_the_start_inconsistent() -> None:
     """A start that production finds consistent is not if the oracle objects; the objection is the text."""
-    fine = Finding(True, "Every constraint row holds at the start.")
+    fine = Finding(True, "All constraints are fulfilled at t = 0.")
     assert Opinion((), ()).of_start(fine) == fine
     assert Opinion(("closure pin is open",), ()).of_start(fine) == Finding(False, "closure pin is open")
 
@@ -343,7 +343,7 @@ def test_a_verdict_without_the_oracle_says_so(monkeypatch: pytest.MonkeyPatch, f
     run = _with_events()
     alone = [compare(run, replace(run, name="fmu"), {"x": "m"}, 1e-6)]
     text = agreement(alone, 1.0, found.absent).text
-    assert "The oracle does not confirm it, because it has no run: its process did not finish" in text
+    assert "The oracle does not confirm the agreement, because it has no run: its process did not finish" in text
     assert "confirm" not in agreement(alone, 1.0).text
 
 

@@ -1,4 +1,6 @@
-"""Runs that end with a message at a singular configuration, where the constraints do not determine the branch."""
+"""Comparison of runs that fail at a singular configuration, where the constraints do not determine
+the branch.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,16 @@ from .compare import Comparison
 
 
 def ends_at_singular(comparison: Comparison, singular: float, message: str) -> Comparison:
-    """Add to the comparison of a shortened run why the run is not longer.
+    """Add the reason for the shorter time span to the comparison of a shortened run.
 
-    Parameters:
-        comparison  up to a time before the first singular configuration
-        singular    time of that configuration, s
-        message     with which the whole run ended
+    Parameters
+    ----------
+    comparison : Comparison
+        Comparison up to a time before the first singular configuration.
+    singular : float
+        Time of the singular configuration, s.
+    message : str
+        Error message of the whole run.
     """
     why = (
         f"the whole run ended with a message; compared up to t = {comparison.horizon:.4g} s, before the first"

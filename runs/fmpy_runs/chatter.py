@@ -11,15 +11,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _STDOUT = 1
-_SUNDIALS = "SUNLOGGER_ERROR_FILENAME"  # where FMPy's CVODE writes its errors, else to standard error
-_OWNER = threading.Lock()  # standard output belongs to the whole process
+# Variable with the file for errors of FMPy's CVODE, by default standard error.
+_SUNDIALS = "SUNLOGGER_ERROR_FILENAME"
+_OWNER = threading.Lock()  # lock, because standard output belongs to the whole process
 
 
 @contextmanager
 def captured(log: Path | None) -> Iterator[None]:
-    """Inside, standard output of C code, and of everything else, goes to the end of a file; without one, nowhere.
+    """Redirect standard output of the process to the end of a file, or discard it without a file.
 
-    omc's FMUs print there, whatever logger they are given, and inside FMPy's CVODE does. One thread at a time is.
+    FMUs of omc, and FMPy's CVODE inside them, print to standard output regardless of the logger. Only
+    one thread at a time can redirect.
     """
     with _OWNER, (log or Path(os.devnull)).open("ab") as file, _environment(_SUNDIALS, "stdout"):
         _flush()
@@ -35,7 +37,7 @@ def captured(log: Path | None) -> Iterator[None]:
 
 @contextmanager
 def _environment(name: str, value: str) -> Iterator[None]:
-    """Inside, a variable has the value, unless it has one already."""
+    """Set an environment variable within the context, unless it is already set."""
     before = os.environ.setdefault(name, value)
     try:
         yield
@@ -45,8 +47,8 @@ def _environment(name: str, value: str) -> Iterator[None]:
 
 
 def _flush() -> None:
-    """Python's and C's buffers."""
+    """Flush the output buffers of Python and of the C library."""
     if sys.stdout is not None:
         sys.stdout.flush()
-    if sys.platform != "win32":  # where each library has buffers of its own
+    if sys.platform != "win32":  # on Windows, each library has its own buffers
         ctypes.CDLL(None).fflush(None)

@@ -1,14 +1,15 @@
-"""An instance of an FMU that is fed with inputs over time, and whose solver gets the states' nominal values.
+"""FMU instances with inputs over time, and nominal values of the states for the solver.
 
-FMPy holds inputs between its output times, in both modes: an error of first order. Here a model-exchange FMU gets
-them with every time that the solver sets. A co-simulation FMU gets their slopes (FMI 2.0) or is told their values
-whenever it asks (intermediate update of FMI 3.0); one that can do neither gets the value in the middle of a step,
-an error of second order. After the step it gets the value at its end, so that outputs with feedthrough belong to
-the time they are read at.
+FMPy keeps inputs constant between its output times, which is an error of first order. Here, a model-
+exchange FMU receives the inputs at every time that the solver sets. A co-simulation FMU receives input
+derivatives (FMI 2.0) or answers to its requests (intermediate update of FMI 3.0). An FMU with neither
+capability receives the values at the middle of each step, an error of second order. After the step, the
+values at its end are set, so that outputs with feedthrough match their time.
 
-A solver's absolute tolerances are made of nominal values. omc's FMUs say 1 for every state when they are asked,
-whatever their description says: a thousand times too coarse for the crane's base. The description is right, where
-nothing better is known: of a telescope that follows a star, 7e-5 rad/s, 1 rad/s says nothing.
+Absolute tolerances of a solver follow from nominal values. FMUs of omc report 1 for every state,
+regardless of their description: a thousand times too coarse for the crane's base. Therefore, the
+nominal values of the model description are used, or known smaller magnitudes: for a telescope that
+follows a star at 7e-5 rad/s, a nominal value of 1 rad/s is useless.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import fmpy
 
 from .inputs import InputTable
 
-_LEAST = 1e-6  # of a description's nominal value
+_LEAST = 1e-6  # smallest magnitude of a state, relative to its nominal value
 
 
 @contextmanager
@@ -35,10 +36,24 @@ def feeding(
     log: Callable[..., None],
     nominals: Mapping[str, float] | None = None,
 ) -> Iterator[Any]:
-    """An instance for `fmpy.simulate_fmu`, which must stop at the table's instants; None where FMPy's own will do.
+    """Provide an FMU instance for `fmpy.simulate_fmu` that receives inputs over time; None if FMPy's own suffices.
 
-    kind      ModelExchange | CoSimulation
-    nominals  magnitudes of states by name, each in the state's unit, where they are less than the description's
+    The simulation must stop at the table's instants.
+
+    Parameters
+    ----------
+    fmu : Path
+        FMU file.
+    description
+        Model description, as read by FMPy.
+    kind : str
+        ModelExchange | CoSimulation.
+    table : InputTable or None
+        Inputs over time.
+    log : callable
+        Logger of the instance.
+    nominals : mapping or None
+        Magnitudes of states by name, in the states' units, used if smaller than the nominal values.
     """
     if table is None and kind == "CoSimulation":
         yield None
@@ -61,7 +76,9 @@ def feeding(
 
 
 def interpolates(description: Any) -> bool:
-    """Whether a co-simulation FMU's inputs can change within a step: by their slopes, or as it asks for them."""
+    """Whether the inputs of a co-simulation FMU can vary within a step, by derivatives or
+    intermediate update.
+    """
     return _takes_slopes(description) or _asks(description)
 
 
@@ -74,7 +91,7 @@ def _asks(description: Any) -> bool:
 
 
 class _Feed:
-    """Sets the inputs of the instance `fmu` from a table."""
+    """Source of inputs for the instance `fmu`, from a table."""
 
     fmu: Any
 
@@ -86,17 +103,17 @@ class _Feed:
         self._since = 0.0
 
     def values(self, t: float, since: float) -> None:
-        """Set the values at t, s, of the pieces that hold at `since`, s."""
+        """Set the input values at time t, s, on the linear piece that contains `since`, s."""
         self._since = since
         getattr(self.fmu, self._set)(self._references, [f.at(t, since) for f in self._functions])
 
     def slopes(self, begin: float, end: float) -> None:
-        """Set the slopes between two times, s, of one piece."""
+        """Set the input derivatives between two times, s, of one linear piece."""
         slopes = [(f.at(end, begin) - f.at(begin, begin)) / (end - begin) for f in self._functions]
         self.fmu.setRealInputDerivatives(self._references, [1] * len(slopes), slopes)
 
     def asked(self) -> dict[str, Any]:
-        """Options that make an instance of FMI 3.0 ask for its inputs within a step."""
+        """Return options that let an instance of FMI 3.0 request its inputs within a step."""
 
         def answer(environment: Any, time: float, *_: Any) -> None:
             self.values(time, self._since)
@@ -105,7 +122,7 @@ class _Feed:
 
 
 def _feed_steps(instance: Any, feed: _Feed, description: Any) -> None:
-    """Let doStep set inputs before and after the step."""
+    """Replace doStep by a function that sets the inputs before and after the step."""
     step, exact, with_slopes = instance.doStep, interpolates(description), _takes_slopes(description)
 
     def do_step(currentCommunicationPoint: float, communicationStepSize: float, **more: Any) -> Any:
@@ -121,9 +138,10 @@ def _feed_steps(instance: Any, feed: _Feed, description: Any) -> None:
 
 
 def _tell_nominals(instance: Any, description: Any, known: Mapping[str, float]) -> None:
-    """Let the nominal values of the states be those of the description, or what is known of a state if it is less.
+    """Replace the nominal values of the states by those of the model description, or by smaller known magnitudes.
 
-    Not less than a millionth: a solver finds no step for what rounding alone moves.
+    A magnitude counts by at least 10⁻⁶ of the nominal value, because the solver finds no step size for
+    rounding errors.
     """
     states = [unknown.variable.derivative for unknown in description.derivatives]
     described = [float(state.nominal or 1.0) for state in states]
@@ -140,7 +158,9 @@ def _tell_nominals(instance: Any, description: Any, known: Mapping[str, float]) 
 
 
 def _feed_times(instance: Any, feed: _Feed, description: Any) -> None:
-    """Let setTime set the inputs too; an event begins the next piece."""
+    """Replace setTime by a function that also sets the inputs; an event begins the next linear
+    piece.
+    """
     set_time, resume = instance.setTime, instance.enterContinuousTimeMode
     now = since = 0.0
 
