@@ -126,7 +126,7 @@ class Prepared:
 
     @property
     def signals(self) -> dict[str, Signal]:
-        """Quantity and owner of each output."""
+        """Physical quantity and part of the mechanism of each output, by output name."""
         return self.program.signals
 
     def start_values(self) -> dict[str, float]:
@@ -161,8 +161,8 @@ class Prepared:
         return modelica.render(program, self.chain, __version__, start_values, self._lines_at_start())
 
     def _lines_at_start(self) -> dict[str, Array]:
-        """Return lengths, m, and directions of all two-point elements in the initial state, by
-        program name.
+        """Return initial lengths, m, and directions of all two-point force elements, by their names
+        in the program.
         """
         frames = analysis.poses(self.mechanism, self.start[0])
         found: dict[str, Array] = {}

@@ -111,7 +111,9 @@ def _places(
 
 
 def _together(key: str, values: Sequence[float], said: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield one note per kind: the number of values with this note, and the first such note."""
+    """Yield one summary per kind of note: the number of values with such a note, and the first of
+    these notes.
+    """
     kinds: dict[str, list[tuple[float, str]]] = {}
     for value, notes in zip(values, said, strict=True):
         for note in notes:
@@ -152,7 +154,9 @@ def _check(options: ModesAlongOptions, values: Sequence[float], chain: Chain) ->
         problems.append(Problem(key, f"{text}; write the full path of other keys, such as links.boom.mass"))
     if not (np.isfinite(values).all() and len(values) > 1 and (np.all(steps > 0) or np.all(steps < 0))):
         shown = ", ".join(f"{value:g}" for value in values[:5])
-        problems.append(Problem(key, f"expected two values or more in rising or falling order, got {shown}"))
+        problems.append(
+            Problem(key, f"expected at least two values in increasing or decreasing order, got {shown}")
+        )
     if len(values) > _MOST:
         problems.append(Problem(key, f"expected at most {_MOST} values, got {len(values)}"))
     if key == TIME and options.given:
@@ -163,7 +167,7 @@ def _check(options: ModesAlongOptions, values: Sequence[float], chain: Chain) ->
 
 
 def _changed(chain: Chain, source: str, key: str, value: float) -> Chain:
-    """Return the description with another value of a key or of an entry of `[parameters]`."""
+    """Return the description with a new value of one key or of one entry of `[parameters]`."""
     place = f"parameters.{key}" if key in chain.parameters else key
     # Integer keys such as counts reject floating-point values.
     number = int(value) if value.is_integer() else value

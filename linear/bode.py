@@ -16,18 +16,18 @@ from ..report.plots import style
 from .modes import Mode
 
 _MOST = 8  # maximum number of curves
-_POINTS = 800  # number of frequencies without those near modes
-# Distance of additional points near a mode, relative to its frequency.
+_POINTS = 800  # number of frequencies, apart from additional points near eigenfrequencies
+# Distances of additional points near each eigenfrequency, relative to that frequency.
 _BESIDE = np.array([-0.03, -0.01, -0.003, 0.003, 0.01, 0.03])
 
 
 def refuse_too_many(inputs: int, outputs: int) -> None:
     """Raise DescriptionError if a Bode plot would be empty or have too many curves."""
     if not inputs:
-        text = "the model has no FMU inputs; add a force with input = true"
+        text = "expected a model with FMU inputs, got none; add a force with input = true"
     elif inputs * outputs > _MOST:
         most = _MOST // inputs
-        text = f"{inputs} input(s) and {outputs} outputs are too many lines; name at most {most} of the outputs"
+        text = f"expected at most {_MOST} curves, got {inputs * outputs}; choose at most {most} outputs"
     else:
         return
     raise DescriptionError("bode", text)

@@ -18,7 +18,7 @@ from .point import OperatingPoint
 from .state_space import StateSpace
 
 _STILL = 1e-6  # rate below which a state is at rest, relative to the change that forces alone cause in 1 s
-_MOVED = 1e-6  # displacement of the states that yields a lower bound of the scales, rad or m
+_MOVED = 1e-6  # displacement of the states that yields lower bounds of the rates' scales, rad or m
 _SHOWN = 3  # maximum number of signals listed in a note
 _TINY = 1e-300  # positive lower bound that avoids division by zero
 

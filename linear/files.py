@@ -27,7 +27,7 @@ def check_bode(model: Prepared, outputs: Sequence[str] | None, folder: Path | No
     folder.
     """
     if folder is None:
-        raise DescriptionError("bode", "expected a folder for bode.svg: give --out")
+        raise DescriptionError("bode", "expected a folder for bode.svg, got none; add the option --out")
     program = model.native_program
     refuse_too_many(len(program.inputs), len(program.outputs if outputs is None else outputs))
 

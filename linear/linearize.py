@@ -171,9 +171,7 @@ def _known(model: Prepared, outputs: str | Sequence[str] | None) -> Sequence[str
 
 
 def _rates(model: Prepared) -> dict[str, str]:
-    """Return the FMU variable that is the time derivative of each entry of w = (q, q̇, others), by
-    entry.
-    """
+    """Map each entry of w = (q, q̇, others) to the FMU variable that is its time derivative."""
     coordinates, own = model.mechanism.coordinates, ("position", "velocity")
     q, qd, qdd = (signal_names(coordinates, level) for level in (*own, "acceleration"))
     others = [state for state in model.native_program.states if state.signal.quantity not in own]
@@ -190,7 +188,7 @@ def _residuals(model: Prepared, point: OperatingPoint) -> tuple[Residual, Residu
 
 
 def _all(program: Program, names: tuple[str, ...]) -> Tangent:
-    """Return the tangent space of the full equations, in which all states are independent."""
+    """Return the tangent space of the equations without constraints: all states are independent."""
     chosen = [names.index(state.name) for state in program.states]
     basis = np.zeros((len(names), len(chosen)))
     basis[chosen] = np.eye(len(chosen))

@@ -16,7 +16,7 @@ from ..core.trajectory import Array
 Complex = NDArray[np.complex128]
 _ROUNDING = 1e-14  # rounding error of the entries of A, relative to its norm (at least 1/s)
 _RIGID = 1e-6  # |λ| relative to the largest |λ| below which a mode is a rigid-body mode
-_ON_THE_WAY = 0.618  # position of a test value between an eigenvalue and its part set to zero
+_ON_THE_WAY = 0.618  # fraction of a real or imaginary part that is removed in a test value
 _TINY = 1e-300  # positive lower bound that keeps the condition number of defective eigenvalues finite
 
 
@@ -103,7 +103,7 @@ def modes(A: Array, motion: Array, coordinates: Sequence[str], rates: Sequence[b
     if not len(A):
         return ()
     fastest = max(1.0, float(np.abs(np.linalg.eigvals(A)).max()))
-    scales = np.where(rates, fastest, 1.0)  # balances positions and rates in a mode
+    scales = np.where(rates, fastest, 1.0)  # scales rates in eigenvectors to the magnitude of positions
     scaled = A * scales / scales[:, None]
     values, left, right = (np.asarray(part, dtype=complex) for part in eig(scaled, left=True, right=True))
     values = _without_rounding(scaled, values, _uncertainty(scaled, left, right))
@@ -132,8 +132,8 @@ def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:
     """Return the eigenvalues with real and imaginary parts set to zero if they are rounding errors.
 
     Coincident eigenvalues, as of a filter or of critical damping, have an infinite condition number
-    although they are nonzero. Therefore, a part counts as rounding error only if an intermediate value
-    is an eigenvalue within rounding, too.
+    although they are nonzero. Therefore, a part counts as a rounding error only if the eigenvalue with
+    a reduced part is also an eigenvalue within rounding errors.
     """
     found = values.copy()
     for parts, unit in ((values.real, 1.0), (values.imag, 1j)):

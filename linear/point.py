@@ -56,7 +56,7 @@ def checked(model: Prepared, options: StateOptions) -> State | float:
     Raises DescriptionError for an invalid choice.
     """
     if len(options.given) > 1:
-        text = f"expected one of {', '.join(CHOICES_OF_STATE)} at most, got {' and '.join(options.given)}"
+        text = f"expected at most one of {', '.join(CHOICES_OF_STATE)}, got {' and '.join(options.given)}"
         raise DescriptionError("linearize", text)
     if options.trim and options.inputs is not None:
         raise DescriptionError("trim", "expected no inputs over time, because trim determines their values")

@@ -13,8 +13,8 @@ from .modes import Mode
 from .state_space import StateSpace
 from .tracks import ModeTracks
 
-_LEAST = 0.05  # smallest listed amplitude, relative to the largest one of a shape
-_MOST = 4  # maximum number of listed amplitudes
+_LEAST = 0.05  # smallest listed amplitude of a mode shape, relative to its largest amplitude
+_MOST = 4  # maximum number of listed amplitudes of a mode shape
 _COLUMNS = 8  # maximum number of modes in a table of tracks
 
 

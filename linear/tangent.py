@@ -16,7 +16,7 @@ from ..core.errors import SolveError
 from ..core.trajectory import Array
 from ..fmu.code.residuals import Residual
 
-_SINGULAR = 1e-8  # pivot below which constraints with rows of length 1 are singular
+_SINGULAR = 1e-8  # pivot of the normalised constraint Jacobian below which it is singular
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-_COINCIDE = 1e-6  # relative distance of eigenvalues below which their shapes are arbitrary mixtures
-_ANOTHER = 0.1  # assurance of shape and eigenvalue below which a track ends
-_DOUBTFUL = 0.5  # assurance below which a track may continue with another mode
+_COINCIDE = 1e-6  # relative distance of eigenvalues below which their mode shapes are arbitrary mixtures
+_ANOTHER = 0.1  # modal assurance of shape and eigenvalue below which the track of a mode ends
+_DOUBTFUL = 0.5  # modal assurance below which a track may continue with another mode
 _COLUMNS = ("mode", "frequency", "damping", "damped_frequency", "real", "imaginary", "assurance")
 
 

@@ -66,8 +66,8 @@ def trimmed(plant: Plant, near: State) -> OperatingPoint:
 
 
 def _free(model: Prepared, near: State) -> list[int]:
-    """Return the coordinates that may change: those free in statics, and dependent ones, which
-    follow the drives.
+    """Return the indices of the coordinates that trim may change: those free in statics, and
+    dependent ones.
     """
     following = [model.mechanism.coordinate_index(name) for name in model.dependent]
     return sorted({*analysis.free_coordinates(model.mechanism, near.q), *following})

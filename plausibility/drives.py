@@ -20,7 +20,7 @@ _ROUNDING = 1e-12  # motion that counts as rounding error, rad or m, or relative
 # Smallest relevant change of a force, relative to the weight on earth (times extent for a moment).
 _CHANGE = 1e-9
 _EARTH = 9.80665  # standard gravity, m/s²
-_SAMPLES, _LATER = 60, 100.0  # number of samples, and end of the sampled time in durations of the run
+_SAMPLES, _LATER = 60, 100.0  # number of samples, and sampled time in multiples of the run's duration
 
 
 def constant_inputs(
@@ -116,7 +116,7 @@ def _changes(model: Prepared, course: analysis.EnergyHistory) -> Iterator[tuple[
 
 
 def _varies(model: Prepared, numbers: analysis.ReferenceModel, position: str | float) -> bool:
-    """Whether an expression of time varies during the run or later."""
+    """Whether an expression of time varies, either during the run or later."""
     tree = expressions.parse(position)
     reading = numbers.reader.reading("motion", tree)
     stop = model.chain.simulation.stop

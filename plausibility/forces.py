@@ -14,7 +14,8 @@ from .places import member, support_key
 from .remark import Remark
 
 _TIMES = 100.0  # largest plausible force in multiples of the weight
-_REFERENCE_LENGTH = 1.0  # size below which larger forces are plausible (strength ~ size², weight ~ size³), m
+# Mechanism size below which larger forces are plausible (strength ~ size², weight ~ size³), m.
+_REFERENCE_LENGTH = 1.0
 _WEIGHTLESS = 0.1  # gravity below which the weight is no reference, m/s²
 
 

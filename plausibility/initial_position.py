@@ -32,7 +32,7 @@ def initial_positions(model: Prepared) -> Iterator[Remark]:
                 "angle_above_turn",
                 where,
                 f"{coordinate.name} starts at {position:.4g} rad, more than one turn",
-                "degrees instead of radians?",
+                "is the angle in degrees instead of radians?",
                 position,
                 "rad",
                 _TURN,
@@ -74,7 +74,7 @@ def _travel(limits: EndStops) -> float:
 
 def _cause(coordinate: Coordinate, limits: EndStops, position: float) -> str:
     if coordinate.unit == "rad" and abs(position) > np.pi and _is_within(limits, np.radians(position)):
-        return "degrees instead of radians?"
+        return "is the angle in degrees instead of radians?"
     return "change joint.position or joint.limits"
 
 

@@ -104,8 +104,8 @@ def _tipping(model: Prepared, run: Trajectory) -> Iterator[Remark]:
 
 
 def _outriggers(model: Prepared) -> Iterator[tuple[str, BaseSupport | PlaneContact]]:
-    """Yield description key and element of unilateral supports of the base and of its contacts with
-    planes below.
+    """Yield unilateral supports of the base, and contacts of the base with planes below, with their
+    description keys.
     """
     bodies = model.mechanism.bodies
     for index, support in enumerate(model.mechanism.supports):

@@ -29,7 +29,8 @@ RUMOCA_EFFORT = 60.0  # maximum processor time of rumoca, which interprets the m
 SOLVER_MARGIN = 0.1  # factor on the description's tolerance for all solvers
 CVODE_MARGIN = 0.01  # factor on the description's tolerance for FMPy's CVODE, whose global errors are larger
 _FINEST = 1e-13  # smallest tolerance of CVODE, just above rounding errors
-RESTART_MARGIN = 1000.0  # violation that justifies a restart of CVODE for projection, relative to its tolerance
+# Constraint violation that triggers a projection with restart, relative to CVODE's tolerance.
+RESTART_MARGIN = 1000.0
 
 
 @dataclass(frozen=True)
@@ -164,11 +165,10 @@ def fmu_run(
 
 
 def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:
-    """Run the Modelica source in rumoca.
+    """Run the Modelica source in rumoca, within limits of processor time and wall-clock time.
 
-    A limit of processor time makes the reached time independent of other processes, unless the wall-
-    clock limit ends the run. A run without a result before the limit has neither a trajectory nor a
-    failure.
+    The limit of processor time makes the result independent of other processes. If a limit is reached
+    before the first result, the attempt has neither a trajectory nor a failure.
 
     Parameters
     ----------
@@ -215,9 +215,9 @@ def _attempt(
     action: Callable[[float, float], Trajectory | None],
     finer: float = FINER,
 ) -> Attempt:
-    """Run an action and return a repeatable attempt.
+    """Run a simulation and return an attempt that can be repeated.
 
-    The action takes a factor on its usual tolerance and the end time, s.
+    The simulation is a function of a factor on its usual tolerance and of the end time, s.
     """
     stop = model.chain.simulation.stop
     return replace(

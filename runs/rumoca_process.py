@@ -105,10 +105,10 @@ def main(folder: Path) -> None:
 
 
 def _run(compiled: CompiledModel, job: dict[str, Any], horizon: float) -> Trajectory:
-    """Simulate from 0 to `horizon`, s; after a failure, repeat with a tenth of the tolerance.
+    """Simulate from 0 to `horizon`, s. After a failure, repeat the simulation with a tenth of the tolerance.
 
-    Other steps may succeed: for a step from an event to the end of the run, rumoca may fail because its
-    two values of a state differ by more than 1e-11.
+    A tighter tolerance changes the steps and may succeed: in a step from an event to the end of the
+    run, rumoca may reject its own result because two values of a state differ by more than 1e-11.
     """
     run = partial(
         compiled.simulate, job["names"], stop=horizon, output_step=job["output_step"], budget=job["limit"]

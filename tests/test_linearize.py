@@ -480,7 +480,7 @@ def test_state_of_the_run(gpmelica: Command, arm: Path) -> None:
         (("--time", "soon"), ["--time", "valid number"]),
         (
             ("--time", "0.1", "--equilibrium"),
-            ["expected one of time, state, equilibrium, trim", "got time and equilibrium"],
+            ["expected at most one of time, state, equilibrium, trim", "got time and equilibrium"],
         ),
         (("--state", "{folder}/none.json"), ["none.json", "cannot be read"]),
         (("--state", "{folder}/short.json"), ["short.json", "q: expected a list of 2 finite number(s)"]),
@@ -501,8 +501,8 @@ def test_wrong_use_gives_a_message(
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
-        (("--bode",), ["bode: expected a folder for bode.svg: give --out"]),
-        (("--bode", "--out", "{folder}"), ["bode: 1 input(s) and 19 outputs are too many lines; name at most 8"]),
+        (("--bode",), ["bode: expected a folder for bode.svg, got none"]),
+        (("--bode", "--out", "{folder}"), ["bode: expected at most 8 curves, got 19; choose at most 8 outputs"]),
         (("--output", "E_zz"), ["outputs: there is no output 'E_zz'; did you mean 'E_z'?"]),
     ],
 )

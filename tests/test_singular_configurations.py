@@ -189,7 +189,7 @@ def test_verdict_of_a_run_that_ends_at_a_singular_configuration(compile_data: Co
         assert imported.ok
         assert imported.singular_from == pytest.approx(first, abs=1e-3)
         assert imported.horizon < first
-        assert "ended with a message" in imported.note
+        assert "the run failed after the first singular configuration" in imported.note
 
 
 @pytest.mark.slow
@@ -207,7 +207,7 @@ def test_a_shortened_run_is_judged_as_any_other(gravity: float) -> None:
     assert found.comparison is not None
     assert found.comparison.ok == (gravity == 9.81)
     assert found.comparison.horizon == pytest.approx(0.675, abs=0.03)
-    assert "ended with a message" in found.comparison.note
+    assert "the run failed after the first singular configuration" in found.comparison.note
 
 
 def test_a_run_that_ends_without_a_singular_configuration_stays_red() -> None:

@@ -30,7 +30,9 @@ _SAMPLES = 25  # number of sampled instants of the run
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
 _CANCELLED = 1e-8  # lower bound of an expression's scale, relative to the sum of the magnitudes of its terms
 _LEFT = 1e-4  # lower bound of a position or velocity scale, relative to the effect of the unbalanced forces
-_SHAKEN = 1e-6  # relative displacement that yields the lower bounds of scales; far above rounding errors
+# Relative displacement of coordinates that yields lower bounds of scales, far above rounding
+# errors.
+_SHAKEN = 1e-6
 
 
 def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude, ...]:
@@ -210,8 +212,8 @@ class _Samples:
             yield from (Magnitude(name, "J", "energy", size, least) for name in names)
 
     def expressions(self, known: Iterable[Magnitude]) -> Iterator[Magnitude]:
-        """Yield the scales of output expressions and of element measures in other units than
-        lengths and forces.
+        """Yield the scales of output expressions, and of measured quantities of elements that are
+        neither lengths nor forces.
         """
         sizes = {entry.signal: max(entry.size, entry.least) for entry in known}
         for element in self._mechanism.elements:
@@ -225,8 +227,8 @@ class _Samples:
             yield Magnitude(name, unit or f"unit of {name}", name, self._change(name, reading, sizes))
 
     def _change(self, signal: str, reading: CompiledExpression, sizes: Mapping[str, float]) -> float:
-        """Return the range of an expression over the run, or a larger change that the scales of its
-        names imply.
+        """Return the scale of an expression: its range over the run, or a larger change estimated
+        from the scales of its variables.
         """
         at = [reading.sizes(state) for state in self._states]
         slopes = np.max([gradient for _, gradient in at], axis=0)
@@ -235,8 +237,8 @@ class _Samples:
         return max(value, float(slopes @ moved), _CANCELLED * max(terms for terms, _ in at))
 
     def _size_of(self, name: str, sizes: Mapping[str, float]) -> float:
-        """Return the scale of a name in an expression; names without a signal have a default scale
-        by derivative order.
+        """Return the scale of a variable in an expression; variables that are no signals have a
+        default scale.
         """
         by_level = (_LEFT, _LEFT * self.linear * self.time, self.linear)
         return sizes.get(name.replace(".", "_"), by_level[level(name)])
@@ -330,8 +332,8 @@ class _Samples:
         return weights
 
     def _sizes(self) -> dict[str, float]:
-        """Return the distance of each link's masses and child joints from its own joint, m, by
-        link.
+        """Return the size of each link, m, by link: the largest distance of its masses and child
+        joints from its own joint.
         """
         sizes: dict[str, float] = {}
         bodies = self._mechanism.bodies

@@ -26,7 +26,7 @@ from ...reference.solve.solver import InitialValueProblem
 from .signals import Moment, signals
 from .watch import SingularityMonitor, branch_lost
 
-_SHORTEST = 0.3  # minimum length of a leap across a singular position, relative to the planned length
+_SHORTEST = 0.3  # minimum length of the step that crosses a singular position, relative to the planned length
 _ERRORS = 100.0  # estimated global error of a run in multiples of the tolerance
 _LOOKS = 1000  # minimum number of evaluations of event indicators in a run
 _SAME_INSTANT = 1e-9  # distance of an output time from an event below which they coincide, relative to the run
@@ -140,7 +140,7 @@ def _wanted_loads(mechanism: Mechanism, loads: Literal["all"] | Sequence[str] | 
 
 
 class _Passed(Exception):
-    """Signal that an integration step has passed, or is about to reach, a singular configuration."""
+    """Exception that reports a singular configuration within an integration step or directly ahead."""
 
     def __init__(self, singular: Singular) -> None:
         super().__init__()
@@ -239,12 +239,12 @@ class _Run:
         return (step.end, step.y) if event is None else (event, step.interpolant(event))
 
     def _before(self, segment: Segment, singular: Singular) -> tuple[float, Array, float]:
-        """Return the last step begin that leaves room for a leap across a singular configuration.
+        """Return the last step after which enough time is left for a large step across a singular configuration.
 
         Returns
         -------
         t, y, length : float, ndarray, float
-            Time, s, state, and length of the leap, s.
+            Time, s, state, and length of the large step, s.
         """
         for t, y in reversed(self._steps):
             length = LENGTH * self.watch.turning(segment, t, y)
@@ -253,7 +253,7 @@ class _Run:
         return t, y, length
 
     def _enter(self, segment: Segment, t: float) -> None:
-        """Assign all output times from t on to a segment.
+        """Assign all output times from t, s, on to a time segment.
 
         An output time that coincides with an event, within rounding, belongs to the segment after the
         event; the initial time belongs to the first segment.

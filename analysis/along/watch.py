@@ -26,19 +26,20 @@ from ..start.left_out import LeftOut
 _SHRINKING = 15  # number of successive non-increasing steps that count as shrinking
 _SHRUNK = 1e-5  # step size that counts as shrunk, relative to the longest step
 _POINTS = 1000  # minimum number of checks of redundant constraints in a run
-_FALLING = 0.3  # smallest singular value, relative to its maximum so far, below which a minimum is sought
+_FALLING = 0.3  # smallest singular value (relative to its maximum) below which its minimum is sought
 # Change of the constraint Jacobian in a step, relative to the sum of the smallest singular values at both ends,
 # below which the Jacobian cannot become singular within the step.
 _TURNED = 0.7
 _FASTEST = 3e8  # rate above which a motion counts as diverged, rad/s or m/s
 _EDGE = 1e-3  # distance from the ends of a step for one-sided differences, relative to the step
-_CLOSE = 0.1  # relative smallest singular value below which a singularity explains the end of a run
-_VERY_CLOSE = 1e-2  # relative smallest singular value below which a singularity explains short steps
+_CLOSE = 0.1  # smallest singular value (relative to its maximum) below which a singularity ends a run
+# Smallest singular value (relative to its maximum) below which a singularity causes short steps.
+_VERY_CLOSE = 1e-2
 _SHORT = 1e-2  # step size that counts as short near a singularity, relative to the longest step
 _AHEAD = 0.1  # look-ahead time beyond a singular position, relative to the longest step
-_SINGULAR = 1e-4  # relative smallest singular value below which a position is singular
-_ERRORS_ROOT = 3.0  # factor on the root of the tolerance, which bounds the singular values that errors hide
-_INVOLVED = 0.1  # share of a constraint in a vanishing combination above which it is named
+_SINGULAR = 1e-4  # smallest singular value (relative to its maximum) below which a position is singular
+_ERRORS_ROOT = 3.0  # factor on √tolerance, below which integration errors hide relative singular values
+_INVOLVED = 0.1  # coefficient in a vanishing combination above which messages name the constraint
 _PART = 1e-4  # displacement over which the change of the Jacobian is measured, rad or relative to the extent
 _LOCATED = 1e-9  # accuracy of the time of a minimum of the smallest singular value, s
 _TINY = 1e-300  # positive lower bound that avoids division by zero if the Jacobian is constant
@@ -46,8 +47,8 @@ _TINY = 1e-300  # positive lower bound that avoids division by zero if the Jacob
 
 @dataclass(frozen=True)
 class _Passed:
-    """End of an integration step with the scaled constraint Jacobian and its smallest singular
-    value.
+    """Record of the end of an integration step: the scaled constraint Jacobian and its smallest
+    singular value.
     """
 
     t: float
@@ -129,7 +130,7 @@ class SingularityMonitor:
         return found
 
     def turning(self, segment: Segment, t: float, y: Array) -> float:
-        """Return the time in which the constraint Jacobian changes by its own norm, s, at state y
+        """Return the time, s, in which the constraint Jacobian changes by its own norm, at state y
         and time t, s.
         """
         state = self._motion.moment(t, y, segment)[0]
@@ -197,10 +198,10 @@ class SingularityMonitor:
         return to_nothing or (at_singular and max(recent) < _SHORT * self._step)
 
     def _is_end(self, segment: Segment, t: float, y: Array) -> bool:
-        """Whether a function ends here, or the constraints are singular and cannot be fulfilled a little later.
+        """Whether the motion ends here, at the end of a function's domain or at a singular position.
 
-        If the constraints can be fulfilled later, the motion may pass. Without such a cause, the integrator
-        shortens its steps for reasons of accuracy.
+        If the constraints can be fulfilled a little later, the motion may pass a singular position.
+        Without such a cause, the integrator shortens its steps for reasons of accuracy.
         """
         state = self._motion.moment(t, y, segment)[0]
         if not self._left.active or self._smallest(state) > _CLOSE * self._largest:
@@ -322,7 +323,9 @@ class SingularityMonitor:
         return self._rows(self._motion.moment(t, y, segment)[0])
 
     def _rows(self, state: KinematicState) -> Array:
-        """Return the Jacobian of the independent constraints at a state, scaled to comparable rows."""
+        """Return the Jacobian of the independent constraints at a state, with rows scaled to
+        comparable lengths.
+        """
         constraints = self._motion.model.constraints
         if not len(self._sizes):
             sizes = constraints.sizes(state).C[self._left.active] * self._motion.form.choice.unit
@@ -331,8 +334,8 @@ class SingularityMonitor:
         return self._comparable(constraints(state).C)
 
     def _comparable(self, C: Array) -> Array:
-        """Return the independent rows of C, relative to their initial sizes, with coordinates in
-        units of length.
+        """Return the Jacobian rows of the independent constraints, divided by their initial sizes,
+        in units of length.
         """
         return np.asarray(C[self._left.active] * self._motion.form.choice.unit / self._sizes)
 
@@ -368,8 +371,8 @@ class SingularityMonitor:
         )
 
     def _missed(self, state: KinematicState, t: float) -> str:
-        """Return a message about the constraint violation of the nearest position at time t, s;
-        empty without violation.
+        """Return a message about the constraint that the nearest position violates most at time t,
+        s; empty without violation.
         """
         model = self._motion.model
         nearest = Manifold(model, state, self._left.active).nearest(

@@ -115,7 +115,7 @@ class _Absolute:
             yield Pair(closure.name, "closure", 0, self._columns(wrenches), local, COMPONENTS)
 
     def programmed(self) -> Iterator[Pair]:
-        """Yield the programmed constraint equations."""
+        """Yield the programmed constraint equations as kinematic pairs."""
         by_quantity = self._by_quantity()
         for task in self._model.constraints.tasks:
             for name, slopes in zip(task.names, task.slopes(self._state), strict=True):
@@ -123,7 +123,7 @@ class _Absolute:
                 yield Pair(name, "programmed", task.order, rows, np.ones((1, 1)), ("multiplier",))
 
     def nonholonomic(self) -> Iterator[Pair]:
-        """Yield the knife edges."""
+        """Yield the knife edges as kinematic pairs."""
         edges = self._model.constraints.edges
         for name, wrench in zip(edges.names, edges.wrenches(self._state.posture), strict=True):
             yield Pair(name, "nonholonomic", 1, self._columns(wrench[None]), np.ones((1, 1)), ("force",))
@@ -165,10 +165,10 @@ class _Absolute:
     def _by_quantity(self) -> Array:
         """Return the wrenches whose power is the rate of each kinematic quantity, shape (quantities, B, 6).
 
-        A point coordinate has a force along the axis at the point. A direction cosine has a moment,
-        because (ω × a)·e = (a × e)·ω. A joint coordinate has the effort that does no work in the
-        joint's other motions. A length has forces that extend it. Moments are about the posture's
-        datum.
+        A point coordinate corresponds to a force along the axis at the point. A direction cosine
+        corresponds to a moment, because (ω × a)·e = (a × e)·ω. A joint coordinate corresponds to the
+        effort that does no work in the joint's other motions. A length corresponds to forces that
+        extend it. Moments are about the origin of the frames' coordinates.
         """
         quantities, slots = self._model.quantities, len(self._frames)
         found = np.zeros((len(self._state.x), slots, 6))
@@ -190,8 +190,8 @@ class _Absolute:
         return found
 
     def _columns(self, wrenches: Array) -> Array:
-        """Return Jacobian rows, shape (k, 6·bodies), from wrenches about the posture's datum, shape
-        (k, B, 6).
+        """Return Jacobian rows, shape (k, 6·bodies), from wrenches about the coordinate origin,
+        shape (k, B, 6).
         """
         at = self._frames[1:, :3, 3]
         own: Array = _about(wrenches[:, 1:], at) / np.repeat([1.0, self._extent], 3)
@@ -199,7 +199,7 @@ class _Absolute:
 
 
 def _about(wrenches: Array, at: Array) -> Array:
-    """Return wrenches about the world origin, shape (…, 6), transferred to other points, shape (…,
+    """Transfer wrenches about the world origin, shape (…, 6), to other reference points, shape (…,
     3).
     """
     force: Array = wrenches[..., :3]

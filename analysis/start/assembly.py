@@ -79,7 +79,7 @@ def moving(mechanism: Mechanism) -> Array:
 
 
 def smallest_change(scale: Array, C: Array, gap: Array, damping: float = 0.0) -> Array:
-    """Return the x, shape (n,), of least norm |x/scale| that solves C x = gap in the least-squares sense.
+    """Return the solution x of C x = gap with least norm |x/scale|, in the least-squares sense, shape (n,).
 
     Parameters
     ----------
@@ -128,8 +128,10 @@ class _Loops:
     ----------
     extent : float
         Mechanism's extent, m.
-    unit, scale : ndarray, shape (n,)
-        Change of each coordinate that counts as 1; `scale` is 0 for coordinates that do not move.
+    unit : ndarray, shape (n,)
+        Change of each coordinate that is comparable to a displacement of 1 m: 1/extent rad, or 1 m.
+    scale : ndarray, shape (n,)
+        Same as `unit`, but 0 for coordinates that do not move.
     """
 
     def __init__(self, mechanism: Mechanism, q: Array) -> None:

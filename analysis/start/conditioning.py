@@ -31,9 +31,9 @@ _INVOLVED = 0.1  # amplitude of a coordinate in a motion, relative to the larges
 
 
 def massless(model: ReferenceModel, q0: ArrayLike) -> list[Problem]:
-    """Return problems for motions at the initial positions that no mass resists.
+    """Return a problem for each possible motion at the initial positions that moves no mass.
 
-    Euler angles near ±π/2, whose axes are aligned, are ignored.
+    Aligned Euler angles near ±π/2 are ignored.
 
     Parameters
     ----------
@@ -185,9 +185,7 @@ def _axes(mechanism: Mechanism, body: Body, kind: str) -> Array:
 
 
 def _largest_ratio(whole: Array, left: Array) -> float:
-    """Return the largest generalised eigenvalue of two symmetric matrices: max xᵀ whole x / xᵀ left
-    x.
-    """
+    """Return the largest value of xᵀAx / xᵀBx for two symmetric matrices A (whole) and B (left)."""
     try:
         return float(eigh(whole, left, eigvals_only=True)[-1])
     except np.linalg.LinAlgError:  # the second matrix is zero up to rounding in some direction

@@ -56,7 +56,7 @@ class Opening:
 
 
 class LeftOut:
-    """Redundant constraint equations of a choice of independent ones.
+    """Redundant constraint equations, given a choice of independent ones.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class LeftOut:
         self.rows = [k for k in range(len(constraints.names)) if k not in choice.independent]
         self.names = tuple(constraints.names[k] for k in self.rows)
         self._constraints, self._unit = constraints, choice.unit
-        self._reach = choice.extent * choice.unit  # scale of coordinate changes within 1 s
+        self._reach = choice.extent * choice.unit  # coordinate changes that count as large within 1 s
         self._orders = constraints.orders[self.rows]
         self._open = float(model.mechanism.chain.simulation.violation)
 
@@ -117,7 +117,7 @@ class LeftOut:
         implied = self._shares(rows.C) @ values[self.active]
         found = np.abs(values[self.rows] - implied)
         enough = self._open * np.minimum(np.abs(rows.C[self.rows]) @ self._reach, 1.0)
-        if np.all(found <= enough):  # sufficient condition that avoids the costly sizes
+        if np.all(found <= enough):  # sufficient condition, without the costly sizes of the terms
             return found, enough
         sizes = self._constraints.sizes(state)
         relative = np.abs(rows.Phi[self.active]) / np.maximum(sizes.Phi[self.active], _TINY)

@@ -1,9 +1,9 @@
 """Detection of planar mechanisms, and reduction of their constraints to the plane.
 
 For a plane with normal N, three velocities of each body are in-plane: v perpendicular to N, and ω along
-N. The other three are out-of-plane. A mechanism is planar if each pair's constraints split into in-
-plane and out-of-plane ones, and the out-of-plane constraints form a square, regular system. The in-
-plane constraints are then a problem of their own.
+N. The other three are out-of-plane. A mechanism is planar if each pair's constraints split into
+in-plane and out-of-plane ones, and the out-of-plane constraints form a square, regular system. The
+in-plane constraints are then a problem of their own.
 """
 
 from __future__ import annotations

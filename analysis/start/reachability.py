@@ -25,7 +25,7 @@ _LOOP = 100.0  # weight of closure residuals relative to the distance from the w
 _SPREADS = (0.1, 0.3, 1.0, 1.0, 3.0, 3.0)  # ranges of random initial guesses, small ranges first, rad or m
 _FIRST_DAMPING = 1e-3  # initial Levenberg-Marquardt damping, in units of the Jacobian
 _MOST_DAMPING = 1e8  # Levenberg-Marquardt damping above which steps are below rounding
-_ACROSS = 0.5**0.5  # factor on direction cosines that gives a small rotation its angle as norm
+_ACROSS = 0.5**0.5  # factor that makes the norm of direction cosine differences equal to a small rotation angle
 
 
 def unreachable(problem: InitialValueProblem) -> list[Problem]:
@@ -159,7 +159,7 @@ def _rows(problem: InitialValueProblem) -> Iterator[Problem]:
     """
     model, q = problem.model, problem.initial_state.q
     start = model.state(0.0, q, np.zeros(len(q)))
-    model.constraints(start)  # raise errors of undefined constraints before the choice
+    model.constraints(start)  # reports undefined constraints before independent ones are chosen
     try:
         choice = problem.rows
     except SolveError as error:

@@ -181,7 +181,9 @@ def resistance(model: ReferenceModel, q: Array) -> float:
 
 
 class _Balance:
-    """Static forces on the free coordinates, and the closures that couple these coordinates."""
+    """Static equilibrium problem: forces on the free coordinates, and closures that couple these
+    coordinates.
+    """
 
     def __init__(self, model: ReferenceModel, q: Array) -> None:
         self.mechanism, self._model = model.mechanism, model
@@ -392,7 +394,7 @@ def _independent(C: Array, rows: Sequence[int], columns: Sequence[int]) -> tuple
 
 
 def _pivots(A: Array) -> list[int]:
-    """Return the indices of rank(A) well-conditioned, linearly independent columns of A."""
+    """Return the indices of a maximal set of well-conditioned, linearly independent columns of A."""
     triangle, order = qr(A, mode="r", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     return list(order[: np.count_nonzero(sizes > RANK * sizes.max(initial=_TINY))])

@@ -1,7 +1,7 @@
 """Rotations between the frames of closures that fix the relative orientation.
 
-Conditions on direction cosines also vanish for rotations by 120° or 180°, and the springs of a spring-
-damper closure push towards such rotations from about 90° on. Only the full rotation distinguishes these
+Conditions on direction cosines also vanish for rotations by 120° or 180°, and the springs of a
+spring-damper closure push towards such rotations from about 90° on. Only the full rotation distinguishes these
 cases.
 """
 

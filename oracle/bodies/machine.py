@@ -123,7 +123,7 @@ class Machine:
 
     @property
     def base_held(self) -> bool:
-        """Whether constraint equations fix the base's coordinates at zero."""
+        """Whether the base is fixed, by constraint equations that keep its coordinates at zero."""
         return self.data["base"] is not None and self.data["base"]["support"] == "rigid"
 
     @property

@@ -1,1 +1,3 @@
-"""Checks of the generator's initial state: loop closure, balance, velocities, rank and reactions."""
+"""Independent checks of the generator's initial state: loop closure, equilibrium, velocities, rank
+and reactions.
+"""

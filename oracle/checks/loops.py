@@ -15,13 +15,13 @@ from ..equations.model import Model
 from ..expressions.state import State
 from .ranks import units_of
 
-_CLOSED = 1e-7  # loop closure error below which a loop is closed, relative to the size, or rad
+_CLOSED = 1e-7  # closure error that counts as closed, rad or relative to the mechanism's size
 _STEPS = 40  # number of steps from the described to the initial position
 _ITERATIONS = 40  # maximum number of Newton steps for closing the loops
 _CONVERGED = 1e-11  # tolerance of Newton's method, m or rad, times the mechanism's size if that exceeds 1 m
 _NEARLY = 1e-8  # loop closure error accepted after the last Newton step, m or rad
-_SAME = 1e-3  # largest difference of a coordinate within one assembly mode, in the coordinate's scale
-_SINGULAR = 1e-8  # relative singular value of C below which Newton's method takes no step in that direction
+_SAME = 1e-3  # difference of a coordinate, rad or relative to the size, that indicates another assembly mode
+_SINGULAR = 1e-8  # relative singular value of the Jacobian below which Newton's method takes no step
 _RANK = 1e-7  # relative pivot of the QR decomposition below which a constraint is redundant
 
 

@@ -17,10 +17,10 @@ from ..expressions.state import State
 
 # Relative singular values: larger than the first is certainly nonzero, smaller than the second is certainly zero.
 _SURELY, _HARDLY = 1e-5, 1e-11
-_NOTHING = 1e-7  # length of a Jacobian row, relative to its summands, below which the row is rounding error
+_NOTHING = 1e-7  # length of a Jacobian row that counts as rounding error, relative to its summands
 _ITERATIONS = 30  # maximum number of Newton steps of the projection onto the constraints
 _CLOSED = 1e-10  # constraint residual below which the projection has converged, m or rad
-_SINGULAR = 1e-8  # relative singular value of C below which Newton's method takes no step in that direction
+_SINGULAR = 1e-8  # relative singular value of the Jacobian below which Newton's method takes no step
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from ..equations.model import Model
 from ..expressions.state import State
 from .ranks import units_of
 
-_IDLE = 1e-10  # relative singular value below which a combination of multipliers has no effect
+_IDLE = 1e-10  # relative singular value below which a combination of multipliers has no effect on the bodies
 _EMPTY = 1e-12  # length of a Jacobian row below which its wrench acts on the ground alone
-_SURELY = 1e-4  # wrench of a joint, in a normalised ineffective multiplier vector, above which it is not unique
+_SURELY = 1e-4  # reaction caused by a unit vector of ineffective multipliers, above which it is not unique
 
 
 def not_unique(model: Model, state: State) -> Iterator[str]:

@@ -36,8 +36,8 @@ DEFORMATIONS = CONDITIONS["fixed"]
 
 @dataclass(frozen=True)
 class _Vector:
-    """Body-fixed direction, or vector between two points, with its time derivative and bias second
-    derivative.
+    """Vector along a motion: its value, time derivative, and second derivative for zero
+    accelerations of the coordinates.
     """
 
     value: Array
@@ -148,8 +148,8 @@ def _mount(table: Mapping[str, Any], setting: Setting) -> _Mount:
 
 
 def _product(u: _Vector, w: _Vector) -> Jet:
-    """Return the scalar product of two vectors with its first derivative and bias second
-    derivative.
+    """Return the scalar product of two vectors with its first derivative, and its second derivative
+    for q̈ = 0.
     """
     rate = u.rate @ w.value + u.value @ w.rate
     bias = u.bias @ w.value + 2.0 * u.rate @ w.rate + u.value @ w.bias

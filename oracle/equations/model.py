@@ -37,7 +37,7 @@ from ..forces.supports import supports
 from .claims import Claims
 from .dynamics import Inertial, Inertias
 
-_AFTER = 1e-9  # offset behind the current time, s or relative, at which switching conditions on time are evaluated
+_AFTER = 1e-9  # offset after the current time for switching conditions on time, s or relative to the time
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,9 @@ class Model:
 
     @property
     def driven(self) -> list[int]:
-        """Indices of the coordinates whose driving effort or fixture reaction is an output."""
+        """Indices of the coordinates whose drive effort, or whose reaction at a fixed base, is an
+        output.
+        """
         actuated = self.data["constraints"]["actuated"]
         if self.programmed and actuated != "all":
             return sorted({self.machine.coordinate(name) for name in actuated})
@@ -212,7 +214,7 @@ class Model:
         return value(expression(Numbers(self._initial, self.setting.names)))
 
     def initial(self, name: str) -> float:
-        """Return the value of an expression name at t = 0, with accelerations set to zero."""
+        """Return the value of a variable in expressions at t = 0, with accelerations set to zero."""
         return value(Numbers(self._initial, self.setting.names, np.zeros(self.machine.n)).number(name))
 
 

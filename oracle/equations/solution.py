@@ -16,7 +16,7 @@ from .dynamics import subtree_wrench
 from .model import Model, Situation
 
 _STIFFER = 50.0  # rate at which `gpme_reduced` returns to Φ̇ = −κΦ after integration errors, 1/s
-_SMOOTH = 1e-12  # regularisation under the square root of a normal force, N²
+_SMOOTH = 1e-12  # regularisation of the normal force at zero, under the square root, N²
 _CLOSED = 1e-9  # largest residual of the friction iteration, relative to the friction efforts
 _EXACT = 1e-14  # relative step at which the root finder for friction efforts ends
 _NO_EFFORT = 1e-9  # smallest reference magnitude of friction efforts, N or N·m
@@ -216,7 +216,9 @@ class Solver:
         tau = np.asarray(answer.x, dtype=float)
         size = max(float(np.linalg.norm(tau)), _NO_EFFORT)
         if not np.linalg.norm(left(tau)[0]) <= _CLOSED * size:
-            raise SolveError(f"friction locks the mechanism at t = {found.state.t:.9g} s: no effort balances it")
+            raise SolveError(
+                f"friction locks the mechanism at t = {found.state.t:.9g} s: no effort solves the equations"
+            )
         return tau
 
     def _normal_forces(

@@ -28,7 +28,9 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Scalar, Scalar], Scalar]] = {
 
 
 class Scope(Protocol):
-    """Values of names and states of switching conditions for the evaluation of an expression."""
+    """Context for the evaluation of an expression: values of names, and states of switching
+    conditions.
+    """
 
     @property
     def sides(self) -> Sides:
@@ -235,7 +237,7 @@ class Language:
     def _kink(
         self, sign: str, left: Expression, right: Expression, then: Expression, other: Expression
     ) -> Expression:
-        """Return a conditional expression.
+        """Return a conditional expression, which selects one of two branches.
 
         A condition on time alone switches at a fixed time. A change of any other condition is an event.
         """
@@ -357,7 +359,7 @@ def _looked_up(lookup: Lookup, argument: Expression) -> Expression:
 
 
 def _switch(line: LinearExpression, closed: bool, parts: tuple[Expression, ...]) -> Expression:
-    """Return a conditional expression that switches at a fixed time; the segment's inner instant
+    """Return a conditional expression that switches at a fixed time; a time inside the segment
     selects the branch.
     """
     _, then, other = parts

@@ -37,7 +37,9 @@ class Limit:
 
 @dataclass
 class _Clock:
-    """Scope with a variable time in which all other names keep fixed values."""
+    """Context for the evaluation of an expression of time, in which all other variables keep fixed
+    values.
+    """
 
     t: float
     sides: Sides
@@ -85,8 +87,8 @@ class Pace:
 
 
 def _in_lookups(part: Expression) -> Iterator[Limit]:
-    """Yield the spacing of lookup tables as step limits; neighbouring intervals of similar length
-    share one limit.
+    """Yield step limits from the intervals of lookup tables; neighbouring intervals of similar
+    length share one limit.
     """
     for lookup, line in part.lookups:
         times = np.sort((lookup.time - line.a) / line.b)

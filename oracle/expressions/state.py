@@ -108,7 +108,7 @@ class Names:
 
 @dataclass
 class Numbers:
-    """Scope in which names have numerical values.
+    """Context for the evaluation of an expression with numerical values of its variables.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class Numbers:
 
 @dataclass
 class Derivatives:
-    """Scope in which names are jets, for a constraint of a given order.
+    """Context for the evaluation of a constraint's expression with derivatives of its variables.
 
     The gradient is with respect to coordinates for order 0, rates for order 1 and accelerations for
     order 2.
@@ -165,7 +165,7 @@ class Derivatives:
         return self.state.sides
 
     def number(self, name: str) -> Scalar:
-        """Return the value of a name with its gradient and time derivatives."""
+        """Return the value of a variable with its gradient and time derivatives."""
         if name == "t":
             return Jet(self.state.t, 0.0, 1.0, 0.0)
         finder, level = self.names.level(name)
@@ -176,7 +176,9 @@ class Derivatives:
 
 
 def add_coordinates(names: Names, coordinates: list[str]) -> None:
-    """Add coordinates, such as `column.angle`, with their rates and accelerations to the names."""
+    """Register coordinates, such as `column.angle`, with rates and accelerations as variables of
+    expressions.
+    """
     unit = np.eye(len(coordinates))
 
     def finder(k: int) -> Finder:
@@ -187,7 +189,9 @@ def add_coordinates(names: Names, coordinates: list[str]) -> None:
 
 
 def add_point(names: Names, name: str, k: int) -> None:
-    """Add the world coordinates of point k with velocities and accelerations to the names."""
+    """Register the world coordinates of point k with velocities and accelerations as variables of
+    expressions.
+    """
 
     def finder(axis: int) -> Finder:
         def found(state: State) -> Jet:
@@ -202,7 +206,7 @@ def add_point(names: Names, name: str, k: int) -> None:
 
 
 def add_cosines(names: Names, name: str, body: int, axes: Array) -> None:
-    """Add the direction cosines of body-fixed axes, such as `E.R12`, to the names.
+    """Register the direction cosines of body-fixed axes, such as `E.R12`, as variables of expressions.
 
     Parameters
     ----------

@@ -45,7 +45,9 @@ class Load:
         self._pushed = []
 
     def generalised(self, motion: Motion) -> Array:
-        """Return the generalised forces, shape (n,), by virtual power."""
+        """Return the generalised forces of all applied forces, shape (n,), N or N·m, by the
+        principle of virtual power.
+        """
         n = len(self.effort)
         power = (
             motion.moving.reshape(n, -1) @ self.force.ravel() + motion.turning.reshape(n, -1) @ self.moment.ravel()

@@ -33,8 +33,8 @@ class Pressing:
     loss: float = 0.0
 
     def elastic(self, depth: float) -> float:
-        """Return the spring force; an odd function of depth, so that trial steps past separation
-        stay smooth.
+        """Return the spring force, extended to negative depths as an odd function, for trial steps
+        beyond separation.
         """
         size: float = self.stiffness * abs(depth) ** self.exponent
         return size if depth >= 0.0 else -size

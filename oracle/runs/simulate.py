@@ -159,8 +159,8 @@ class Run:
         return np.concatenate([model.q0, qd, np.zeros(self._f), lag])
 
     def _stops(self) -> list[float]:
-        """Return the times at which the right-hand side or a derivative may jump, with both ends of
-        the run, s.
+        """Return the times at which the right-hand side or a derivative may jump, including both
+        ends of the run, s.
         """
         found = [time for expression in self._model.setting.expressions for time in expression.breaks]
         for group in self._model.programmed:
@@ -243,7 +243,7 @@ class Run:
         recent = [event for event in self._events if event.t > t - 1.0]
         if len(recent) > _MOST_EVENTS:
             raise SolveError(
-                f"more than {_MOST_EVENTS} events within a second up to t = {t:.9g} s: {recent[-1].label}"
+                f"more than {_MOST_EVENTS} events per second up to t = {t:.9g} s, the last by {recent[-1].label}"
             )
         return {**last, **kept}
 

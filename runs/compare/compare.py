@@ -108,11 +108,11 @@ class CommonGrid:
         return {name: np.abs(self.run[name] - self.reference[name]) for name in self.compared}
 
     def up_to(self, time: float) -> CommonGrid:
-        """Return the instants up to a time, s, with their signals."""
+        """Return the signals at the instants up to a time, s."""
         return self._kept(self.time <= time)
 
     def outside(self, spans: Iterable[tuple[float, float]]) -> CommonGrid:
-        """Return the instants outside of given time spans, s, with their signals."""
+        """Return the signals at the instants outside of given time spans, s."""
         within = [(self.time > begin) & (self.time < end) for begin, end in spans]
         return self._kept(~np.any(within, axis=0)) if within else self
 
@@ -203,7 +203,7 @@ def error_over_time(reference: Trajectory, run: Trajectory, units: Mapping[str, 
 
 
 def _regular(reference: Trajectory, grid: CommonGrid) -> CommonGrid:
-    """Return the instants outside of the steps in which the reference crosses singular
+    """Return the signals outside of the steps in which the reference crosses singular
     configurations.
     """
     return grid.outside(passed.crossed for passed in reference.singular if passed.crossed is not None)

@@ -95,7 +95,7 @@ class RunReport:
 
     @property
     def agrees(self) -> Finding:
-        """Whether every run agrees with the reference, and over which time."""
+        """Finding whether every run agrees with the reference, and over which time span."""
         span = float(self.reference.time[-1] - self.reference.time[0])
         found = agreement(self.others, span, self.unconfirmed)
         return Finding(False, "; ".join([found.text.rstrip("."), *self.doubts]) + ".") if self.doubts else found
@@ -112,7 +112,7 @@ class RunReport:
 
     @property
     def remarks(self) -> list[tuple[str, str]]:
-        """Pairs of a run's name (or an empty text) and a note."""
+        """Notes for the reader, each with the name of its run; the name is empty for general notes."""
         return [(c.name, c.note) for c in self.comparisons if c.note] + [("", note) for note in self.notes]
 
     @property

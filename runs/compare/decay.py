@@ -81,8 +81,8 @@ def free_decay(time: Array, alpha: float, beta: float) -> tuple[Array, Array]:
 def straight_part(time: Array, values: Array, begin: float) -> Decay | None:
     """Fit an exponential decay to the longest possible initial part of a signal, or return None.
 
-    The logarithm is fitted by a straight line (least squares). The fit is accepted if the root-mean-
-    square deviation is at most 0.3 %, and the values fall to less than half over at least five samples.
+    The logarithm is fitted by a straight line (least squares). The fit is accepted if the
+    root-mean-square deviation is at most 0.3 %, and the values fall to less than half over at least five samples.
 
     Parameters
     ----------

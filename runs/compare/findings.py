@@ -16,7 +16,7 @@ from .decay import free_decay
 
 _SLACK = 1.01  # factor on the predicted decay of an initial violation
 _NAMED = 0.1  # violation above which a constraint is named, relative to the largest violation
-_UNIT = {0: "", 1: " per s", 2: " of its acceleration"}
+_UNIT = {0: "", 1: " per s", 2: " relative to its acceleration"}
 
 
 @dataclass(frozen=True)
@@ -218,8 +218,8 @@ def _which(found: Residuals, level: int, run: Trajectory) -> str:
 
 
 def _decayed(model: Prepared, found: Residuals) -> tuple[Array, Array]:
-    """Return the decaying initial violations over time, of positions and velocities, shape (N, m)
-    each.
+    """Return the predicted remainders of the initial violations over time, of positions and
+    velocities, shape (N, m) each.
     """
     chain = model.chain.constraints
     if chain.formulation == "gpme_reduced":

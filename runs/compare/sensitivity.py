@@ -21,7 +21,7 @@ FINER = 0.01  # factor on a solver's tolerance for a repeated run
 _LEAST_ERROR = 1e-9  # smallest relative error of a correct run, before amplification by the motion
 # Admissible error of a correct run, relative to the difference of the repeated reference run.
 _OF_REFERENCE = 100.0
-_UNRELATED = 1.0  # admissible error, relative to the scale, from which on runs are unrelated
+_UNRELATED = 1.0  # admissible error, relative to the signals' scales, from which on runs are unrelated
 _EARLIEST = 0.01  # shortest time span of a meaningful comparison, relative to the horizon
 _FEWEST = 10  # minimum number of output times of a meaningful comparison
 

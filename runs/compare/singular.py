@@ -22,8 +22,8 @@ def ends_at_singular(comparison: Comparison, singular: float, message: str) -> C
         Error message of the whole run.
     """
     why = (
-        f"the whole run ended with a message; compared up to t = {comparison.horizon:.4g} s, before the first"
-        f" singular configuration, t = {singular:.4g} s; the message: {message}"
+        f"the run failed after the first singular configuration at t = {singular:.4g} s, so it is compared up to"
+        f" t = {comparison.horizon:.4g} s; message of the run: {message}"
     )
     note = "; ".join(part for part in (comparison.note, why) if part)
     return replace(comparison, singular_from=singular, note=note)

@@ -1,4 +1,4 @@
-"""Run of FMUs in a separate process, so that a crash of foreign code does not end this one."""
+"""Execution of FMUs in a separate process, so that a crash of foreign code does not end this one."""
 
 from __future__ import annotations
 
@@ -79,7 +79,9 @@ def main(folder: Path) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """End this process when its parent process has ended, because a killed parent cannot do so."""
+    """End this process as soon as its parent process has ended; a killed parent cannot end its
+    children itself.
+    """
     while os.getppid() == parent:
         time.sleep(1.0)
     os._exit(1)

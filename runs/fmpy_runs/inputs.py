@@ -162,7 +162,7 @@ def _with_jumps(time: Array, least: float) -> tuple[NDArray[np.intp], NDArray[np
 
 
 def _from_zero(time: Array, values: Mapping[str, Array]) -> InputTable:
-    """Return the table for t ≥ 0 with the values after a jump at t = 0, because importers handle no
+    """Return the input table for t ≥ 0, with the values after a jump at t = 0: importers handle no
     event at the initial time.
     """
     later = time > 0.0
@@ -191,8 +191,9 @@ def _value_problems(name: str, column: Masked) -> list[Problem]:
 
 
 def _time_problems(column: Masked, stop: float) -> list[Problem]:
-    """Return problems of the times that are numbers; coverage is checked only if the first and last
-    times are numbers.
+    """Return the problems of a time column.
+
+    Coverage of the run is checked only if the first and last times are numbers.
     """
     problems, time = [], np.ma.filled(column, np.nan)
     if time[0] > 0.0 or time[-1] < stop * (1 - 1e-9):

@@ -16,7 +16,7 @@ def read_fmu(fmu: Path) -> Any:
     """Read the model description of an FMU. Raises DescriptionError if FMPy cannot read it."""
     try:
         return fmpy.read_model_description(str(fmu))
-    except Exception as error:  # FMPy raises plain exceptions
+    except Exception as error:  # FMPy raises exceptions of the base class only
         raise DescriptionError(str(fmu), f"is not an FMU that FMPy can read: {error}") from None
 
 

@@ -139,7 +139,7 @@ def _recorded(fmu: Path, description: Any, run: FmuRun, counters: Sequence[str],
             )
     except GpmelicaError:
         raise
-    except Exception as error:  # FMPy raises plain exceptions, and damaged FMUs any others
+    except Exception as error:  # FMPy and damaged FMUs may raise exceptions of any class
         raise SolveError(f"{run.name}: {messages[0] if messages else f'FMPy: {error!s:.500}'}") from None
     if messages:  # the solver ignores failures in callbacks, so the results may be wrong
         raise SolveError(f"{run.name}: {messages[0]}")

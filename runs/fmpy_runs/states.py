@@ -95,7 +95,7 @@ def _is_vector(value: Any, size: int) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a finite number that fits into a double; long integers may not."""
+    """Whether a value is a finite number that fits into a double; very long integers do not."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     try:
