@@ -1,4 +1,4 @@
-"""Modes of a machine near one state, and how it moves in them."""
+"""Modes of a mechanism near one state, with animation and tables."""
 
 from __future__ import annotations
 
@@ -22,17 +22,21 @@ from .modes import Mode
 from .state_space import StateSpace
 from .tables import shape_text
 
-_LARGEST = 1e6  # rad or m
+_LARGEST = 1e6  # largest admissible amplitude, rad or m
 
 
 @dataclass(frozen=True, eq=False)
 class Modes(Sequence[Mode]):
-    """Modes near one state, the slowest first: a sequence that can be looked at.
+    """Sequence of the modes near one state, sorted by increasing |λ|.
 
-    Parameters:
-        linear  the linear model
-        model   the machine
-        case    case of the description, for titles
+    Parameters
+    ----------
+    linear : StateSpace
+        Linear model.
+    model : Prepared
+        Mechanism with its equations.
+    case : str
+        Case of the description, for titles.
     """
 
     linear: StateSpace
@@ -66,17 +70,28 @@ class Modes(Sequence[Mode]):
         amplitude: float | None = None,
         progress: Progress = silent,
     ) -> Path:
-        """Write the machine swinging in its modes: `.html`, which plays in any browser, `.gif` or `.mp4`.
+        """Write an animation of the mechanism vibrating in its modes: `.html` for browsers, `.gif` or `.mp4`.
 
-        One cycle of q + amplitude·Re(shape·exp(iφ)), over and over: what is damped does not decay. The page has
-        all modes that are chosen, a film one.
+        The animation repeats one cycle of q + amplitude·Re(shape·exp(iφ)) without decay. A page
+        contains all chosen modes, a film contains one.
 
-        Parameters:
-            chosen     indices in this sequence, from 0; default all
-            amplitude  of the coordinate that moves most, rad or m; default what is seen well
+        Parameters
+        ----------
+        path : Path or str
+            File name with one of these extensions.
+        chosen : int or sequence of int, optional
+            Indices in this sequence, from 0; default all.
+        amplitude : float, optional
+            Amplitude of the coordinate that moves most, rad or m; by default chosen for good visibility.
+        progress : callable
+            Callback with the current activity and the completed fraction.
 
-        Raises DescriptionError for another ending, modes that there are not, or an amplitude that is none,
-        MissingToolError for an mp4 without ffmpeg.
+        Raises
+        ------
+        DescriptionError
+            For another extension, unknown modes or an invalid amplitude.
+        MissingToolError
+            For an mp4 file without ffmpeg.
         """
         target = Path(path)
         check_ending(target)
@@ -95,7 +110,7 @@ class Modes(Sequence[Mode]):
         )
 
     def table(self) -> TextTable:
-        """Table for a page: one mode per row, with the largest parts of its shape."""
+        """Return a table with one mode per row and the largest parts of its shape."""
         frequencies = ("undamped frequency in Hz", "damped frequency in Hz")
         headers = ("mode", *frequencies, "damping ratio", "time constant in s", "shape: amplitude and phase")
         rows = [
@@ -113,12 +128,14 @@ class Modes(Sequence[Mode]):
 
     def _indices(self, chosen: int | Sequence[int] | None) -> list[int]:
         if not len(self):
-            raise DescriptionError("modes", "the machine has none: nothing in it is free to move")
+            raise DescriptionError("modes", "the mechanism has no modes, because it has no degrees of freedom")
         indices = range(len(self)) if chosen is None else [chosen] if isinstance(chosen, int) else chosen
         wrong = [k for k in indices if not -len(self) <= k < len(self)]
         if wrong or not indices:
             numbers = ", ".join(str(k + 1) for k in wrong)
-            text = f"there are {len(self)}, numbered from 1; got {numbers}" if wrong else "expected one, got none"
+            text = (
+                f"expected numbers from 1 to {len(self)}, got {numbers}" if wrong else "expected a mode, got none"
+            )
             raise DescriptionError("modes", text)
         return [k % len(self) for k in indices]
 
@@ -129,17 +146,22 @@ class Modes(Sequence[Mode]):
 
 
 def check_swings(ending: str, count: int | None, amplitude: float | None) -> None:
-    """Raise DescriptionError for an amplitude, rad or m, that is none, and for a film of other than one mode."""
+    """Raise DescriptionError for an invalid amplitude, rad or m, or for a film that does not show
+    exactly one mode.
+    """
     if amplitude is not None and not 0.0 < amplitude <= _LARGEST:
-        text = f"expected a number of rad or m, greater than 0 and at most {_LARGEST:g}, got {amplitude:g}"
+        text = f"expected an amplitude in rad or m, greater than 0 and at most {_LARGEST:g}, got {amplitude:g}"
         raise DescriptionError("amplitude", text)
     if ending != ".html" and count != 1:
-        text = f"a film shows one mode, and {count or 'all'} are chosen; choose one (--mode), or take .html"
+        text = f"expected one mode for a film, got {count or 'all'}; choose one with --mode, or write .html"
         raise DescriptionError("modes", text)
 
 
 def in_words(mode: Mode) -> str:
-    """`0.53 Hz, damping 0.02`, undamped frequency; a mode without oscillation has a time constant, or is rigid."""
+    """Return a mode as text:
+
+    `0.53 Hz, damping 0.02`, a time constant without oscillation, or rigid-body motion.
+    """
     if mode.rigid_body:
         return "rigid-body motion"
     if mode.damped_frequency:

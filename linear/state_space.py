@@ -1,4 +1,4 @@
-"""A linear model with named parts; other tools take it."""
+"""Linear state-space model with named states, inputs and outputs, and conversions to other tools."""
 
 from __future__ import annotations
 
@@ -19,26 +19,37 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from scipy.signal import StateSpace as ScipyStateSpace
 
-_ROUNDING = 1e-12  # of what moves in the same unit
+_ROUNDING = 1e-12  # response that counts as rounding error, relative to states of the same unit
 
 
 @dataclass(frozen=True, eq=False)
 class StateSpace:
-    """A machine near one state: δẋ = drift + A δx + B δu, δy = C δx + D δu.
+    """Linear model of a mechanism near one state: δẋ = drift + A δx + B δu, δy = C δx + D δu.
 
-    Parameters:
-        A, B, C, D   shapes (k, k), (k, m), (p, k), (p, m), in the units of the signals and s
-        states       names of the k states x, as the FMU has them: `column_angle`, `column_angle_dot`
-        inputs       names of the m inputs u
-        outputs      names of the p outputs y
-        time         s
-        x, u, y      shapes (k,), (m,), (p,): the values there that δx, δu and δy are deviations from
-        drift        shape (k,): ẋ there; zero in an equilibrium
-        coordinates  names of the machine's n coordinates
-        q            shape (n,): their values there, rad or m
-        motion       shape (n, k): how they move with the states
-        units        signal → unit
-        notes        limits of the model's validity, with numbers
+    Parameters
+    ----------
+    A, B, C, D : ndarray, shapes (k, k), (k, m), (p, k) and (p, m)
+        State-space matrices, in the units of the signals and s.
+    states : tuple of str
+        Names of the k states x in the FMU, such as `column_angle` and `column_angle_dot`.
+    inputs, outputs : tuple of str
+        Names of the m inputs u and the p outputs y.
+    time : float
+        Time of the operating point, s.
+    x, u, y : ndarray, shapes (k,), (m,) and (p,)
+        Values at the operating point, from which δx, δu and δy are deviations.
+    drift : ndarray, shape (k,)
+        Derivative ẋ at the operating point; zero in an equilibrium.
+    coordinates : tuple of str
+        Names of the mechanism's n coordinates.
+    q : ndarray, shape (n,)
+        Coordinates at the operating point, rad or m.
+    motion : ndarray, shape (n, k)
+        Derivatives of the coordinates with respect to the states.
+    units : mapping
+        Unit of each signal.
+    notes : tuple of str
+        Limits of the model's validity, with numbers.
     """
 
     A: Array
@@ -64,12 +75,20 @@ class StateSpace:
         return f"<StateSpace: {counts} at t = {self.time:g} s>"
 
     def modes(self) -> tuple[Mode, ...]:
-        """Frequencies, damping ratios and shapes, the slowest mode first."""
+        """Return the modes of the linear model, sorted by increasing |λ|."""
         rates = [self.units[state].endswith("/s") for state in self.states]
         return modes(self.A, self.motion, self.coordinates, rates)
 
     def frequency_response(self, frequencies: ArrayLike) -> NDArray[np.complex128]:
-        """C (iω − A)⁻¹ B + D, shape (p, m, N), at frequencies in Hz, (N,); what is rounding alone is zero."""
+        """Return the frequency response C (iω − A)⁻¹ B + D, shape (p, m, N).
+
+        Values that are rounding errors are set to zero.
+
+        Parameters
+        ----------
+        frequencies : array_like, shape (N,)
+            Frequencies, Hz.
+        """
         s = 2j * np.pi * np.asarray(frequencies, dtype=float)[:, None, None]
         states = np.linalg.solve(s * np.eye(len(self.A)) - self.A, self.B[None])
         response = self.C @ states + self.D
@@ -77,7 +96,9 @@ class StateSpace:
         return np.asarray(np.moveaxis(response, 0, -1))
 
     def _sizes(self, states: NDArray[np.complexfloating[Any, Any]]) -> Array:
-        """Magnitude of each state's response, shape (N, k, m): the largest among states of the same unit."""
+        """Return the magnitude of each state's response, shape (N, k, m): the largest among states
+        of the same unit.
+        """
         sizes: Array = np.abs(states)
         units = np.array([self.units[state] for state in self.states])
         for unit in set(units.tolist()):
@@ -85,9 +106,14 @@ class StateSpace:
         return sizes
 
     def bode(self) -> Figure:
-        """Amplitude and phase of each output per input over frequency; `select` some before, eight at most.
+        """Draw amplitude and phase of each output per input over frequency, for at most eight pairs.
 
-        Raises DescriptionError without inputs, or where these are too many.
+        Use `select` to choose inputs and outputs.
+
+        Raises
+        ------
+        DescriptionError
+            Without inputs, or with too many pairs.
         """
         from .bode import draw, frequencies, refuse_too_many
 
@@ -103,7 +129,10 @@ class StateSpace:
     def select(
         self, inputs: str | Sequence[str] | None = None, outputs: str | Sequence[str] | None = None
     ) -> StateSpace:
-        """Return the model with some inputs and outputs, in the given order; raises UnknownNameError."""
+        """Return the model with selected inputs and outputs, in the given order.
+
+        Raises UnknownNameError for unknown names.
+        """
         columns = _places("input", self.inputs, self.inputs if inputs is None else inputs)
         rows = _places("output", self.outputs, self.outputs if outputs is None else outputs)
         return replace(
@@ -118,22 +147,25 @@ class StateSpace:
         )
 
     def to_scipy(self) -> ScipyStateSpace:
-        """Return a `scipy.signal.StateSpace`, which has no names."""
+        """Return a `scipy.signal.StateSpace`, without names."""
         from scipy.signal import StateSpace as Scipy
 
         return Scipy(self.A, self.B, self.C, self.D)
 
     def to_control(self) -> ControlStateSpace:
-        """Return a python-control `StateSpace` with names; raises MissingToolError if the package is missing."""
+        """Return a python-control `StateSpace` with names.
+
+        Raises MissingToolError if python-control is not installed.
+        """
         try:
             from control import ss
         except ImportError:
-            raise MissingToolError("to_control needs python-control; pip install control") from None
+            raise MissingToolError("to_control requires python-control; run pip install control") from None
         names = {"states": list(self.states), "inputs": list(self.inputs), "outputs": list(self.outputs)}
         return ss(self.A, self.B, self.C, self.D, **names)
 
     def data(self) -> dict[str, Any]:
-        """JSON-ready: matrices as lists of rows."""
+        """Return the model as JSON-compatible data, with matrices as lists of rows."""
         arrays = ("A", "B", "C", "D", "x", "u", "y", "drift", "q", "motion")
         return {
             **{name: getattr(self, name).tolist() for name in arrays[:4]},

@@ -1,4 +1,4 @@
-"""One remark about a mechanism, and the sentence that sums up all of them."""
+"""Remark on an implausible value, and the summary of all remarks."""
 
 from __future__ import annotations
 
@@ -29,17 +29,26 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Remark:
-    """Something about a mechanism that is probably not meant.
+    """Value of a mechanism that is probably unintended.
 
-    Parameters:
-        id     kind of remark, one of `KINDS`
-        where  key of the description, such as `links[2] (boom)`
-        found  clause that states the fact, with value and unit
-        hint   likely cause, or what to do
-        value  number that exceeds the limit, or None
-        unit   of value and limit
-        limit  bound that a usual mechanism keeps, or None
-        time   instant of the run, s; None: before it, or all the time
+    Parameters
+    ----------
+    id : str
+        Kind of remark, one of `KINDS`.
+    where : str
+        Description key, such as `links[2] (boom)`.
+    found : str
+        Clause that states the fact, with value and unit.
+    hint : str
+        Likely cause or remedy.
+    value : float or None
+        Number that exceeds the limit.
+    unit : str
+        Unit of value and limit.
+    limit : float or None
+        Bound that usual mechanisms do not exceed.
+    time : float or None
+        Time of the run, s; None if the remark concerns the description or the whole run.
     """
 
     id: str
@@ -53,11 +62,11 @@ class Remark:
 
     @property
     def text(self) -> str:
-        """Place, fact and likely cause in one line."""
+        """Location, fact and likely cause in one line."""
         return f"{self.where}: {self.found}; {self.hint}"
 
     def data(self) -> dict[str, Any]:
-        """JSON-ready entry of `plausible` in `result.json`."""
+        """Return the remark as a JSON-compatible entry of `plausible` in `result.json`."""
         return {
             "id": self.id,
             "where": self.where,
@@ -71,7 +80,7 @@ class Remark:
 
 
 def ordered(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
-    """Return one remark per kind and place: the most urgent kind first, then the earliest."""
+    """Return one remark per kind and location, sorted by urgency of the kind, then by time."""
     first: dict[tuple[str, str], Remark] = {}
     for remark in remarks:
         first.setdefault((remark.id, remark.where), remark)

@@ -181,7 +181,7 @@ def test_run_that_disagrees_has_status_1(gpmelica: Command, tmp_path: Path) -> N
     assert "disagrees" in answer.out
     result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     assert result["ok"] is False
-    said = "near-singular at t = 0.125 s, where the motion may go on in more than one way"
+    said = "near-singular at t = 0.125 s, where the motion may continue in more than one way"
     assert (result["runs"][0]["name"], result["runs"][0]["note"]) == ("reference", said)
     assert said in (folder / "report.html").read_text(encoding="utf-8")
     assert f"note: reference: {said}" in " ".join(answer.out.split())

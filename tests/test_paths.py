@@ -252,7 +252,7 @@ def test_rows_that_part_later(demand: str, what: str) -> None:
     """Two demands on one point are followed in time: where they part they are named."""
     rows = {"still": "E.x - start(E.x)", "other": "E.z - start(E.z)", "moving": demand}
     (problem,) = unreachable(_with_rows(rows), [0.4, 0.9])
-    assert "still, moving depend" in problem.message
+    assert "still, moving are linearly dependent" in problem.message
     assert what in problem.message
 
 

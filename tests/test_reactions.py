@@ -197,7 +197,7 @@ def test_singular_start_is_noticed() -> None:
     assert warning.startswith("the start is singular: C has rank 7 there and 8 elsewhere")
     (problem,) = solving.unreachable(mechanism, start[0])
     assert problem.where == "simulation.start"
-    assert "the 2 constraint rows have rank 1 there and 2 elsewhere" in problem.message
+    assert "the 2 constraint equations have rank 1 there and 2 elsewhere" in problem.message
 
 
 @pytest.mark.parametrize(

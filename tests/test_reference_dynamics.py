@@ -281,23 +281,23 @@ def test_point_mass() -> None:
 TIP = frame("tip", "hand", joint={"type": "revolute", "axis": X})
 ABOUT_Y = {"joint": {"type": "revolute", "axis": Y}}
 SINGULAR = {
-    "a frame alone": ([TIP], "links[2].mass (tip): tip.angle moves nothing"),
-    "frames on a frame": ([TIP, frame("tool0", "tip")], "links[2].mass (tip): tip.angle moves nothing"),
+    "a frame alone": ([TIP], "links[2].mass (tip): tip.angle moves no mass"),
+    "frames on a frame": ([TIP, frame("tool0", "tip")], "links[2].mass (tip): tip.angle moves no mass"),
     "a point about itself": (
         [TIP | body(inertia=[0.0, 0.0, 0.0])],
-        "links[2].inertia (tip): tip.angle moves nothing",
+        "links[2].inertia (tip): tip.angle moves no mass",
     ),
     "a rod about itself": (
         [TIP | body(1.0, [1, 0, 0], [0, 1, 1])],
-        "links[2].inertia (tip): tip.angle moves nothing",
+        "links[2].inertia (tip): tip.angle moves no mass",
     ),
     "two on one axis": (
         [TIP | ABOUT_Y, frame("tool", "tip", frame={"xyz": [0, 1, 0]}) | BODY | ABOUT_Y],
-        "links[2].mass (tip): tip.angle, tool.angle can move together so that nothing",
+        "links[2].mass (tip): tip.angle, tool.angle can move together without moving mass",
     ),
     "two fingers": (
         [TIP | {"name": name} for name in ("left", "right")],
-        "links[2].mass (left): left.angle moves nothing",
+        "links[2].mass (left): left.angle moves no mass",
     ),
 }
 

@@ -228,17 +228,20 @@ def test_all_at_once() -> None:
 # ---- Where a run of the reference ends before its time, or might ------------------------------------------------
 
 
-STRETCHED = "at the limit of what the joints can do"
+STRETCHED = "at the limit of the joints' motion"
 # rows on a planar arm of 1 m and 0.8 m → what the message says
 ENDS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
-    "beyond reach": ({"x": "E.x - 5"}, ("the rows x become singular", STRETCHED, "misses x by 3.2")),
+    "beyond reach": (
+        {"x": "E.x - 5"},
+        ("equations x become singular", STRETCHED, "violates x by 3.2"),
+    ),
     "out of reach on the way": (
         {"x": "E.x - start(E.x) - t", "z": "E.z - start(E.z)"},
-        ("the rows x, z become singular", STRETCHED, "at t = 1 s the nearest position misses"),
+        ("the constraint equations x, z become singular", STRETCHED, "at t = 1 s the nearest position violates"),
     ),
     "root": (
         {"x": "upper.angle - sqrt(0.2 - t)"},
-        ("ends at t = ", "accelerates without bound", "sqrt in programmed constraint x comes to the end"),
+        ("ends at t = ", "accelerates without bound", "sqrt in programmed constraint x reaches the end"),
     ),
     "runaway": ({"x": "upper.angle - start(upper.angle) - 1e-6*exp(1e6*t)"}, ("without bound", "its rate is")),
     "logarithm": ({"x": "upper.angle - 0.1*log(0.1 - t)"}, ("without bound", "log in programmed constraint x")),
@@ -253,7 +256,7 @@ def _arm(rows: dict[str, str], **simulation: Any) -> Mechanism:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ENDS)
 def test_why_a_run_ends(name: str) -> None:
-    """Rows that become singular and how far the target is, or the function that comes to the end of its domain."""
+    """Rows that become singular and how far the target is, or the function that reaches the end of its domain."""
     rows, words = ENDS[name]
     with pytest.raises(SolveError) as raised:
         simulate(_arm(rows, tolerance=1e-7))
@@ -277,8 +280,8 @@ def test_what_was_changed_of_the_start() -> None:
     data["links"][1]["joint"] = data["links"][1]["joint"] | {"position": -2.0, "velocity": 3.0}
     mechanism = mechanism_of(data)
     moved, slowed = start_notes(mechanism, start_state(mechanism))
-    assert "loops were closed by moving joints far: coupler.angle from -2 to " in moved
-    assert slowed.startswith("start velocities were changed to what closures")
+    assert "closing the loops moved joints far: coupler.angle from -2 to " in moved
+    assert slowed.startswith("initial velocities were changed to fulfil closures")
     assert "coupler.angle from 3 to " in slowed
 
 
@@ -286,7 +289,7 @@ def test_rows_that_cannot_be_fulfilled_are_noted() -> None:
     """A target beyond reach is said before a run."""
     mechanism = _arm({"x": "E.x - 5"})
     (note,) = start_notes(mechanism, start_state(mechanism))
-    assert "the nearest position misses x by 3.2" in note
+    assert "the nearest position violates x by 3.2" in note
     assert np.isfinite(start_state(mechanism)[0]).all()
 
 

@@ -211,7 +211,7 @@ def test_report_escapes_what_the_description_says(hostile: str) -> None:
 def test_report_says_who_disagrees() -> None:
     """The verdict names failed runs, and what is not finite is said in words."""
     content = page(broken_report())
-    assert "2 of 2 runs do not agree with the reference: fmu-native-me, fmu-native-cs." in content.text
+    assert "2 of 2 runs disagree with the reference solver: fmu-native-me, fmu-native-cs." in content.text
     assert "near-singular <C_d>" in content.text and "not finite: E_x" in content.text
     assert content.text.count("disagrees") >= 3
     assert "nan" not in content.text.lower().split() and "inf" not in content.text.split()
@@ -220,7 +220,7 @@ def test_report_says_who_disagrees() -> None:
 @pytest.mark.parametrize(("key", "word"), [("consistent", "inconsistent"), ("holds", "violated")])
 def test_each_of_the_three_can_spoil_the_verdict(key: str, word: str) -> None:
     """Runs that agree are not enough: the finding is in the title, in its line, in the result, by its reason."""
-    reason = "b_y is off by 0.86 at the start"
+    reason = "b_y is violated by 0.86 at t = 0"
     spoilt = replace(crane_run(), **{key: Finding(False, reason)})
     data, content = result(spoilt), page(spoilt)
     assert (data["ok"], data[key], data["agrees"], data["because"][key]) == (False, False, True, reason)
@@ -231,7 +231,7 @@ def test_a_run_cut_short_is_said_beside_the_verdict() -> None:
     """How much was compared, where somebody reads that runs agree."""
     sentence = crane_run().agrees.text
     assert sentence == (
-        "Agreement with the reference solver: 2 runs over all of 2 s; modelica-rumoca over 1 s of 2 s."
+        "Agreement with the reference solver: 2 runs over the full 2 s; modelica-rumoca over 1 s of 2 s."
     )
 
 

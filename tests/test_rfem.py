@@ -282,6 +282,8 @@ def test_no_equilibrium_is_reported() -> None:
     """A coordinate without any support ends in an error that names it and what is left, once that is clear."""
     data = manipulator(statics={"locked": ["lower"]})
     data["links"][0]["joint"] = {"type": "prismatic", "axis": [0.0, 0.0, 1.0]}
-    left = r"found in 21 steps: .* 39\.2 N are left on upper\.position; upper\.position resists least: give it a"
+    left = (
+        r"in 21 steps: .* 39\.2 N are unbalanced on upper\.position; upper\.position has the least stiffness: give"
+    )
     with pytest.raises(SolveError, match=left):
         equilibrium(mechanism_of(data))

@@ -135,7 +135,7 @@ def test_a_run() -> None:
 @needs_rumoca
 def test_what_it_refuses_is_said() -> None:
     """The compiler's message crosses between the processes."""
-    with pytest.raises(BuildError, match="rumoca refuses the Modelica text of M"):
+    with pytest.raises(BuildError, match="rumoca rejects the Modelica source of M"):
         simulate(
             "model M Real x; equation x = y; end M;", "M", ["x"], stop=1.0, effort=60.0, limit=600.0, **SETTINGS
         )

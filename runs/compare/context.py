@@ -1,4 +1,4 @@
-"""All that a report is about: the model, its runs and how they compare."""
+"""Results of one verification run, from which reports are generated."""
 
 from __future__ import annotations
 
@@ -19,27 +19,48 @@ from .findings import Finding, agreement
 
 @dataclass(frozen=True)
 class RunReport:
-    """Results of `run`: the source of `result.json`, of the figures and of `report.html`.
+    """Results of the command `run`, from which `result.json`, figures and `report.html` are generated.
 
-    Parameters:
-        model        what ran, its case applied
-        problem      its equations with the initial state and the inputs over time
-        case         its name, or empty
-        reference    the reference solver's run, on the whole horizon
-        runs         the others that could be compared, in the order of presentation
-        comparisons  one per run, the reference's own first; a run that broke off has one too
-        tolerance    admissible relative error (a comparison may have been granted another one)
-        consistent   whether the description's constraints can hold, see `findings`
-        holds        whether they do in all runs
-        compilers    tool → version
-        command      the command line that repeats the run
-        files        file name, relative to the report → what it holds
-        not_unique   joint or closure → parts of its load that are not unique, see `reactions.not_unique`
-        plausible    remarks on what is probably not meant; they do not change `ok`
-        facts, notes further facts of the model (name → text), and remarks on the verdict
-        loaded       the reference's run with loads of all joints, if they are known
-        doubts       sentences against the agreement of the runs, beside those by their signals
-        unconfirmed  why the oracle has no run to compare with; empty if it has one
+    Parameters
+    ----------
+    model : Prepared
+        Mechanism with its equations, with the case applied.
+    problem : InitialValueProblem
+        Numerical equations with initial state and inputs over time.
+    case : str
+        Name of the case; empty without one.
+    reference : Trajectory
+        Run of the reference solver over the full time.
+    runs : tuple of Trajectory
+        Other comparable runs, in the order of presentation.
+    comparisons : tuple of Comparison
+        One comparison per run, including failed runs; the reference's own comes first.
+    tolerance : float
+        Admissible relative error; a comparison may have a larger one of its own.
+    consistent : Finding
+        Whether the description's constraints can be fulfilled; see `findings`.
+    holds : Finding
+        Whether all runs fulfil the constraints.
+    compilers : mapping
+        Version of each tool.
+    command : str
+        Command line that repeats the run.
+    files : mapping
+        Contents of each file, by name relative to the report.
+    not_unique : mapping
+        Reaction components that are not unique, by joint or closure; see `reactions.not_unique`.
+    facts : mapping
+        Further facts about the model, by name.
+    notes : tuple of str
+        Notes on the verdict.
+    plausible : tuple of Remark
+        Remarks on probably unintended values; they do not change `ok`.
+    loaded : Trajectory or None
+        Reference run with the reactions of all joints, if computed.
+    doubts : tuple of str
+        Sentences that contradict the agreement of the runs for other reasons than differing signals.
+    unconfirmed : str
+        Reason why the oracle has no run to compare with; empty if it has one.
     """
 
     model: Prepared
@@ -64,7 +85,7 @@ class RunReport:
 
     @property
     def mechanism(self) -> Mechanism:
-        """Mechanism with plain numbers."""
+        """Mechanism with numerical parameters."""
         return self.model.mechanism
 
     @property
@@ -74,48 +95,50 @@ class RunReport:
 
     @property
     def agrees(self) -> Finding:
-        """Whether every run agrees with the reference, and over how much of its time."""
+        """Finding whether every run agrees with the reference, and over which time span."""
         span = float(self.reference.time[-1] - self.reference.time[0])
         found = agreement(self.others, span, self.unconfirmed)
         return Finding(False, "; ".join([found.text.rstrip("."), *self.doubts]) + ".") if self.doubts else found
 
     @property
     def findings(self) -> dict[str, Finding]:
-        """The three things that the verdict says, by their names in `result.json`."""
+        """The three findings of the verdict, by their names in `result.json`."""
         return {"consistent": self.consistent, "agrees": self.agrees, "holds": self.holds}
 
     @property
     def ok(self) -> bool:
-        """Whether all three are so."""
+        """Whether all three findings are positive."""
         return all(finding.ok for finding in self.findings.values())
 
     @property
     def remarks(self) -> list[tuple[str, str]]:
-        """Remarks for the reader: the run's name, or empty, and the text."""
+        """Notes for the reader, each with the name of its run; the name is empty for general notes."""
         return [(c.name, c.note) for c in self.comparisons if c.note] + [("", note) for note in self.notes]
 
     @property
     def smallest_determinant(self) -> tuple[float, float] | None:
-        """Smallest |det C_d| along the reference run and its time, s; None: no constraints."""
+        """Smallest |det C_d| along the reference run and its time, s; None without constraints."""
         extra = self.reference.extra
         return (extra["min_det"], extra["min_det_time"]) if "min_det" in extra else None
 
     @cached_property
     def modes(self) -> tuple[LinearisedMode, ...]:
-        """Modes of the equations linearised at the start, the stiffest one first."""
+        """Modes of the equations linearised at the initial state, sorted by decreasing |λ|."""
         return analysis.modes(self.model.problem)
 
     @cached_property
     def course(self) -> EnergyHistory:
-        """Energies and forces of the reference run."""
+        """Energies and forces along the reference run."""
         return analysis.course(self.problem, self.reference)
 
     @cached_property
     def scene(self) -> Scene:
-        """All runs in motion, the reference's last."""
+        """Animation of all runs, the reference run last."""
         return film(self.problem, [*self.runs, self.reference])
 
     @cached_property
     def targets(self) -> dict[str, Array]:
-        """Point → programmed positions at the reference's times, shape (N, 3), world frame, m."""
+        """Programmed positions of points at the reference's times, shape (N, 3), m, world axes, by
+        point.
+        """
         return analysis.programmed_target(self.problem, self.reference)

@@ -95,8 +95,6 @@ static bool may_be_near(const Model *model) {
     return !model->co_simulation || model->branch_is_open || model->regularity < CLOSE * NEAR * model->most_regular;
 }
 
-/* A motion that has left its branch may stay in the singular neighbourhood, so every step inside is checked. Outside, each
-   point may be the last one before the next neighbourhood. After a failure the step may be repeated. */
 /* A motion that has changed its branch may stay in the singular neighbourhood, so the comparison is also made there.
    A point outside may be the begin of the next neighbourhood. A step may be repeated after a failure. */
 bool branch_is_kept(Model *model) {
@@ -112,10 +110,3 @@ bool branch_is_kept(Model *model) {
     if (!is_near) remember(model);
     return true;
 }
-/* Whether the present regularity has to be computed. In model exchange the last evaluation may be anywhere. */
-static bool may_be_near(const Model *model) {
-    return !model->co_simulation || model->branch_is_open || model->regularity < CLOSE * NEAR * model->most_regular;
-}
-
-/* A motion that has changed its branch may stay in the singular neighbourhood, so the comparison is also made there.
-   A point outside may be the last one before the next neighbourhood. A step may be repeated after a failure. */
