@@ -217,5 +217,5 @@ def test_the_modelica_source_refuses_frames_that_are_turned_too_far(keys: dict[s
     for degrees in (0.0, 60.0):
         compiled.values(["ball_theta"], 0.0, {"pitch": np.radians(degrees)})
     for degrees in (130.0, 170.0, 180.0):
-        with pytest.raises(SolveError, match="frames a and b of closure lock are rotated relative to each other at the start"):
+        with pytest.raises(SolveError, match="closure lock are rotated relative to each other at the start"):
             compiled.values(["ball_theta"], 0.0, {"pitch": np.radians(degrees)})
