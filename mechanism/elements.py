@@ -54,20 +54,22 @@ def _filter(given: Followed, algebra: Algebra[S, V, M]) -> Filter[S]:
         f"{name}_cutoff", given.cutoff, "Hz", f"cutoff frequency of the filter of {name}", POSITIVE
     )
     if given.start is not None:
-        start = algebra.scalar(f"{name}_start", given.start, "m", f"what {name} begins with", NON_NEGATIVE)
+        start = algebra.scalar(f"{name}_start", given.start, "m", f"initial value of {name}", NON_NEGATIVE)
     return Filter(name, "m", cutoff, None, start)
 
 
 def contact(given: described_contact.Contact, algebra: Algebra[S, V, M], place: Placed[V]) -> PlaneContact[S, V]:
     """A contact; place: where a point of a link is."""
     name, friction = given.name, given.friction
-    where = place(given.link, given.point, f"{name}_point", f"point of {name}")
-    text = f"a point of the plane of {name}, world frame"
+    where = place(given.link, given.point, f"{name}_point", f"contact point of {name}")
+    text = f"point on the contact plane of {name}, world frame"
     mu: S | None = None
     v_s: S | None = None
     if friction is not None:
         mu = algebra.scalar(f"{name}_mu", friction.mu, "1", f"coefficient of friction of {name}", NON_NEGATIVE)
-        v_s = algebra.scalar(f"{name}_v_s", friction.v_s, "m/s", f"regularising velocity of {name}", POSITIVE)
+        v_s = algebra.scalar(
+            f"{name}_v_s", friction.v_s, "m/s", f"regularisation velocity of the friction of {name}", POSITIVE
+        )
     return PlaneContact(
         name,
         where,
@@ -84,9 +86,15 @@ def coulomb(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> CoulombFrict
     length, effort = _units(joint)
     assert isinstance(joint.friction, DescribedCoulomb)
     return CoulombFriction(
-        algebra.scalar(f"{owner}_friction", joint.friction.effort, effort, f"friction of {owner}", POSITIVE),
         algebra.scalar(
-            f"{owner}_v_s", joint.friction.v_s, f"{length}/s", f"regularising velocity of {owner}", POSITIVE
+            f"{owner}_friction", joint.friction.effort, effort, f"Coulomb friction effort of {owner}", POSITIVE
+        ),
+        algebra.scalar(
+            f"{owner}_v_s",
+            joint.friction.v_s,
+            f"{length}/s",
+            f"regularisation velocity of the friction of {owner}",
+            POSITIVE,
         ),
     )
 
@@ -115,7 +123,7 @@ def hunt_crossley(
         return None
     return HuntCrossley(
         algebra.scalar(f"{name}_exponent", law.exponent, "1", f"exponent of the depth of {text}", HERTZIAN),
-        algebra.scalar(f"{name}_loss", law.loss, f"s/{unit}", f"dissipation of {text}", NON_NEGATIVE),
+        algebra.scalar(f"{name}_loss", law.loss, f"s/{unit}", f"loss factor of {text}", NON_NEGATIVE),
     )
 
 
@@ -144,7 +152,7 @@ def _pressed(
 def armature(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> S:
     """Return the rotor inertia on the axis of a joint's drive."""
     unit = "kg.m2" if _units(joint)[0] == "rad" else "kg"
-    text = f"rotor inertia on the axis of {owner}"
+    text = f"rotor inertia about the joint axis of {owner}"
     return algebra.scalar(f"{owner}_armature", joint.armature, unit, text, NON_NEGATIVE)
 
 

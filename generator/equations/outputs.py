@@ -90,9 +90,11 @@ def _state(
 ) -> None:
     is_rate, name = signal.quantity == "velocity", f"{signal.name}_start"
     unit = f"{coordinate.unit}/s" if is_rate else coordinate.unit
-    text = f"{'rate of ' if is_rate else ''}{coordinate.name}"
+    text = f"{'rate of ' if is_rate else ''}coordinate {coordinate.name}"
     program.parameters.append(
-        ModelParameter(name, np.array(start), unit, f"initial value of {text}", START_VALUES)
+        ModelParameter(
+            name, np.array(start), unit, f"initial {'' if is_rate else 'value of '}{text}", START_VALUES
+        )
     )
     text = text if is_rate else f"{text}, {coordinate.sense}"
     program.integrate(StateVariable(signal, unit, text, ir.symbol(name), derivative, nominal))
@@ -107,7 +109,7 @@ def motion(program: Program, mechanism: SymbolicMechanism, points: Points, qdd: 
             Output(
                 coordinate.signal("acceleration"),
                 f"{coordinate.unit}/s2",
-                f"acceleration of {coordinate.name}",
+                f"acceleration of coordinate {coordinate.name}",
                 qdd[k],
             )
         )
@@ -133,7 +135,7 @@ def constraints(
     program.section("constraint forces and violations")
     for k, effort in _efforts(program, mechanism, inertia, rows, solution).items():
         coordinate = mechanism.coordinates[k]
-        text = f"drive effort on {coordinate.name} that realises the programmed motion, positive in its direction"
+        text = f"drive effort for the programmed motion of {coordinate.name}, positive along the coordinate"
         program.outputs.append(Output(coordinate.signal("effort"), coordinate.effort_unit, text, effort))
     edges = {edge.name for edge in mechanism.nonholonomic}
     for i, row in enumerate(rows.rows):
@@ -144,7 +146,7 @@ def constraints(
             program.outputs.append(Output(signal, "N", text, solution.multipliers[i]))
     for level, vector, text in (
         ("position", rows.Phi, "norm of the violation of all constraints"),
-        ("velocity", rows.Phi_dot, "norm of the time derivatives of all constraints"),
+        ("velocity", rows.Phi_dot, "norm of the time derivatives of all constraint functions"),
     ):
         norm = ir.call("sqrt", vector @ vector)
         program.outputs.append(Output(violation(level), "1", text, norm))

@@ -230,5 +230,5 @@ def rewritten(item: Item, change: Callable[[Expr], Expr]) -> Item:
     if isinstance(item, ImplicitSystem):
         return replace(item, equations=tuple((change(left), change(right)) for left, right in item.equations))
     raise TypeError(
-        f"{item.name} cannot be rewritten; expected a definition or a linear solve, found {type(item).__name__}"
+        f"{item.name} cannot be rewritten; expected a definition or a linear solve, got {type(item).__name__}"
     )

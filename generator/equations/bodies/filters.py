@@ -106,12 +106,14 @@ def states(program: Program, found: Sequence[FilterOutput]) -> None:
         given = followed.filter
         _state(program, given, "offset", given.unit, followed.rate, "change of {} since the start")
         _state(program, given, "offset_rate", f"{given.unit}/s", followed.second, "rate of {}")
-        text = f"{given.name} after its filter"
+        text = f"filtered value of {given.name}"
         program.outputs.append(Output(given.signal("value"), given.unit, text, followed.value))
 
 
 def _state(program: Program, given: SymbolicFilter, quantity: str, unit: str, derivative: Expr, text: str) -> None:
-    signal, about = given.signal(quantity), text.format(f"{given.name} after its filter")
+    signal, about = given.signal(quantity), text.format(f"the filtered value of {given.name}")
     name = f"{signal.name}_start"
-    program.parameters.append(ModelParameter(name, np.array(0.0), unit, f"{about}, at the start", START_VALUES))
+    program.parameters.append(
+        ModelParameter(name, np.array(0.0), unit, f"initial value of the {about}", START_VALUES)
+    )
     program.integrate(StateVariable(signal, unit, about, ir.symbol(name), derivative, 1.0))

@@ -63,7 +63,7 @@ class ContactForce:
     def _normal_force(self, forces: Forces, gap: Expr, opening: Expr) -> Expr:
         contact = self.contact
         law = PressingLaw(contact.stiffness, contact.damping, contact.law)
-        text = f"force of spring and damper of contact {contact.name}, not limited to compression"
+        text = f"spring and damper force of {contact.name} before the restriction to compression"
         free = forces.program.define(f"{contact.name}_if_held", law.force(-gap, -opening), "N", text)
         forces.stores(lambda: forces.overlapping(-gap, free, law.energy(-gap)))
         return forces.publish(contact.signals["force"], forces.overlapping(-gap, free, free))

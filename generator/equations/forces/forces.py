@@ -49,7 +49,7 @@ def derive(
         own = forces.efforts.get(k, ir.constant(0.0))
         parts.append(((k,), own + _of_wrenches(kinematics, k, acting)))
     return (
-        program.assemble("Q", (mechanism.n,), parts, None, "generalised forces; N or N.m"),
+        program.assemble("Q", (mechanism.n,), parts, None, "generalised forces of all force elements; N or N.m"),
         acting,
         forces.outputs,
         forces.stored,

@@ -67,7 +67,7 @@ class LineForce:
         if not self.line.tension_only:
             forces.stores(lambda: self._energy(forces, length))
             return free
-        text = f"tension of {self.line.name} by its force law, not limited to positive values"
+        text = f"force law of {self.line.name} before the restriction to tension"
         free = forces.program.define(f"{self.line.name}_if_tight", free, "N", text)
         if self.line.stiffness is None:
             return forces.one_way(free)

@@ -56,7 +56,7 @@ class StopForce:
             f"{name}_if_held",
             force,
             coordinate.effort_unit,
-            f"effort {text} by spring and damper, not limited to compression",
+            f"spring and damper effort {text}, before the restriction to compression",
         )
         forces.stores(lambda: forces.overlapping(depth, free, law.energy(depth)))
         return forces.overlapping(depth, free, free)

@@ -146,7 +146,7 @@ def _one_sided(forces: Forces, support: SymbolicBaseSupport, deflection: Expr, f
         return force
     name, relation = support.name, forces.lower.relation
     free = forces.program.define(
-        f"{name}_if_held", force, "N", f"spring and damper force of {name}, not limited to compression"
+        f"{name}_if_held", force, "N", f"spring and damper force of {name} before the restriction to compression"
     )
     along = size(free[0] * free[0] + free[1] * free[1])
     along = forces.program.define(

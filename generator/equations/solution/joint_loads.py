@@ -75,7 +75,7 @@ class JointLoads:
             N, F = N - acting.N, F - acting.F
         borne = {r.row: self._borne(r.contact, body, behind) for r in self.reactions}
         name = mechanism.bodies[body].name
-        self.program.section("load of the joint of", name)
+        self.program.section("joint reaction of", name)
         return AffineLoad(
             self.program.define(
                 f"N0_{name}",
@@ -111,7 +111,7 @@ class JointLoads:
         """
         name, n = self.kinematics.mechanism.bodies[body].name, self.kinematics.mechanism.n
         parts: list[tuple[Index, Expr]] = [((slice(0, 3), k), self._force_per(body, k)) for k in range(n)]
-        self.program.section("load of the joint of", name)
+        self.program.section("joint reaction of", name)
         text = f"force through the joint of {name} per acceleration of each coordinate"
         return self.program.assemble(f"G_{name}", (3, n), parts, None, text)
 
@@ -211,7 +211,7 @@ def _wrench(
         assert solution.multipliers is not None
         rest = [rest[0] + solution.multipliers[row] * moment, rest[1] + solution.multipliers[row] * force]
     motion = kinematics.motions[body]
-    program.section("load of the joint of", link)
+    program.section("joint reaction of", link)
     moment_of, force_of = (loads.transmitted(body, part, solution.qdd, rest[part]) for part in (0, 1))
     text = f"joint reaction force on {link}, world axes"
     F = program.define(f"F_load_{link}", rest[1] + F, "N", text, force_of)

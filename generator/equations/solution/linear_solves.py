@@ -74,9 +74,11 @@ def _reduced(program: Program, item: ConstrainedSolve, D: Expr, w: Expr) -> tupl
     w]).
     """
     M, free, dependent = item.matrix, item.independent, item.dependent
-    Mi = submatrix(program, "Mi", M, (free, free), "M of the independent coordinates")
-    Mdi = submatrix(program, "Mdi", M, (dependent, free), "M between dependent and independent coordinates")
-    Mdd = submatrix(program, "Mdd", M, (dependent, dependent), "M of the dependent coordinates")
+    Mi = submatrix(program, "Mi", M, (free, free), "mass matrix of the independent coordinates")
+    Mdi = submatrix(
+        program, "Mdi", M, (dependent, free), "mass matrix between dependent and independent coordinates"
+    )
+    Mdd = submatrix(program, "Mdd", M, (dependent, dependent), "mass matrix of the dependent coordinates")
     E_rows: list[tuple[Index, Expr]] = [
         ((k, slice(0, len(free))), Mdi[k, :] + 0.5 * (Mdd[k, :] @ D)) for k in range(len(dependent))
     ]
@@ -174,7 +176,9 @@ def _reduced_rows(program: Program, item: ConstrainedSolve, D: Expr) -> tuple[li
     rest = tuple(slice(0, size) for size in F.shape[1:])
     # row by row, because compilers expand a product of blocks element by element and repeat the whole product
     every = range(M.shape[1])
-    Md = submatrix(program, "Md", M, (item.dependent, every), "rows of M of the dependent coordinates")
+    Md = submatrix(
+        program, "Md", M, (item.dependent, every), "rows of the mass matrix for the dependent coordinates"
+    )
     Fd = submatrix(program, "Fd", F, _rows(F, item.dependent), "forces on the dependent coordinates")
     rows = [M[k, :] + D[:, i] @ Md for i, k in enumerate(item.independent)]
     return rows, [F[(k, *rest)] + D[:, i] @ Fd for i, k in enumerate(item.independent)]
@@ -217,10 +221,12 @@ def split(
     None if no coordinate is independent.
     """
     rows = range(C.shape[0])
-    Cd = submatrix(program, "Cd", C, (rows, dependent), "columns of C of the dependent coordinates")
+    Cd = submatrix(program, "Cd", C, (rows, dependent), "constraint Jacobian of the dependent coordinates")
     if not independent:
         return Cd, None
-    return Cd, submatrix(program, "Ci", C, (rows, independent), "columns of C of the independent coordinates")
+    return Cd, submatrix(
+        program, "Ci", C, (rows, independent), "constraint Jacobian of the independent coordinates"
+    )
 
 
 def dependent_names(coordinates: Sequence[str], dependent: Sequence[int]) -> str:

@@ -66,4 +66,6 @@ def _rate(mechanism: SymbolicMechanism, k: int) -> Expr:
 
 def _publish(program: Program, mechanism: SymbolicMechanism, k: int, expr: Expr) -> None:
     coordinate = mechanism.coordinates[k]
-    program.publish(coordinate.signal("velocity"), expr, f"{coordinate.unit}/s", f"rate of {coordinate.name}")
+    program.publish(
+        coordinate.signal("velocity"), expr, f"{coordinate.unit}/s", f"rate of coordinate {coordinate.name}"
+    )
