@@ -164,11 +164,11 @@ def _efforts(
         return {k: solution.drives[j] for j, k in enumerate(mechanism.driven)}
     efforts = {}
     for k, taken in zip(mechanism.driven, _taken(program, mechanism, inertia, solution.qdd), strict=True):
-        # uses the difference Q − h: with h and Q separately OpenModelica's linear system has one more unknown
+        # The effort uses the difference Q − h: h and Q separately would enlarge OpenModelica's linear system by one
         effort = taken - solution.forces[k]
         if solution.friction is not None:
             effort = effort + solution.friction[k]
-        # reactions of contacts are not exerted by drives
+        # Drives do not exert the reactions of contacts, so these are subtracted
         for reaction in rows.reactions:
             assert solution.multipliers is not None
             effort = effort - solution.multipliers[reaction.row] * rows.C[reaction.row, k]

@@ -23,7 +23,7 @@ from .writer import Declaration, Equation, Group, Member
 _MARGIN = " " * 4  # indentation of declarations and equations in a model
 _AT_START = Origin("values at the initial time")
 _SWITCHING = Origin("time events, reduced by a rounding error")
-_NEVER = ir.constant(1e16)  # s, later than the end of any run
+_NEVER = ir.constant(1e16)  # event time that no run reaches, s
 # Relative amount by which a time event is triggered early. A communication point that equals the event time except
 # for rounding then lies after the event; otherwise solvers would reject the remaining step as too short
 _EARLY = ir.constant(1e-12)
@@ -398,7 +398,7 @@ def _requirements(program: Program) -> Iterator[str]:
     follow = {item.name for item in program.calculated}
     for required in program.requirements:
         if not follow & required.value.symbols:
-            continue  # bounds of plain parameters are attributes of their declarations
+            continue  # only values that depend on calculated parameters are asserted
         value, bounds = mo.text(required.value), required.bounds
         limits = [(">" if bounds.exclusive else ">=", bounds.minimum), ("<=", bounds.maximum)]
         for sign, limit in limits:

@@ -12,7 +12,7 @@ from ...language.ir import Expr
 
 @dataclass(frozen=True)
 class GatheredArray:
-    """A quantity that all members of a set have; Modelica sources declare it as one array.
+    """Quantity that all members of a set have, declared as one array in Modelica sources.
 
     over         name of the set: a key of `Gatherings.sets`
     description  description of the whole array

@@ -78,7 +78,7 @@ class Symbols(Expressions):
         If one element is an expression of parameters, the whole vector becomes a definition.
         """
         if all(map(_is_number, value)):
-            numbers = [_number(x) + 0.0 for x in value]  # no -0.0
+            numbers = [_number(x) + 0.0 for x in value]  # adding 0.0 turns -0.0 into 0.0
             return self._parameter(name, np.array(numbers), unit, description, bounds)
         elements = ir.array([self._expr(x, bounds) for x in value])
         return self._calculated(name, elements, unit, description, bounds)

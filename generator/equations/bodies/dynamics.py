@@ -45,9 +45,8 @@ _NONE = Inertia(ir.constant(0.0), ir.zeros(3), ir.zeros(3, 3), ir.zeros(3), ir.z
 
 @dataclass(frozen=True)
 class UnitAccelerationWrench:
-    """Inertia wrench of a subtree per unit acceleration of one coordinate: moment N and force F,
-    shape (3,), world axes. The moment is about the origin of a body that the containing mapping
-    names.
+    """Inertia wrench of a subtree per unit acceleration of one coordinate: moment N about the
+    origin of a given body and force F, shape (3,) each, world axes.
     """
 
     N: Expr
@@ -153,7 +152,7 @@ def _own_inertia(program: Program, kinematics: SymbolicKinematics, b: int) -> tu
     axes.
     """
     body, motion = kinematics.mechanism.bodies[b], kinematics.motions[b]
-    if ir.is_zero(body.mass):  # a massless frame
+    if ir.is_zero(body.mass):  # a massless frame has no inertia
         return _NONE, (_NONE.s, _NONE.J)
     name = body.name
     program.section(*of_body(body))
@@ -168,7 +167,7 @@ def _own_inertia(program: Program, kinematics: SymbolicKinematics, b: int) -> tu
     w, dw, dv = motion.w, motion.dw, motion.dv
     F = mass * dv + ir.cross(dw, s) + ir.cross(w, ir.cross(w, s))
     N = J @ dw + ir.cross(s, dv) + ir.cross(w, J @ w)
-    if _children(kinematics.mechanism, b):  # used only as a summand of the subtree's inertia
+    if _children(kinematics.mechanism, b):  # without a name: only a summand of the subtree sum
         return Inertia(mass, s, J, N, F), (mass * com, inertia)
     N = program.define(
         f"N_{name}",

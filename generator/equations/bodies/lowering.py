@@ -52,7 +52,7 @@ class Lowering:
         self._started: dict[Hashable, Expr] = {}
         self._events: dict[Hashable, str] = {}
         self._relations: dict[Hashable, str] = {}
-        self._eventful = True  # whether conditions trigger events: not inside `noevent` and `start`
+        self._eventful = True  # whether conditions trigger events; False inside `noevent(…)` and `start(…)`
 
     def __call__(self, tree: Expr) -> Expr:
         """Return the program's expression for an expression of the description.

@@ -16,7 +16,7 @@ from ..bodies.lowering import Lowering
 from ..bodies.points import Points
 
 ZERO = ir.constant(0.0)
-_SMALLEST = ir.constant(1e-24)  # added under a square root, to squares of magnitude 1 or more
+_SMALLEST = ir.constant(1e-24)  # added to the argument of a square root, which normally has magnitude 1 or more
 
 
 class Forces:

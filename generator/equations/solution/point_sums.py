@@ -20,7 +20,7 @@ from ..bodies.kinematics import BODIES, COORDINATES
 from .joint_loads import JOINTS
 
 _ANGULAR, _LINEAR = slice(0, 3), slice(3, 6)
-_SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # elements of an inertia: xx, yy, zz, xy, xz, yz
+_SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # indices of the inertia elements xx, yy, zz, xy, xz, yz
 
 
 def with_point_sums(program: Program) -> Program:

@@ -25,7 +25,7 @@ def velocities(
     """
     program.section("dependent velocities")
     kappa = mechanism.kappa
-    # ν − κΦ of each constraint
+    # prescribed right-hand sides ν − κΦ of C q̇, one per constraint
     rates = [-(row.drift + kappa * row.value) for row in constraints.rows]
     for k, row in active.held.items():
         _publish(program, mechanism, k, rates[row])

@@ -14,7 +14,7 @@ from ...program.program import Program
 from .gather import Arrangement, ArrayDeclaration
 
 _LONGEST_PATH = 3  # largest number of nested table lookups in one subscript
-_NUMBERING, _ALIKE = "numbering", "tables of parameters"  # headings of declarations
+_NUMBERING, _ALIKE = "numbering", "tables of parameters"  # headings of the declarations of constant tables
 
 
 @dataclass(frozen=True)
