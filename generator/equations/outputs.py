@@ -164,7 +164,7 @@ def _efforts(
         return {k: solution.drives[j] for j, k in enumerate(mechanism.driven)}
     efforts = {}
     for k, taken in zip(mechanism.driven, _taken(program, mechanism, inertia, solution.qdd), strict=True):
-        # The effort uses the difference Q − h: h and Q separately would enlarge OpenModelica's linear system by one
+        # uses the difference Q − h, because h and Q separately would enlarge OpenModelica's linear system
         effort = taken - solution.forces[k]
         if solution.friction is not None:
             effort = effort + solution.friction[k]
