@@ -190,7 +190,7 @@ class _Builder(Generic[S, V, M]):
 
     def _link(self, link: Link) -> None:
         self._begin("link", link.name)
-        place, rotation = self._frame(link.parent, link.frame, link.name, f"joint frame of {link.name}")
+        place, rotation = self._frame(link.parent, link.frame, link.name, f"the joint frame of {link.name}")
         coordinates = self._coordinates(link.name, "joint", link.joint)
         self.first_body[link.name] = len(self.bodies)
         if link.beam is not None:
@@ -439,7 +439,7 @@ class _Builder(Generic[S, V, M]):
 
     def _knife_edge(self, edge: Nonholonomic) -> KnifeEdge[V]:
         self._begin("knife edge", edge.name)
-        place = self._place(edge.link, edge.point, f"{edge.name}_point", f"contact point of {edge.name}")
+        place = self._place(edge.link, edge.point, f"{edge.name}_point", f"the contact point of {edge.name}")
         return KnifeEdge(edge.name, place, np.array(edge.normal))
 
     def _task(self, entry: Programmed) -> ProgrammedTask[S]:
@@ -454,7 +454,7 @@ class _Builder(Generic[S, V, M]):
             return AppliedForce(force.name, self._joint_coordinate(force.joint), None, True, values)
         assert force.link is not None
         place = self._place(
-            force.link, force.point, f"{force.name}_point", f"point of application of {force.name}"
+            force.link, force.point, f"{force.name}_point", f"the point of application of {force.name}"
         )
         trees = None if force.force is None else tuple(map(self.chain.expression, force.force))
         return AppliedForce(force.name, None, place, force.frame == "world", trees)

@@ -61,7 +61,7 @@ def _filter(given: Followed, algebra: Algebra[S, V, M]) -> Filter[S]:
 def contact(given: described_contact.Contact, algebra: Algebra[S, V, M], place: Placed[V]) -> PlaneContact[S, V]:
     """A contact; place: where a point of a link is."""
     name, friction = given.name, given.friction
-    where = place(given.link, given.point, f"{name}_point", f"contact point of {name}")
+    where = place(given.link, given.point, f"{name}_point", f"the contact point of {name}")
     text = f"point on the contact plane of {name}, world frame"
     mu: S | None = None
     v_s: S | None = None

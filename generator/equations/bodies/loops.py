@@ -163,7 +163,10 @@ class ClosureFrames:
 def _frame(program: Program, kinematics: SymbolicKinematics, frame: SymbolicFrame, name: str) -> _Frame:
     body, motion = frame.place.body, kinematics.motion(frame.place.body)
     lever = program.define(
-        f"lever_{name}", kinematics.lever(frame.place), "m", f"frame {name} relative to the origin of its body"
+        f"lever_{name}",
+        kinematics.lever(frame.place),
+        "m",
+        f"origin of frame {name} relative to the origin of its body",
     )
     v = program.define(f"v_{name}", kinematics.velocity(body, lever), "m/s", f"velocity of frame {name}")
     R = program.define(f"R_{name}", motion.R @ frame.rotation, "1", f"axes of frame {name}")
@@ -181,7 +184,7 @@ def knife_edge(program: Program, kinematics: SymbolicKinematics, edge: SymbolicK
         f"lever_{name}",
         kinematics.lever(edge.place),
         "m",
-        f"contact point of {name} relative to the origin of its body",
+        f"position of the contact point of {name} relative to the origin of its body",
     )
     v = program.define(
         f"v_{name}", kinematics.velocity(body, lever), "m/s", f"velocity of the contact point of {name}"

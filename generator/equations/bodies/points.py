@@ -77,7 +77,7 @@ class Points:
         if point not in self._levers:
             lever, text = (
                 self.kinematics.lever(self.mechanism.points[point]),
-                f"point {point} relative to the origin of its body",
+                f"position of point {point} relative to the origin of its body",
             )
             self._levers[point] = self.program.define(f"lever_{point}", lever, "m", text)
         return self._levers[point]

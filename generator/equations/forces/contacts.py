@@ -38,7 +38,7 @@ class ContactForce:
             f"lever_{name}",
             kinematics.lever(contact.place),
             "m",
-            f"point of contact {name} relative to the origin of its body",
+            f"position of the point of contact {name} relative to the origin of its body",
         )
         gap = normal @ (kinematics.position(body, lever) - contact.origin)
         gap = forces.publish(contact.signals["gap"], gap)

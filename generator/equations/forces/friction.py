@@ -81,7 +81,7 @@ def states(program: Program, mechanism: SymbolicMechanism, found: Sequence[Brist
         signal, text = coordinate.signal("bristle"), f"bristle deflection of the friction of {coordinate.name}"
         name = f"{signal.name}_start"
         program.parameters.append(
-            ModelParameter(name, np.array(0.0), coordinate.unit, f"initial value of {text}", START_VALUES)
+            ModelParameter(name, np.array(0.0), coordinate.unit, f"initial {text}", START_VALUES)
         )
         program.integrate(StateVariable(signal, coordinate.unit, text, ir.symbol(name), bristle.rate, 1e-4))
 

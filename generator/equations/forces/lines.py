@@ -55,10 +55,10 @@ class LineForce:
         """Return the index of the body of an end, and the vector from the body's origin to the end."""
         lever, text = (
             forces.kinematics.lever(place),
-            f"end {key} of {self.line.name} relative to the origin of its body",
+            f"position of end {key} of {self.line.name} relative to the origin of its body",
         )
         lever = forces.program.define(f"lever_{self.line.name}_{key}", lever, "m", text)
-        text = f"end {key} of each two-point force element relative to the origin of its body"
+        text = f"position of end {key} of each two-point force element relative to the origin of its body"
         forces.program.gatherings.add(f"lever_{key}", (LINES, self.line.name), lever, "m", text)
         return place.body, lever
 

@@ -193,8 +193,11 @@ def outputs(
     for link in links:
         body = next(b for b, other in enumerate(kinematics.mechanism.bodies) if other.link == link)
         N, F = _wrench(program, kinematics, loads, body, solution, link)
-        for vector, letter, unit, what in ((F, "f", "N", "force"), (N, "n", "N.m", "moment about the origin")):
-            text = f"joint reaction {what} of {link}, link axes"
+        for vector, letter, unit, what in (
+            (F, "f", "N", f"force on {link}"),
+            (N, "n", "N.m", f"moment on {link} about its origin"),
+        ):
+            text = f"joint reaction {what}, link axes"
             program.outputs += [
                 _output(link, f"{letter}{axis}", unit, f"{text}: {axis}", vector[i])
                 for i, axis in enumerate("xyz")
