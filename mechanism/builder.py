@@ -147,10 +147,13 @@ class _Builder(Generic[S, V, M]):
         given = {"alpha": constraints.alpha, "beta": constraints.beta, "kappa": constraints.kappa}
         numbers = {key: self.algebra.value(number) for key, number in given.items()}
         if constraints.formulation == "gpme_reduced":
-            text = "feedback of the position constraints"
+            text = "feedback gain kappa of the constraint positions"
             return numbers | {"kappa": self.algebra.scalar("kappa", constraints.kappa, "1/s", text)}
         return numbers | {
-            key: self.algebra.scalar(key, given[key], "1/s", f"Baumgarte's {key}") for key in ("alpha", "beta")
+            key: self.algebra.scalar(
+                key, given[key], "1/s", f"Baumgarte coefficient {key} of the constraint stabilisation"
+            )
+            for key in ("alpha", "beta")
         }
 
     def _actuated(self, joints: str | tuple[str, ...]) -> tuple[int, ...] | None:
@@ -172,11 +175,18 @@ class _Builder(Generic[S, V, M]):
             BaseSupport(
                 base.support_names[i - 1],
                 s.one_sided,
-                self.algebra.vector(f"support{i}_position", s.position, "m", f"support {i}, base frame"),
-                self._not_negative(
-                    f"support{i}_stiffness", s.stiffness, "N/m", f"support {i}, world axes{_power(s, i)}"
+                self.algebra.vector(
+                    f"support{i}_position", s.position, "m", f"position of support {i}, base frame"
                 ),
-                self._not_negative(f"support{i}_damping", s.damping, "N.s/m", f"support {i}, world axes"),
+                self._not_negative(
+                    f"support{i}_stiffness",
+                    s.stiffness,
+                    "N/m",
+                    f"stiffness of support {i}, world axes{_power(s, i)}",
+                ),
+                self._not_negative(
+                    f"support{i}_damping", s.damping, "N.s/m", f"damping of support {i}, world axes"
+                ),
                 elements.hunt_crossley(self.algebra, f"support{i}", f"support {i}", s.law, "m"),
             )
             for i, s in enumerate(base.supports, start=1)
@@ -187,7 +197,7 @@ class _Builder(Generic[S, V, M]):
 
     def _link(self, link: Link) -> None:
         self._begin("link", link.name)
-        place, rotation = self._frame(link.parent, link.frame, link.name, f"joint frame of {link.name}")
+        place, rotation = self._frame(link.parent, link.frame, link.name, f"the joint frame of {link.name}")
         coordinates = self._coordinates(link.name, "joint", link.joint)
         self.first_body[link.name] = len(self.bodies)
         if link.beam is not None:
@@ -222,7 +232,7 @@ class _Builder(Generic[S, V, M]):
             units |= {"E": "Pa", "G": "Pa", "J": "m4"}
         values = {
             key: self.algebra.scalar(
-                f"{name}_{key}", getattr(beam, key), units[key], f"{key} of beam {name}", POSITIVE
+                f"{name}_{key}", getattr(beam, key), units[key], f"{_BEAM_TEXTS[key]} of beam {name}", POSITIVE
             )
             if key in units
             else self.algebra.value(getattr(beam, key))
@@ -231,7 +241,11 @@ class _Builder(Generic[S, V, M]):
         damping_time = self.algebra.value(0.0)
         if beam.count > 1:
             damping_time = self.algebra.scalar(
-                f"{name}_damping_time", beam.damping_time, "s", f"Kelvin-Voigt time of beam {name}", NON_NEGATIVE
+                f"{name}_damping_time",
+                beam.damping_time,
+                "s",
+                f"Kelvin-Voigt damping time of beam {name}",
+                NON_NEGATIVE,
             )
         return rfem.BeamData(**values), damping_time
 
@@ -319,15 +333,15 @@ class _Builder(Generic[S, V, M]):
         spring: tuple[S | None, S | None] = (None, None)
         damper: S | None = None
         if _acts(stiffness):
-            unit, text = f"{effort}/{motion.unit}", f"joint spring of {owner}"
+            unit, text = f"{effort}/{motion.unit}", f"stiffness of the joint spring of {owner}"
             spring = (
                 self.algebra.scalar(f"{prefix}_stiffness", stiffness, unit, text, NON_NEGATIVE),
                 self.algebra.scalar(
-                    f"{prefix}_rest", rest, motion.unit, f"relaxed position of the joint spring of {owner}"
+                    f"{prefix}_rest", rest, motion.unit, f"rest position of the joint spring of {owner}"
                 ),
             )
         if _acts(damping):
-            unit, text = f"{effort}.s/{motion.unit}", f"joint damper of {owner}"
+            unit, text = f"{effort}.s/{motion.unit}", f"damping of the joint damper of {owner}"
             damper = self.algebra.scalar(f"{prefix}_damping", damping, unit, text, NON_NEGATIVE)
         return *spring, damper
 
@@ -339,21 +353,19 @@ class _Builder(Generic[S, V, M]):
         mass, com, entries = part.numbers(self.algebra.value)
         bounds = POSITIVE if part.physical else NON_NEGATIVE
         if not constant_inertia:
-            text = f"inertia of {name} about its com: xx, yy, zz, xy, xz, yz"
+            text = f"inertia of {name} about its centre of mass: xx, yy, zz, xy, xz, yz"
             named = self.algebra.vector(f"{name}_inertia", entries, "kg.m2", text)
             entries = self.algebra.elements(named)
         xx, yy, zz, xy, xz, yz = entries
         return (
             self.algebra.scalar(f"{name}_mass", mass, "kg", f"mass of {name}", bounds),
-            self.algebra.vector(f"{name}_com", com, "m", f"centre of mass of {name}, its frame"),
+            self.algebra.vector(f"{name}_com", com, "m", f"centre of mass of {name}, link frame"),
             self.algebra.matrix_of([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]),
         )
 
     def _place(self, link: str, position: Sequence[AnyNumber], name: str, text: str) -> Place[V]:
-        """Return a point of a link, fixed to the rigid finite element that contains its x
-        coordinate.
-        """
-        vector = self.algebra.vector(name, position, "m", f"{text}, in the frame of {link}")
+        """Point of a link, fixed to the rigid finite element that contains its x."""
+        vector = self.algebra.vector(name, position, "m", f"position of {text}, in the frame of {link}")
         return self._placed(link, vector, value_of(position[0]), text)
 
     def _placed(self, link: str, vector: V, number: float, text: str) -> Place[V]:
@@ -367,7 +379,7 @@ class _Builder(Generic[S, V, M]):
         beam, parts = self.beams[link], self.elements[link]
         r = rfem.element_at(number, value_of(beam.length), beam.count)
         x, y, z = self.algebra.elements(vector)
-        self._stays(x, parts, r, f"{text}: distance to the end of its rigid element of {link}, m")
+        self._stays(x, parts, r, f"{text}: distance to the end of its rigid element of beam {link}, m")
         if r == 0:
             return Place(body, vector)
         return Place(body + r, self.algebra.vector_of([x - parts[r].start, y, z]))
@@ -383,7 +395,7 @@ class _Builder(Generic[S, V, M]):
     def _frame(self, link: str, frame: Frame, name: str, text: str) -> tuple[Place[V], M]:
         """Return origin and axes of a frame that is fixed to a link."""
         offset = frame.origin(self.algebra) if frame.is_given else frame.offset.tolist()
-        vector = self.algebra.vector(f"{name}_offset", offset, "m", f"{text}, in the frame of {link}")
+        vector = self.algebra.vector(f"{name}_offset", offset, "m", f"origin of {text}, in the frame of {link}")
         place = self._placed(link, vector, float(frame.offset[0]), text)
         return place, self._axes(frame, name, text)
 
@@ -391,8 +403,8 @@ class _Builder(Generic[S, V, M]):
         """Return the axes of a frame, as constant numbers unless they depend on parameters."""
         if not frame.is_turned_by_parameters:
             return self.algebra.constant_matrix(frame.rotation)
-        rows = [[0.0 + x for x in row] for row in frame.axes(self.algebra)]  # Adding 0.0 replaces -0.0 by 0.0.
-        return self.algebra.derived(f"{name}_rotation", self.algebra.matrix_of(rows), "1", f"axes, {text}")
+        rows = [[0.0 + x for x in row] for row in frame.axes(self.algebra)]  # no -0.0
+        return self.algebra.derived(f"{name}_rotation", self.algebra.matrix_of(rows), "1", f"axes of {text}")
 
     def _point(self, name: str, point: Point) -> Place[V]:
         self._begin("point", name)
@@ -406,7 +418,7 @@ class _Builder(Generic[S, V, M]):
         self._begin("closure", closure.name)
         name, length = closure.name, None
         if closure.length is not None:
-            text = f"constant distance of {name}"
+            text = f"constant distance between the frames of closure {name}"
             length = self.algebra.scalar(f"{name}_length", closure.length, "m", text, POSITIVE)
         a, b = self._joint_frame(closure.a, f"{name}_a"), self._joint_frame(closure.b, f"{name}_b")
         if closure.stiffness is None:
@@ -437,13 +449,13 @@ class _Builder(Generic[S, V, M]):
         axis, unit = _DEFORMATIONS[i]
         per_rate = ".s" if key == "damping" else ""
         effort, _, motion = unit.partition("/")
-        text = f"{key} of {closure.name}, {axis}"
+        text = f"{key} of closure {closure.name}, {axis}"
         unit = f"{effort}{per_rate}/{motion}"
         return self.algebra.scalar(f"{closure.name}_{key}_{axis}", number, unit, text, NON_NEGATIVE)
 
     def _knife_edge(self, edge: Nonholonomic) -> KnifeEdge[V]:
         self._begin("knife edge", edge.name)
-        place = self._place(edge.link, edge.point, f"{edge.name}_point", f"contact of {edge.name}")
+        place = self._place(edge.link, edge.point, f"{edge.name}_point", f"the contact point of {edge.name}")
         return KnifeEdge(edge.name, place, np.array(edge.normal))
 
     def _task(self, entry: Programmed) -> ProgrammedTask[S]:
@@ -458,7 +470,7 @@ class _Builder(Generic[S, V, M]):
             return AppliedForce(force.name, self._joint_coordinate(force.joint), None, True, values)
         assert force.link is not None
         place = self._place(
-            force.link, force.point, f"{force.name}_point", f"point of application of {force.name}"
+            force.link, force.point, f"{force.name}_point", f"the point of application of {force.name}"
         )
         trees = None if force.force is None else tuple(map(self.chain.expression, force.force))
         return AppliedForce(force.name, None, place, force.frame == "world", trees)
@@ -485,6 +497,16 @@ class _Builder(Generic[S, V, M]):
         )
 
 
+_BEAM_TEXTS = {
+    "length": "length",
+    "area": "cross-sectional area",
+    "density": "density",
+    "E": "Young's modulus E",
+    "G": "shear modulus G",
+    "Iy": "second moment of area Iy",
+    "Iz": "second moment of area Iz",
+    "J": "torsion constant J",
+}
 _DEFORMATIONS = (*((axis, "N/m") for axis in "xyz"), *((angle, "N.m/rad") for angle in ("phi", "theta", "psi")))
 
 
@@ -501,7 +523,7 @@ def _acts(number: AnyNumber) -> bool:
 
 
 def _parameter_text(name: str, parameter: Parameter) -> str:
-    unit = "" if parameter.unit else "; unit as in its expressions"
+    unit = "" if parameter.unit else "; the unit follows from the expressions that use the parameter"
     return parameter.description or f"parameter {name} of the description{unit}"
 
 

@@ -75,13 +75,15 @@ def _filter(given: Followed, algebra: Algebra[S, V, M]) -> Filter[S]:
 def contact(given: described_contact.Contact, algebra: Algebra[S, V, M], place: Placed[V]) -> PlaneContact[S, V]:
     """Return a contact with a plane; the function `place` returns the place of a link's point."""
     name, friction = given.name, given.friction
-    where = place(given.link, given.point, f"{name}_point", f"point of {name}")
-    text = f"a point of the plane of {name}, world frame"
+    where = place(given.link, given.point, f"{name}_point", f"the contact point of {name}")
+    text = f"point on the contact plane of {name}, world frame"
     mu: S | None = None
     v_s: S | None = None
     if friction is not None:
         mu = algebra.scalar(f"{name}_mu", friction.mu, "1", f"coefficient of friction of {name}", NON_NEGATIVE)
-        v_s = algebra.scalar(f"{name}_v_s", friction.v_s, "m/s", f"regularising velocity of {name}", POSITIVE)
+        v_s = algebra.scalar(
+            f"{name}_v_s", friction.v_s, "m/s", f"regularisation velocity of the friction of {name}", POSITIVE
+        )
     return PlaneContact(
         name,
         where,
@@ -98,9 +100,15 @@ def coulomb(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> CoulombFrict
     length, effort = _units(joint)
     assert isinstance(joint.friction, DescribedCoulomb)
     return CoulombFriction(
-        algebra.scalar(f"{owner}_friction", joint.friction.effort, effort, f"friction of {owner}", POSITIVE),
         algebra.scalar(
-            f"{owner}_v_s", joint.friction.v_s, f"{length}/s", f"regularising velocity of {owner}", POSITIVE
+            f"{owner}_friction", joint.friction.effort, effort, f"Coulomb friction effort of {owner}", POSITIVE
+        ),
+        algebra.scalar(
+            f"{owner}_v_s",
+            joint.friction.v_s,
+            f"{length}/s",
+            f"regularisation velocity of the friction of {owner}",
+            POSITIVE,
         ),
     )
 
@@ -132,7 +140,7 @@ def hunt_crossley(
         return None
     return HuntCrossley(
         algebra.scalar(f"{name}_exponent", law.exponent, "1", f"exponent of the depth of {text}", HERTZIAN),
-        algebra.scalar(f"{name}_loss", law.loss, f"s/{unit}", f"dissipation of {text}", NON_NEGATIVE),
+        algebra.scalar(f"{name}_loss", law.loss, f"s/{unit}", f"loss factor of {text}", NON_NEGATIVE),
     )
 
 
@@ -162,7 +170,7 @@ def _pressed(
 def armature(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> S:
     """Return the rotor inertia on the axis of a joint's drive, kg·m² or kg."""
     unit = "kg.m2" if _units(joint)[0] == "rad" else "kg"
-    text = f"rotor inertia on the axis of {owner}"
+    text = f"rotor inertia about the joint axis of {owner}"
     return algebra.scalar(f"{owner}_armature", joint.armature, unit, text, NON_NEGATIVE)
 
 

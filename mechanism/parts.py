@@ -172,17 +172,15 @@ class Coordinate(Generic[S]):
 
     @property
     def sense(self) -> str:
-        """Meaning of a positive value, such as `right-handed about z of the joint frame, as turned
-        so far`.
-        """
+        """Return the positive direction, such as `right-handed about z of the joint frame`."""
         way = "right-handed about" if self.motion.kind == "rotation" else "along"
         letters = {axis: letter for letter, axis in (("x", X), ("y", Y), ("z", Z))}
         axis = letters.get(self.axis) or f"({', '.join(f'{part:.6g}' for part in self.axis)})"
-        frame = {"base": "the world frame", "joint": "the joint frame", "elastic": "the element before it"}[
+        frame = {"base": "the world frame", "joint": "the joint frame", "elastic": "the preceding element"}[
             self.role
         ]
         one_of_several = self.motion.kind == "rotation" and self.motion.axis is not None
-        return f"{way} {axis} of {frame}{', as turned so far' if one_of_several else ''}"
+        return f"{way} {axis} of {frame}{' after preceding rotations' if one_of_several else ''}"
 
 
 def signal_names(coordinates: Iterable[Coordinate], quantity: str) -> list[str]:

@@ -43,7 +43,7 @@ def keep_times(path: Path, name: str, algebra: Algebra[S, V, M]) -> None:
     for number, (duration, shared) in enumerate(path.blended(algebra.value), start=1):
         text = f"duration of leg {number} of {name}"
         algebra.require(duration, f"{text}, s", POSITIVE)
-        algebra.require(duration - shared, f"{text} minus its blend times, s")
+        algebra.require(duration - shared, f"{text} less the blend times at its ends, s")
     for number, blend in enumerate(path.blends(algebra.value), start=1):
         algebra.require(blend, f"blend time at waypoints[{number}] of {name}, s")
     algebra.require(algebra.value(path.ramp_share), f"ramp of {name}", RAMP)

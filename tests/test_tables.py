@@ -171,7 +171,7 @@ def test_free_ends_are_checked_during_runs(tmp_path: Path) -> None:
     data["simulation"] |= {"stop": 1.0}
     model = prepare(from_data(data))
     (check,) = model.program.checks
-    assert check.message == "table slew goes from 0 to 1.3 s, and its argument has left it at t ="
+    assert check.message == "table slew covers 0 s to 1.3 s, and its argument has left this range at t ="
     assert "abs(time - 0.65) < 0.65" in model.modelica()
     with pytest.raises(SolveError, match=r"height has no value at t = 1\.3"):
         simulate(model.mechanism, start=model.start, stop=2.0)

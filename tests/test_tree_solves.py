@@ -143,7 +143,7 @@ def test_the_one_with_fewer_operations_is_taken() -> None:
         settings = {"start": "description", "accelerations": way}
         model = prepare(from_data(data | {"simulation": settings}))
         assert _solves(model) == [expected], (way, expected)
-        said = "by recursion, " if expected is TreeSolve else "with the mass matrix, "
+        said = "by recursion, " if expected is TreeSolve else "with the dense mass matrix, "
         assert facts(model)["accelerations"].startswith(said)
 
 

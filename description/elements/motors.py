@@ -12,13 +12,13 @@ from ..types.bounds import POSITIVE
 class Motor(Element):
     """A motor on a joint's coordinate: constant·current, at most its limit either way."""
 
-    measures: ClassVar = {"force": Quantity("{effort}", "effort of {name} on its coordinate")}
+    measures: ClassVar = {"force": Quantity("{effort}", "effort of motor {name} on the joint coordinate")}
 
     joint: JointName
     """The joint's link such as `slide`, or `wrist.psi` where the joint has several coordinates."""
-    constant: Annotated[AnyNumber, *number("{effort}/A", "effort of {name} per current")]
+    constant: Annotated[AnyNumber, *number("{effort}/A", "effort of motor {name} per unit current")]
     """Effort per current, N/A or N·m/A; negative where a positive current drives the coordinate down."""
-    limit: Annotated[AnyNumber, *number("{effort}", "largest effort of {name}", POSITIVE)]
+    limit: Annotated[AnyNumber, *number("{effort}", "largest effort of motor {name}", POSITIVE)]
     """Largest effort either way, N or N·m."""
-    current: Annotated[Expression | None, Command("A", "current of {name}")] = None
+    current: Annotated[Expression | None, Command("A", "current of motor {name}")] = None
     """Expression, A; without it the FMU's user gives it, as the input `<name>_current`."""

@@ -13,16 +13,16 @@ from .origin import Origin, Signal
 _MEASURES = {
     "line": {
         "length": ("m", "length of {}"),
-        "rate": ("m/s", "rate of the length of {}"),
-        "force": ("N", "force of {}, positive where it pulls its ends together"),
+        "rate": ("m/s", "time derivative of the length of {}"),
+        "force": ("N", "force of {}, positive in tension"),
     },
     "contact": {
-        "gap": ("m", "gap between {} and its plane, negative in contact"),
-        "force": ("N", "force that presses {}"),
+        "gap": ("m", "gap between the point of {} and the contact plane, negative in contact"),
+        "force": ("N", "normal force of {}, positive in compression"),
     },
     "support": {
-        "gap": ("m", "height of {} above where its spring is relaxed"),
-        "force": ("N", "force of {} on the base, along the world's z"),
+        "gap": ("m", "height of {} above the position with zero spring force"),
+        "force": ("N", "vertical force of {} on the base, along world z"),
     },
 }
 MEASURED = {quantity for measures in _MEASURES.values() for quantity in measures}
