@@ -53,15 +53,31 @@ class Limit:
 class Optimum:
     """Result of an optimisation.
 
-    Parameters:
-        values       key → best value
-        objective    its value there
-        constraints  text → value of its left side
-        feasible     whether all constraints are fulfilled there
-        converged    whether the search came to its end, rather than to the most runs
-        runs         how many were made
-        failures     how many of them failed
-        reason       why the last one that failed did
+    Parameters
+    ----------
+    values
+        Best value of each key.
+    objective
+        Value of the objective at the best values.
+    constraints
+        Left-hand side of each constraint at the best values, by its text.
+    feasible
+        Whether the best values fulfil all constraints.
+    converged
+        Whether the search converged before the maximum number of runs.
+    runs
+        Number of simulations.
+    failures
+        Number of failed simulations.
+    reason
+        Reason of the last failure; empty if there is none.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> best = gp.Optimum({"payload": 250.0}, 1.5, {}, True, True, runs=40, failures=0)
+    >>> best.data()["values"]
+    {'payload': 250.0}
     """
 
     values: Mapping[str, float]
@@ -74,7 +90,13 @@ class Optimum:
     reason: str = ""
 
     def data(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """Return the result as plain data.
+
+        Returns
+        -------
+        dict
+            Values that the module `json` accepts.
+        """
         return asdict(self)
 
 

@@ -28,16 +28,37 @@ _EARLIER = "earlier_"  # prefix of results of an earlier command
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Results of a sweep.
+    """Results of a parameter sweep, stored in files.
 
-    Parameters:
-        folder      of its files
-        keys        that were varied
-        objectives  names of the numbers asked for
-        runs        how many there were
-        failures    how many of them failed
-        beyond      how many of the others violate constraints at their end by more than `simulation.violation`
-        report      the page, or None
+    Parameters
+    ----------
+    folder
+        Folder of the files.
+    keys
+        Names of the varied parameters.
+    objectives
+        Names of the objectives.
+    runs
+        Number of simulations.
+    failures
+        Number of failed simulations.
+    beyond
+        Number of successful simulations whose final constraint violation exceeds `simulation.violation`.
+    report
+        Report page, or None.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> model = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.1})
+    >>> masses = {"links.crank.mass": [1.0, 2.0]}
+    >>> found = gp.sweep(model, masses, "x=final(E_x)", "masses", signals="E_x", scheduler="here")
+    >>> found
+    <Sweep of links.crank.mass: 2 runs, 0 failed, in masses>
+    >>> len(found.table), len(found.failed)
+    (2, 0)
+    >>> found.data["E_x"].shape
+    (2, 11)
     """
 
     folder: Path
@@ -53,25 +74,27 @@ class Sweep:
 
     @property
     def path(self) -> Path:
-        """Path of the table."""
+        """Path of the table, a Parquet file."""
         return self.folder / TABLE
 
     @property
     def table(self) -> DataFrame:
-        """A row per run: keys, objectives, violations, times, and why it failed."""
+        """Table with one row per run: parameter values, objectives, violations, times and failure
+        reason.
+        """
         from pandas import read_parquet
 
         return read_parquet(self.path)
 
     @property
     def failed(self) -> DataFrame:
-        """Rows of the table whose run failed."""
+        """Rows of the table whose simulation failed."""
         table = self.table
         return table[table["failed"] != ""]
 
     @property
     def data(self) -> Dataset:
-        """Kept signals by run and time; empty if none were kept."""
+        """Signals that were kept, by run and time; empty if no signals were kept."""
         from xarray import Dataset, open_zarr
 
         path = self.folder / SIGNALS

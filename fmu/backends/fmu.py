@@ -76,18 +76,36 @@ class Backend(Protocol):
 
 @dataclass(frozen=True)
 class Fmu:
-    """A compiled FMU.
+    """Compiled FMU with the results of its validation.
 
-    Parameters:
-        backend   what made it
-        path      the file
-        compiler  version of what compiled it
-        seconds   wall time of generation and compilation
-        solver    what its co-simulation does; by omc, also its count of equations and unknowns
-        problems  what FMPy's validation finds wrong
-        refused   why its co-simulation is not run: what it does is known to be wrong
-        caveat    what its co-simulation is known to do otherwise than others
-        log       of its making, where what it prints goes too
+    Parameters
+    ----------
+    backend
+        Generator and compiler that built the FMU.
+    path
+        FMU file.
+    compiler
+        Name and version of the compiler.
+    seconds
+        Wall time of code generation and compilation, s.
+    solver
+        Integration methods of the FMU's co-simulation. An FMU of OpenModelica also lists its numbers of
+        equations and unknowns.
+    problems
+        Problems that the validation by FMPy found.
+    refused
+        Reason for not running the FMU's co-simulation; empty if there is none.
+    caveat
+        Known deviation of the FMU's co-simulation; empty if there is none.
+    log
+        Log file of the build, or None. Output of the FMU is appended to the file.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> fmu = gp.load("examples/four_bar_3d.toml").build("four_bar", compiler="native")
+    >>> fmu.path.name, fmu.problems
+    ('FourBar3D.fmu', ())
     """
 
     backend: Backend
@@ -101,5 +119,11 @@ class Fmu:
     log: Path | None = None
 
     def facts(self) -> str:
-        """One line: build time, size, what its co-simulation does."""
+        """Return build time, file size and integration methods in one line.
+
+        Returns
+        -------
+        str
+            Line for a terminal or a report.
+        """
         return f"{self.seconds:.1f} s to build, {self.path.stat().st_size / 1e3:.0f} kB; {self.solver}"
