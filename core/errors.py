@@ -15,21 +15,37 @@ from dataclasses import dataclass
 
 
 class GpmelicaError(Exception):
-    """Base class of all gpmelica errors; the text names the place, the expectation, the finding
-    and a remedy.
+    """Base class of all errors that gpmelica raises deliberately.
+
+    The message contains the place, the expected and the found value, and the remedy.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> try:
+    ...     gp.load("examples/four_bar_3d.toml", simulation={"stop": -1.0})
+    ... except gp.GpmelicaError as error:
+    ...     print(type(error).__name__)
+    DescriptionError
     """
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Problem of an input file.
+    """One problem of an input file or of an argument.
 
-    Attributes
+    Parameters
     ----------
-    where : str
-        Key path in the file, such as `links[3].mass`.
-    message : str
-        What was expected, what was found and what to do.
+    where
+        Path of the key in the file, such as `links[3].mass`; empty for the file as a whole.
+    message
+        Expected value, found value, and remedy.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> print(gp.Problem("links[3].mass", "expected a number above 0, got -1.0"))
+    links[3].mass: expected a number above 0, got -1.0
     """
 
     where: str
@@ -40,14 +56,23 @@ class Problem:
 
 
 class DescriptionError(GpmelicaError):
-    """Error for an invalid description, state or result file, with all problems that were found.
+    """Invalid description, state or result file, or invalid argument.
 
     Parameters
     ----------
-    source : str
-        Name of the file.
-    problems : sequence of Problem or str
-        All problems; a string is a single problem without a key path.
+    source
+        File or argument that is invalid.
+    problems
+        All problems found, or the text of a single problem that has no place in the file.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> error = gp.DescriptionError("crane.toml", [gp.Problem("gravity", "expected 3 values, got 2")])
+    >>> print(error)
+    crane.toml: gravity: expected 3 values, got 2
+    >>> error.problems[0].where
+    'gravity'
     """
 
     def __init__(self, source: str, problems: Sequence[Problem] | str) -> None:
@@ -56,26 +81,37 @@ class DescriptionError(GpmelicaError):
         super().__init__("\n".join(f"{source}: {problem}" for problem in self.problems))
 
     def __reduce__(self) -> tuple[type[DescriptionError], tuple[str, tuple[Problem, ...]]]:
-        """Return the constructor and its arguments, which pickle uses."""
+        """Return the constructor and its arguments, so that other processes can restore the error."""
         return type(self), (self.source, self.problems)
 
 
 class MissingToolError(GpmelicaError):
-    """Error for a required tool that is not installed; the text explains its installation."""
+    """Compiler or package that is required but not installed; the message contains the installation
+    command.
+    """
 
 
 class SolveError(GpmelicaError):
-    """Error for a numerical solve that failed; the text names the time and the coordinates."""
+    """Failure of a numerical solution; the message contains the time in s and the coordinates."""
 
 
 class UnknownNameError(GpmelicaError, KeyError):
-    """Error for an unknown name; the text lists the known names."""
+    """Unknown name of a signal, parameter or mode; the message contains the known names.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> run = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.02}).simulate()
+    >>> try:
+    ...     run["crank_angel"]
+    ... except gp.UnknownNameError as error:
+    ...     print(error)
+    there is no signal 'crank_angel'; did you mean 'crank_angle'?
+    """
 
     def __str__(self) -> str:
         return str(self.args[0])  # KeyError would add quotation marks
 
 
 class BuildError(GpmelicaError):
-    """Error for generated source code that a compiler rejected; the text contains the compiler's
-    output.
-    """
+    """Generated source code that a compiler rejects; the message contains the compiler's output."""

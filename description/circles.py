@@ -1,4 +1,4 @@
-"""Forces that need each other: none of them has a value before the others."""
+"""Detection of algebraic loops between forces whose expressions depend on each other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .references import References
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names in an expression; none if the text is no expression."""
+    """Return the names in an expression, or an empty list for an invalid expression."""
     try:
         return list(dict.fromkeys(expressions.names(expressions.parse(text))))
     except ValueError:
@@ -20,7 +20,7 @@ def names_in(text: str) -> list[str]:
 
 
 def problems(draft: Draft, names: References) -> Iterator[Problem]:
-    """Yield problems of lines whose forces form an algebraic loop."""
+    """Yield a problem for each algebraic loop between forces of `[[lines]]`."""
     places, waiting = dict[str, str](), dict[str, list[str]]()
     called = dict(draft.names("lines"))
     for where, text in draft.texts("lines", "force"):
@@ -35,7 +35,9 @@ def problems(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _circle(waiting: Mapping[str, Sequence[str]]) -> list[str]:
-    """Names each of which waits for the next one, the first one at the end again; none without a circle."""
+    """Return the names of one algebraic loop, with the first name repeated at the end; empty
+    without a loop.
+    """
     try:
         TopologicalSorter(
             {name: [x for x in others if x in waiting] for name, others in waiting.items()}

@@ -1,4 +1,4 @@
-"""Problems of tables: of their files, and of where expressions use them."""
+"""Checks of lookup tables: of their files, and of their use in expressions."""
 
 from __future__ import annotations
 
@@ -16,14 +16,26 @@ _ROUNDING = 1e-9  # of a table's span
 
 
 def file_problems(draft: Draft) -> Iterator[Problem]:
-    """All that is wrong with the tables' files."""
+    """Yield all problems in the files of lookup tables."""
     for name, table in draft.chain.tables.items():
         for problem in table.problems:
             yield Problem(dotted(["tables", name, problem.where]), problem.message)
 
 
 def use_problems(tree: Expr, where: str, draft: Draft, *, may_have_kinks: bool) -> Iterator[Problem]:
-    """Yield problems of lookup tables in an expression; may_have_kinks: linear interpolation is enough."""
+    """Yield problems of lookup tables in an expression.
+
+    Parameters
+    ----------
+    tree
+        Parsed expression.
+    where
+        Path of its key, for messages.
+    draft
+        Valid parts of the description.
+    may_have_kinks
+        Whether linear interpolation is admissible.
+    """
     known = [name for _, name in draft.names("tables")]
     for use in expressions.tables(tree):
         name = use.data[0]
@@ -57,7 +69,7 @@ def _fits(use: Expr, where: str, table: Table, draft: Draft, may_have_kinks: boo
 
 
 def _range(argument: Expr, draft: Draft) -> tuple[float, float]:
-    """Least and largest value of an argument during the run."""
+    """Return the smallest and the largest value of a table's argument during the simulation, s."""
     parameters = draft.chain.parameter_values
     ends = [constants.value(argument, {**parameters, "t": time}) for time in (0.0, draft.chain.simulation.stop)]
     return min(ends), max(ends)

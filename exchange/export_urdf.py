@@ -32,9 +32,21 @@ _Z = (0.0, 0.0, 1.0)
 
 @dataclass(frozen=True)
 class Exported:
-    """URDF text of a mechanism.
+    """Result of an export to URDF (Unified Robot Description Format).
 
-    `notes` lists the parts of the description that URDF cannot express.
+    Parameters
+    ----------
+    text
+        Contents of the URDF file.
+    notes
+        Elements of the description that URDF cannot represent, one sentence each.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> robot = gp.to_urdf(gp.load("examples/four_bar_3d.toml"))
+    >>> len(robot.notes) > 0
+    True
     """
 
     text: str

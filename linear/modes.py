@@ -22,22 +22,24 @@ _TINY = 1e-300  # positive lower bound that keeps the condition number of defect
 
 @dataclass(frozen=True)
 class Mode:
-    """Real eigenvalue, or pair of complex eigenvalues, of A with its mode shape.
+    """Mode of a linear model: a real eigenvalue or a pair of complex conjugate eigenvalues, with the mode shape.
 
     Parameters
     ----------
-    eigenvalue : complex
-        Eigenvalue λ, 1/s, imaginary part ≥ 0; parts that are rounding errors are zero.
-    shape : dict
-        Complex amplitude of each coordinate, rad or m, scaled so that the largest one is 1. The motion is
-        Re(shape·exp(λ t)).
-    rigid_body : bool
-        Whether no force resists the motion: |λ| is rounding error, or less than 10⁻⁶ of the largest |λ|.
+    eigenvalue
+        Eigenvalue λ in 1/s with non-negative imaginary part. Parts within rounding errors are zero.
+    shape
+        Complex amplitude of each coordinate, rad or m, scaled so that the largest is 1. The motion of the
+        mode is Re(shape·exp(λ t)).
+    rigid_body
+        Whether the motion is unresisted: |λ| is below 1e-6 of the largest |λ|, or zero within rounding errors.
 
     Examples
     --------
-    >>> Mode(complex(-3.0, 4.0), {"rod.angle": 1.0}).damping
-    0.6
+    >>> import gpmelica as gp
+    >>> mode = gp.Mode(complex(-3.0, 4.0), {"rod.angle": 1.0})
+    >>> mode.damping, round(mode.frequency, 3), round(mode.damped_frequency, 3)
+    (0.6, 0.796, 0.637)
     """
 
     eigenvalue: complex
@@ -46,35 +48,43 @@ class Mode:
 
     @property
     def frequency(self) -> float:
-        """Undamped eigenfrequency ω₀/2π = |λ|/2π, Hz."""
+        """Undamped eigenfrequency ω₀/2π = |λ|/2π in Hz."""
         return abs(self.eigenvalue) / (2 * math.pi)
 
     @property
     def undamped_frequency(self) -> float:
-        """Undamped eigenfrequency ω₀/2π, Hz; an alias of `frequency`."""
+        """Undamped eigenfrequency ω₀/2π in Hz, an alias of `frequency`."""
         return self.frequency
 
     @property
     def damping(self) -> float:
-        """Damping ratio −Re λ/|λ|: 0 undamped, 1 no oscillation, negative if the motion grows; 0 if
-        λ = 0.
+        """Damping ratio −Re λ/|λ|: 0 undamped, 1 without oscillation, negative if the motion grows; 0 for λ =
+        0.
         """
         size = abs(self.eigenvalue)
         return -self.eigenvalue.real / size if self.eigenvalue.real else 0.0
 
     @property
     def damped_frequency(self) -> float:
-        """Damped eigenfrequency ω_d/2π = |Im λ|/2π, Hz; 0 if the motion does not oscillate."""
+        """Damped eigenfrequency ω_d/2π = |Im λ|/2π in Hz; 0 if the motion does not oscillate."""
         return self.eigenvalue.imag / (2 * math.pi)
 
     @property
     def time_constant(self) -> float:
-        """Time in which the motion decays, or grows, by the factor e, s; infinite if it does neither."""
+        """Time in s in which the amplitude changes by the factor e; infinite if the amplitude is
+        constant.
+        """
         rate = abs(self.eigenvalue.real)
         return 1 / rate if rate else math.inf
 
     def data(self) -> dict[str, Any]:
-        """Return the mode as JSON-compatible data, with complex numbers as [real, imaginary]."""
+        """Return the mode as plain data.
+
+        Returns
+        -------
+        dict
+            Values that the module `json` accepts; complex numbers are pairs [real, imaginary].
+        """
         return {
             "frequency": self.frequency,
             "undamped_frequency": self.undamped_frequency,

@@ -27,16 +27,29 @@ _LARGEST = 1e6  # largest admissible amplitude, rad or m
 
 @dataclass(frozen=True, eq=False)
 class Modes(Sequence[Mode]):
-    """Sequence of the modes near one state, sorted by increasing |λ|.
+    """Modes of a mechanism about one state: a sequence of `Mode`, lowest frequency first.
 
     Parameters
     ----------
-    linear : StateSpace
-        Linear model.
-    model : Prepared
-        Mechanism with its equations.
-    case : str
-        Case of the description, for titles.
+    linear
+        Linear model that the modes belong to.
+    model
+        Mechanism, for animations.
+    case
+        Name of the case of the description, for titles.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> modes = gp.load("examples/four_bar_3d.toml").modes(equilibrium=True)
+    >>> modes
+    <Modes of FourBar3D: 1 at t = 0 s>
+    >>> round(modes[0].frequency, 2)
+    0.87
+    >>> modes.linear.states
+    ('coupler_angle', 'coupler_angle_dot')
+    >>> modes.animate("modes.html").name
+    'modes.html'
     """
 
     linear: StateSpace
@@ -70,28 +83,34 @@ class Modes(Sequence[Mode]):
         amplitude: float | None = None,
         progress: Progress = silent,
     ) -> Path:
-        """Write an animation of the mechanism vibrating in its modes: `.html` for browsers, `.gif` or `.mp4`.
+        """Write an animation of the mechanism oscillating in its modes.
 
-        The animation repeats one cycle of q + amplitude·Re(shape·exp(iφ)) without decay. A page
-        contains all chosen modes, a film contains one.
+        The animation repeats one cycle of q + amplitude·Re(shape·exp(iφ)) without decay. A page shows all
+        chosen modes; a film shows one.
 
         Parameters
         ----------
-        path : Path or str
-            File name with one of these extensions.
-        chosen : int or sequence of int, optional
-            Indices in this sequence, from 0; default all.
-        amplitude : float, optional
-            Amplitude of the coordinate that moves most, rad or m; by default chosen for good visibility.
-        progress : callable
-            Callback with the current activity and the completed fraction.
+        path
+            File to write. The suffix `.html` makes a page that plays in any browser; `.gif` and `.mp4` make
+            films.
+        chosen
+            Indices of the modes in this sequence, from 0. Default: all modes.
+        amplitude
+            Amplitude of the coordinate with the largest motion, rad or m. Default: a clearly visible motion.
+        progress
+            Function that is called with an activity and the completed fraction.
+
+        Returns
+        -------
+        Path
+            Path of the written file.
 
         Raises
         ------
         DescriptionError
-            For another extension, unknown modes or an invalid amplitude.
+            If the suffix is unknown, an index is out of range, or the amplitude is not positive.
         MissingToolError
-            For an mp4 file without ffmpeg.
+            If ffmpeg is missing for an mp4 film.
         """
         target = Path(path)
         check_ending(target)
@@ -110,7 +129,13 @@ class Modes(Sequence[Mode]):
         )
 
     def table(self) -> TextTable:
-        """Return a table with one mode per row and the largest parts of its shape."""
+        """Return a table with one row per mode: frequencies, damping ratio, time constant and shape.
+
+        Returns
+        -------
+        TextTable
+            Table for a report page.
+        """
         frequencies = ("undamped frequency in Hz", "damped frequency in Hz")
         headers = ("mode", *frequencies, "damping ratio", "time constant in s", "shape: amplitude and phase")
         rows = [

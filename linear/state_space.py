@@ -24,32 +24,57 @@ _ROUNDING = 1e-12  # response that counts as rounding error, relative to states 
 
 @dataclass(frozen=True, eq=False)
 class StateSpace:
-    """Linear model of a mechanism near one state: δẋ = drift + A δx + B δu, δy = C δx + D δu.
+    """Linear model of a mechanism about one state: δẋ = drift + A δx + B δu, δy = C δx + D δu.
 
     Parameters
     ----------
-    A, B, C, D : ndarray, shapes (k, k), (k, m), (p, k) and (p, m)
-        State-space matrices, in the units of the signals and s.
-    states : tuple of str
-        Names of the k states x in the FMU, such as `column_angle` and `column_angle_dot`.
-    inputs, outputs : tuple of str
-        Names of the m inputs u and the p outputs y.
-    time : float
+    A
+        State matrix, shape (k, k), in the units of the states and s.
+    B
+        Input matrix, shape (k, m).
+    C
+        Output matrix, shape (p, k).
+    D
+        Feedthrough matrix, shape (p, m).
+    states
+        Names of the k states, such as `column_angle` and `column_angle_dot`.
+    inputs
+        Names of the m inputs.
+    outputs
+        Names of the p outputs.
+    time
         Time of the operating point, s.
-    x, u, y : ndarray, shapes (k,), (m,) and (p,)
-        Values at the operating point, from which δx, δu and δy are deviations.
-    drift : ndarray, shape (k,)
-        Derivative ẋ at the operating point; zero in an equilibrium.
-    coordinates : tuple of str
+    x
+        States at the operating point, shape (k,).
+    u
+        Inputs at the operating point, shape (m,).
+    y
+        Outputs at the operating point, shape (p,).
+    drift
+        Time derivative of the states at the operating point, shape (k,); zero in an equilibrium.
+    coordinates
         Names of the mechanism's n coordinates.
-    q : ndarray, shape (n,)
-        Coordinates at the operating point, rad or m.
-    motion : ndarray, shape (n, k)
-        Derivatives of the coordinates with respect to the states.
-    units : mapping
+    q
+        Coordinates at the operating point, rad or m, shape (n,).
+    motion
+        Derivatives of the coordinates with respect to the states, shape (n, k).
+    units
         Unit of each signal.
-    notes : tuple of str
+    notes
         Limits of the model's validity, with numbers.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> linear = gp.load("examples/four_bar_3d.toml").linearize(equilibrium=True, outputs=["E_x", "E_y"])
+    >>> linear
+    <StateSpace: 2 states, 0 inputs, 2 outputs at t = 0 s>
+    >>> linear.C.shape, linear.select(outputs="E_x").C.shape
+    ((2, 2), (1, 2))
+    >>> [round(mode.damping, 2) for mode in linear.modes()]
+    [0.65]
+    >>> linear.to_scipy().A.shape
+    (2, 2)
     """
 
     A: Array
@@ -75,19 +100,29 @@ class StateSpace:
         return f"<StateSpace: {counts} at t = {self.time:g} s>"
 
     def modes(self) -> tuple[Mode, ...]:
-        """Return the modes of the linear model, sorted by increasing |λ|."""
+        """Return eigenfrequencies, damping ratios and mode shapes, lowest frequency first.
+
+        Returns
+        -------
+        tuple of Mode
+            One mode per real eigenvalue or pair of complex conjugate eigenvalues.
+        """
         rates = [self.units[state].endswith("/s") for state in self.states]
         return modes(self.A, self.motion, self.coordinates, rates)
 
     def frequency_response(self, frequencies: ArrayLike) -> NDArray[np.complex128]:
-        """Return the frequency response C (iω − A)⁻¹ B + D, shape (p, m, N).
-
-        Values that are rounding errors are set to zero.
+        """Return the frequency response C (iω − A)⁻¹ B + D.
 
         Parameters
         ----------
-        frequencies : array_like, shape (N,)
-            Frequencies, Hz.
+        frequencies
+            Frequencies ω/2π in Hz, shape (N,).
+
+        Returns
+        -------
+        ndarray of complex
+            Frequency response, shape (p, m, N), in units of output per input. Entries within rounding errors
+            are zero.
         """
         s = 2j * np.pi * np.asarray(frequencies, dtype=float)[:, None, None]
         states = np.linalg.solve(s * np.eye(len(self.A)) - self.A, self.B[None])
@@ -106,14 +141,19 @@ class StateSpace:
         return sizes
 
     def bode(self) -> Figure:
-        """Draw amplitude and phase of each output per input over frequency, for at most eight pairs.
+        """Plot amplitude and phase of each output per input over frequency in Hz.
 
-        Use `select` to choose inputs and outputs.
+        At most eight pairs of input and output are plotted; choose them by `select` before.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Bode plot.
 
         Raises
         ------
         DescriptionError
-            Without inputs, or with too many pairs.
+            If the model has no inputs, or more than eight pairs.
         """
         from .bode import draw, frequencies, refuse_too_many
 
@@ -129,9 +169,24 @@ class StateSpace:
     def select(
         self, inputs: str | Sequence[str] | None = None, outputs: str | Sequence[str] | None = None
     ) -> StateSpace:
-        """Return the model with selected inputs and outputs, in the given order.
+        """Return the linear model with some inputs and outputs, in the given order.
 
-        Raises UnknownNameError for unknown names.
+        Parameters
+        ----------
+        inputs
+            Names of the inputs. Default: all.
+        outputs
+            Names of the outputs. Default: all.
+
+        Returns
+        -------
+        StateSpace
+            Model with all states and the selected inputs and outputs.
+
+        Raises
+        ------
+        UnknownNameError
+            If the model has no input or output of that name.
         """
         columns = _places("input", self.inputs, self.inputs if inputs is None else inputs)
         rows = _places("output", self.outputs, self.outputs if outputs is None else outputs)
@@ -147,15 +202,29 @@ class StateSpace:
         )
 
     def to_scipy(self) -> ScipyStateSpace:
-        """Return a `scipy.signal.StateSpace`, without names."""
+        """Convert to a state-space model of SciPy, which has no names of signals.
+
+        Returns
+        -------
+        scipy.signal.StateSpace
+            Model with the same matrices.
+        """
         from scipy.signal import StateSpace as Scipy
 
         return Scipy(self.A, self.B, self.C, self.D)
 
     def to_control(self) -> ControlStateSpace:
-        """Return a python-control `StateSpace` with names.
+        """Convert to a state-space model of python-control with names of signals.
 
-        Raises MissingToolError if python-control is not installed.
+        Returns
+        -------
+        control.StateSpace
+            Model with the same matrices.
+
+        Raises
+        ------
+        MissingToolError
+            If python-control is not installed.
         """
         try:
             from control import ss
@@ -165,7 +234,13 @@ class StateSpace:
         return ss(self.A, self.B, self.C, self.D, **names)
 
     def data(self) -> dict[str, Any]:
-        """Return the model as JSON-compatible data, with matrices as lists of rows."""
+        """Return the linear model as plain data.
+
+        Returns
+        -------
+        dict
+            Values that the module `json` accepts; matrices are lists of rows.
+        """
         arrays = ("A", "B", "C", "D", "x", "u", "y", "drift", "q", "motion")
         return {
             **{name: getattr(self, name).tolist() for name in arrays[:4]},

@@ -31,29 +31,39 @@ _COLUMNS = ("mode", "frequency", "damping", "damped_frequency", "real", "imagina
 
 @dataclass(frozen=True, eq=False)
 class ModeTracks:
-    """Eigenvalues and shapes of L modes at K values of a parameter or of time.
-
-    Each mode keeps its column; columns are numbered by the order at the first value.
+    """Modes at K values of a parameter or of time: L modes, each tracked from value to value.
 
     Parameters
     ----------
-    along : str
-        Varied quantity: `t`, or a key of the description.
-    unit : str
-        Unit of the values; "" if unknown.
-    values : ndarray, shape (K,)
-        Values of the varied quantity.
-    eigenvalues : ndarray, shape (K, L)
-        Eigenvalues, 1/s, imaginary part ≥ 0; NaN where a mode does not exist.
-    assurance : ndarray, shape (K, L)
-        Modal assurance criterion, 0 to 1, between the shapes at a value and the previous one, weighted
-        with masses; NaN without a previous value, or for coincident modes.
-    shapes : ndarray, shape (K, L, n)
-        Complex mode shapes, rad or m, scaled as `Mode.shape`.
-    coordinates : tuple of str
+    along
+        Name of the varied quantity: `t` for the time, or a key of the description.
+    unit
+        Unit of the values; empty if unknown.
+    values
+        Values of the varied quantity, shape (K,).
+    eigenvalues
+        Eigenvalues with non-negative imaginary part in 1/s, shape (K, L); NaN where a mode does not exist.
+    assurance
+        Modal assurance criterion between the shapes at this and the previous value, weighted by the mass
+        matrix, 0 to 1, shape (K, L); NaN without a previous value, or where eigenvalues coincide.
+    shapes
+        Complex mode shapes, rad or m, shape (K, L, n), scaled as in `Mode`.
+    coordinates
         Names of the n coordinates.
-    notes : tuple of str
-        Values at which modes may have been confused.
+    notes
+        Values at which modes may have been confused, one sentence each.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> model = gp.load("examples/four_bar_3d.toml")
+    >>> tracks = model.modes_along("links.crank.mass", [1.0, 2.0], equilibrium=True)
+    >>> tracks
+    <ModeTracks: 1 modes along links.crank.mass, 2 values>
+    >>> tracks.frequency.shape
+    (2, 1)
+    >>> tracks.to_dataframe()["mode"].tolist()
+    [1, 1]
     """
 
     along: str
@@ -67,12 +77,12 @@ class ModeTracks:
 
     @property
     def frequency(self) -> Array:
-        """Undamped eigenfrequencies |λ|/2π, shape (K, L), Hz."""
+        """Undamped eigenfrequencies |λ|/2π in Hz, shape (K, L)."""
         return np.asarray(np.abs(self.eigenvalues) / (2 * math.pi))
 
     @property
     def damping(self) -> Array:
-        """Damping ratios −Re λ/|λ|, shape (K, L); 0 if λ = 0."""
+        """Damping ratios −Re λ/|λ|, shape (K, L); 0 for λ = 0."""
         size = np.abs(self.eigenvalues)
         return np.asarray(-self.eigenvalues.real / np.where(size == 0.0, 1.0, size))
 
@@ -81,9 +91,17 @@ class ModeTracks:
         return f"<ModeTracks: {L} modes along {self.along}, {K} values>"
 
     def to_dataframe(self) -> DataFrame:
-        """Return a data frame with one row per value and mode, as in the CSV file.
+        """Return the modes as a table of pandas.
 
-        Raises MissingToolError without pandas.
+        Returns
+        -------
+        pandas.DataFrame
+            One row per value and mode, with the columns of the CSV file.
+
+        Raises
+        ------
+        MissingToolError
+            If pandas is not installed.
         """
         try:
             from pandas import DataFrame
@@ -92,19 +110,30 @@ class ModeTracks:
         return DataFrame(self._rows(), columns=[self.along, *_COLUMNS])
 
     def figure(self) -> Figure:
-        """Draw frequencies and damping ratios over the values, with one curve per mode."""
+        """Plot eigenfrequencies in Hz and damping ratios over the values, one line per mode.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Figure with two panels.
+        """
         from .campbell import draw
 
         return draw(self.label, self.values, self.eigenvalues)
 
     @property
     def label(self) -> str:
-        """Axis label: the varied quantity with its unit."""
+        """Axis label of the varied quantity, with unit."""
         return f"{self.along} in {self.unit}" if self.unit else self.along
 
     def data(self) -> dict[str, Any]:
-        """Return JSON-compatible data, with complex numbers as [real, imaginary] and None where a
-        mode does not exist.
+        """Return the tracked modes as plain data.
+
+        Returns
+        -------
+        dict
+            Values that the module `json` accepts. Complex numbers are pairs [real, imaginary]; entries of a
+            mode that does not exist at a value are None.
         """
         return {
             "along": self.along,
@@ -116,7 +145,18 @@ class ModeTracks:
         }
 
     def write(self, folder: Path) -> list[Path]:
-        """Write `modes_along.json`, `.csv`, `.svg` and `.png` to a folder, and return their paths."""
+        """Write `modes_along.json`, `modes_along.csv`, `modes_along.svg` and `modes_along.png`.
+
+        Parameters
+        ----------
+        folder
+            Folder of the files.
+
+        Returns
+        -------
+        list of Path
+            Paths of the files.
+        """
         from ..report.plots.style import render, styled
 
         stream = io.StringIO()

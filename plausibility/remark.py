@@ -29,26 +29,33 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Remark:
-    """Value of a mechanism that is probably unintended.
+    """Value or motion of a mechanism that is unusual and probably unintended.
 
     Parameters
     ----------
-    id : str
+    id
         Kind of remark, one of `KINDS`.
-    where : str
-        Description key, such as `links[2] (boom)`.
-    found : str
+    where
+        Key of the description, such as `links[2] (boom)`.
+    found
         Clause that states the fact, with value and unit.
-    hint : str
-        Likely cause or remedy.
-    value : float or None
-        Number that exceeds the limit.
-    unit : str
+    hint
+        Probable cause or remedy.
+    value
+        Value that exceeds the limit, or None.
+    unit
         Unit of value and limit.
-    limit : float or None
-        Bound that usual mechanisms do not exceed.
-    time : float or None
-        Time of the run, s; None if the remark concerns the description or the whole run.
+    limit
+        Limit that usual mechanisms do not exceed, or None.
+    time
+        Time of the run in s, or None for a remark that belongs to no time.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> slow = gp.Remark("tips", "supports", "the crane tips at 1.5 s", "check the counterweight", time=1.5)
+    >>> slow.text
+    'supports: the crane tips at 1.5 s; check the counterweight'
     """
 
     id: str
@@ -62,11 +69,17 @@ class Remark:
 
     @property
     def text(self) -> str:
-        """Location, fact and likely cause in one line."""
+        """Place, fact and probable cause in one line."""
         return f"{self.where}: {self.found}; {self.hint}"
 
     def data(self) -> dict[str, Any]:
-        """Return the remark as a JSON-compatible entry of `plausible` in `result.json`."""
+        """Return the entry of this remark in `result.json`.
+
+        Returns
+        -------
+        dict
+            Values that the module `json` accepts.
+        """
         return {
             "id": self.id,
             "where": self.where,

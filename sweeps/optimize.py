@@ -58,24 +58,31 @@ class Limit:
 class Optimum:
     """Result of an optimisation.
 
-    Attributes
+    Parameters
     ----------
-    values : mapping
-        Optimal value of each key.
-    objective : float
-        Objective at the optimum.
-    constraints : mapping
-        Left-hand side of each constraint at the optimum.
-    feasible : bool
-        Whether all constraints are satisfied at the optimum.
-    converged : bool
-        Whether the search converged within the maximum number of runs.
-    runs : int
-        Number of runs.
-    failures : int
-        Number of runs that failed.
-    reason : str
-        Reason of the last failure.
+    values
+        Best value of each key.
+    objective
+        Value of the objective at the best values.
+    constraints
+        Left-hand side of each constraint at the best values, by its text.
+    feasible
+        Whether the best values fulfil all constraints.
+    converged
+        Whether the search converged before the maximum number of runs.
+    runs
+        Number of simulations.
+    failures
+        Number of failed simulations.
+    reason
+        Reason of the last failure; empty if there is none.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> best = gp.Optimum({"payload": 250.0}, 1.5, {}, True, True, runs=40, failures=0)
+    >>> best.data()["values"]
+    {'payload': 250.0}
     """
 
     values: Mapping[str, float]
@@ -88,7 +95,13 @@ class Optimum:
     reason: str = ""
 
     def data(self) -> dict[str, Any]:
-        """Return the result as data for JSON."""
+        """Return the result as plain data.
+
+        Returns
+        -------
+        dict
+            Values that the module `json` accepts.
+        """
         return asdict(self)
 
 

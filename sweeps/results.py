@@ -31,24 +31,37 @@ _EARLIER = "earlier_"  # Prefix of the results of an earlier command.
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Results of a sweep.
+    """Results of a parameter sweep, stored in files.
 
-    Attributes
+    Parameters
     ----------
-    folder : Path
-        Folder of the result files.
-    keys : tuple of str
-        Varied keys.
-    objectives : tuple of str
+    folder
+        Folder of the files.
+    keys
+        Names of the varied parameters.
+    objectives
         Names of the objectives.
-    runs : int
-        Number of runs.
-    failures : int
-        Number of runs that failed.
-    beyond : int
-        Number of successful runs whose final constraint violation exceeds `simulation.violation`.
-    report : Path or None
-        Report page, if one was written.
+    runs
+        Number of simulations.
+    failures
+        Number of failed simulations.
+    beyond
+        Number of successful simulations whose final constraint violation exceeds `simulation.violation`.
+    report
+        Report page, or None.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> model = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.1})
+    >>> masses = {"links.crank.mass": [1.0, 2.0]}
+    >>> found = gp.sweep(model, masses, "x=final(E_x)", "masses", signals="E_x", scheduler="here")
+    >>> found
+    <Sweep of links.crank.mass: 2 runs, 0 failed, in masses>
+    >>> len(found.table), len(found.failed)
+    (2, 0)
+    >>> found.data["E_x"].shape
+    (2, 11)
     """
 
     folder: Path
@@ -64,13 +77,13 @@ class Sweep:
 
     @property
     def path(self) -> Path:
-        """Path of the result table."""
+        """Path of the table, a Parquet file."""
         return self.folder / TABLE
 
     @property
     def table(self) -> DataFrame:
-        """Result table with a row per run: keys, objectives, constraint violations, CPU time and
-        failure reason.
+        """Table with one row per run: parameter values, objectives, violations, times and failure
+        reason.
         """
         from pandas import read_parquet
 
@@ -78,13 +91,13 @@ class Sweep:
 
     @property
     def failed(self) -> DataFrame:
-        """Rows of the result table whose run failed."""
+        """Rows of the table whose simulation failed."""
         table = self.table
         return table[table["failed"] != ""]
 
     @property
     def data(self) -> Dataset:
-        """Recorded signals by run and time; empty if no signals were recorded."""
+        """Signals that were kept, by run and time; empty if no signals were kept."""
         from xarray import Dataset, open_zarr
 
         path = self.folder / SIGNALS

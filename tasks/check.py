@@ -23,19 +23,47 @@ from .initial_state import initial_data, initial_tables
 
 @dataclass(frozen=True)
 class Summary:
-    """Facts about a model before its run."""
+    """Summary of a model before any simulation.
+
+    Parameters
+    ----------
+    model
+        Equations of motion with the initial state.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> summary = gp.load("examples/four_bar_3d.toml").check()
+    >>> summary.consistent
+    True
+    >>> summary.data()["left_out_rows"]
+    ['pin_z', 'pin_xz', 'pin_yz']
+    """
 
     model: Prepared
 
     def data(self) -> dict[str, Any]:
-        """JSON-ready: bodies, coordinates, constraint rows, partition, initial state, warnings, remarks."""
+        """Return the summary as plain data.
+
+        Returns
+        -------
+        dict
+            Bodies, coordinates, constraint equations, partition, initial state, warnings and remarks, as values
+            that the module `json` accepts.
+        """
         return facts(self.model) | {
             "initial_state": initial_data(self.model, self.initial),
             "plausible": [remark.data() for remark in self.plausible],
         }
 
     def tables(self) -> list[Table | str]:
-        """For a terminal."""
+        """Return the summary as tables for a terminal.
+
+        Returns
+        -------
+        list of rich.table.Table or str
+            Tables and lines in the order of presentation.
+        """
         data = self.data()
         return [
             *tables(self.model, data),
@@ -46,17 +74,19 @@ class Summary:
 
     @cached_property
     def plausible(self) -> tuple[plausibility.Remark, ...]:
-        """Remarks on what is probably not meant, as far as they need no run."""
+        """Remarks on unusual values that are found without a simulation."""
         return plausibility.of_description(self.model, self.initial)
 
     @cached_property
     def initial(self) -> plausibility.InitialState:
-        """Forces and accelerations at t = 0."""
+        """Forces and accelerations at the initial time t = 0."""
         return plausibility.initial_state(self.model, self.model.problem)
 
     @property
     def consistent(self) -> bool:
-        """Whether every constraint row holds at the start, or is known to start violated."""
+        """Whether the initial state fulfils all constraints, except those declared as
+        `starts_violated`.
+        """
         return start_consistency(self.model).ok
 
     def __str__(self) -> str:

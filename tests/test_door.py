@@ -19,7 +19,6 @@ import pytest
 from matplotlib import pyplot
 
 import gpmelica as gp
-from gpmelica.api import model, results
 from gpmelica.core.trajectory import Trajectory
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -57,8 +56,6 @@ METHODS = {
     "simulate": "(inputs=None, progress) -> Run",
     "statics": "() -> dict[str, float]",
 }
-
-EXAMPLES = {model: 14}
 
 
 @pytest.fixture(autouse=True)
@@ -98,13 +95,6 @@ def test_the_signatures_are_these() -> None:
     assert {name: _shape(getattr(gp.Model, name)) for name in METHODS} == METHODS
 
 
-class _Unwrapped(doctest.DocTestFinder):
-    """Finder of the examples of functions that a decorator wraps, too."""
-
-    def _from_module(self, module: object, object: object) -> bool:
-        return super()._from_module(module, inspect.unwrap(object))  # type: ignore[arg-type, misc]
-
-
 def test_simulate_imports_neither_reports_nor_the_oracle() -> None:
     program = f"""
 import sys
@@ -114,17 +104,6 @@ print(*sorted(name for name in sys.modules if name.startswith(("gpmelica.report"
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("module", [gp, model, results], ids=lambda module: module.__name__)
-def test_examples_of_the_docstrings(module: object) -> None:
-    names = {"np": np, "Trajectory": Trajectory}
-    runner = doctest.DocTestRunner()
-    for examples in _Unwrapped().find(module, extraglobs=names):  # type: ignore[arg-type]
-        runner.run(examples)
-    assert runner.tries >= EXAMPLES.get(module, 1)
-    assert runner.failures == 0
 
 
 @pytest.mark.slow

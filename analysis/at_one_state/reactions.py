@@ -49,25 +49,40 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Reactions:
-    """Rank of the constraints and uniqueness of the reactions in absolute coordinates.
+    """Rank of the constraints in absolute coordinates, and uniqueness of each joint reaction.
+
+    Absolute coordinates are six per body, or three per body of a planar mechanism. C is the constraint
+    Jacobian of all joints and closures in these coordinates.
 
     Parameters
     ----------
-    rows, columns : int
-        Shape of the Jacobian C: constraint equations of all pairs, and six coordinates per body (three
-        if planar).
-    rank : Rank
-        Rank of C with the singular values that decide it.
-    holonomic, nonholonomic : int
-        Rank of the position-level constraints, and of the other constraints.
-    planar : bool
-        Whether the mechanism is analysed as planar.
-    verdicts : tuple of Verdict
-        Uniqueness of each pair's reaction.
-    redundant_rows : tuple of tuple of str
-        Groups of linearly dependent constraint equations of the description.
-    elsewhere : int
-        Rank in another configuration; if it differs from `rank`, the initial configuration is singular.
+    rows
+        Number of rows of C.
+    columns
+        Number of columns of C.
+    rank
+        Numerical rank of C, with the singular values that decide the rank.
+    holonomic
+        Rank of the rows of position constraints.
+    nonholonomic
+        Rank of the rows of velocity constraints.
+    planar
+        Whether the mechanism is planar.
+    verdicts
+        Uniqueness of the reaction of each joint and closure.
+    redundant_rows
+        Groups of linearly dependent constraint equations of the description, by name.
+    elsewhere
+        Rank of C in another configuration that the constraints admit.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> found = gp.load("examples/four_bar_3d.toml").reactions()
+    >>> found.redundancy, found.singular
+    (3, False)
+    >>> found.not_unique
+    ('crank', 'coupler', 'rocker', 'pin')
     """
 
     rows: int
@@ -82,17 +97,17 @@ class Reactions:
 
     @property
     def singular(self) -> bool:
-        """Whether the initial configuration is singular: its rank differs from the rank elsewhere."""
+        """Whether the initial configuration is singular: the rank differs in another configuration."""
         return self.elsewhere != self.rank.rank
 
     @property
     def redundancy(self) -> int:
-        """Degree of redundancy p (Wojtyra and Frączek 2013, equation 7)."""
+        """Degree of redundancy: number of rows minus rank (Wojtyra and Frączek 2013, equation (7))."""
         return self.rows - self.rank.rank
 
     @property
     def not_unique(self) -> tuple[str, ...]:
-        """Names of the pairs whose reactions are not unique."""
+        """Names of the joints and closures whose reactions are not unique."""
         return tuple(verdict.name for verdict in self.verdicts if not verdict.unique)
 
 

@@ -1,4 +1,4 @@
-"""Motors whose effort follows a current, up to a limit."""
+"""Motors whose effort is proportional to a current, with a limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..types.bounds import POSITIVE
 
 
 class Motor(Element):
-    """A motor on a joint's coordinate: constant·current, at most its limit either way."""
+    """Motor on the coordinate of a joint: effort = constant·current, limited in both directions."""
 
     measures: ClassVar = {"force": Quantity("{effort}", "effort of motor {name} on the joint coordinate")}
 

@@ -1,4 +1,4 @@
-"""Names that a description gives: identifiers of Modelica and of the FMU."""
+"""Names in a description, which become identifiers of Modelica and of the FMU."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _DEVICES = frozenset(
 
 
 def identifier(name: str) -> str:
-    """The name; raises ValueError where it cannot be one."""
+    """Return a name unchanged, or raise ValueError if it is no valid identifier or a reserved word."""
     if not re.fullmatch(_PATTERN, name):
         raise ValueError(
             f"expected a name of at most 64 letters, digits and '_' that starts with a letter, got {name!r}"

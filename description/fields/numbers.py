@@ -1,9 +1,9 @@
-"""The one reader of numbers that may be expressions of `[parameters]`: `mass = "payload"`, `xyz = ["L", 0, 0]`.
+"""Numbers that may be expressions of `[parameters]`: `mass = "payload"`, `xyz = ["L", 0, 0]`.
 
-A table's field of the types below takes both. A number is a `float`, an expression a `ParametricNumber`, which
-has the value for the parameters of the description and keeps the expression. A `ParametricNumber` has no
-arithmetic: code that computes with a field takes either its value (`value_of`, `values_of`) or its expression
-(`generator.program`).
+Fields of the types in this module accept numbers and expressions. A number becomes a `float`. An
+expression becomes a `ParametricNumber`, which contains the expression and its value for the
+parameters of the description. A `ParametricNumber` has no arithmetic: code uses either the value
+(`value_of`, `values_of`) or the expression (`generator.program`).
 """
 
 from __future__ import annotations
@@ -29,11 +29,19 @@ _KNOWN: ContextVar[Mapping[str, float | None]] = ContextVar("parameters")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ParametricNumber:
-    """Number that an expression of `[parameters]` gives; equal to its value, and to the same expression.
+    """Number that is given by an expression of `[parameters]`.
 
-    value       number for the parameters of the description
-    text        expression as the description has it
-    expression  parsed text, over names of parameters and pi
+    A parametric number is equal to a plain number of the same value, and to a parametric number of the
+    same value and text.
+
+    Parameters
+    ----------
+    value
+        Value of the expression for the parameters of the description.
+    text
+        Expression as in the description.
+    expression
+        Parsed expression of parameters and pi.
     """
 
     value: float
@@ -53,7 +61,7 @@ class ParametricNumber:
         return bool(self.value)
 
     def __repr__(self) -> str:
-        """Text of messages: 'payload - 600' = -100."""
+        """Return expression and value for messages: 'payload - 600' = -100."""
         return f"{self.text!r} = {self.value:.6g}"
 
 
@@ -61,18 +69,24 @@ AnyNumber: TypeAlias = float | ParametricNumber
 
 
 def value_of(number: AnyNumber) -> float:
-    """Return the value of a number of the description for the parameters of the description."""
+    """Return the value of a number or expression for the parameters of the description."""
     return number.value if isinstance(number, ParametricNumber) else float(number)
 
 
 def values_of(numbers: Iterable[AnyNumber]) -> tuple[float, ...]:
-    """Return the values of numbers of the description."""
+    """Return the values of numbers or expressions for the parameters of the description."""
     return tuple(map(value_of, numbers))
 
 
 @contextmanager
 def known_parameters(values: Mapping[str, float | None]) -> Iterator[None]:
-    """Set the parameters that expressions may use while tables are read; None: unknown value."""
+    """Set the parameters that expressions may use while tables are validated.
+
+    Parameters
+    ----------
+    values
+        Value of each parameter; None for a faulty parameter.
+    """
     token = _KNOWN.set(_KNOWN.get(values))
     try:
         yield
@@ -106,7 +120,7 @@ def _parsed(text: str) -> Expr:
 
 
 def _parameters_of(text: str, tree: Expr, known: Mapping[str, float | None]) -> set[str]:
-    """Names that an expression uses; raises ValueError for others than parameters."""
+    """Return the parameters in an expression; raise ValueError if the expression uses other names."""
     if next(expressions.started_names(tree), None):
         raise ValueError(f"{text!r}: start(…) is known once a run begins; expected parameters and numbers")
     if next(expressions.tables(tree), None) is not None:
@@ -135,7 +149,7 @@ def _written(value: AnyNumber) -> float | str:
 
 @dataclass(frozen=True)
 class _Readable:
-    """Mark of a field whose number may be an expression."""
+    """Annotation of a field that accepts a number or an expression of parameters."""
 
     bounds: Bounds
 
@@ -175,5 +189,7 @@ Matrix4 = tuple[Vector4, Vector4, Vector4, Vector4]
 
 
 def between(bounds: Bounds) -> Any:
-    """Return annotations for a number or expression within bounds; for `Annotated[AnyNumber, between(…)]`."""
+    """Return the annotation of a number or expression within bounds, for `Annotated[AnyNumber,
+    between(…)]`.
+    """
     return _Readable(bounds)

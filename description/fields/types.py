@@ -1,4 +1,4 @@
-"""Field types that all parts of the description share."""
+"""Field types that several tables of a description use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .numbers import Matrix3, NonNegative, Number, Plain, PlainVector3, Positive
 
 
 class Part(BaseModel):
-    """Base of all tables: immutable, unknown keys refused."""
+    """Base class of all tables of a description: immutable, without unknown keys."""
 
     # a string below a key is its description, in the JSON Schema and in the reference page
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
@@ -32,10 +32,15 @@ class Part(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class OrTable:
-    """Mark of a table's field that may be abbreviated to one of its values.
+    """Annotation of a field that accepts a table or, as an abbreviation, one value of the table.
 
-    table  of such a value; leaves tables as they are, and raises ValueError for others
-    value  the JSON Schema of one
+    Parameters
+    ----------
+    table
+        Function that makes the table of such a value and returns tables unchanged. Raises ValueError for
+        any other value.
+    value
+        JSON Schema of the abbreviated value.
     """
 
     table: Callable[[Any], Any]
@@ -49,7 +54,7 @@ class OrTable:
 
 
 class KeyProblem(ValueError):
-    """Fault of one key of a table, found by a check of the whole table."""
+    """Fault of one key, found by a check of the whole table."""
 
     def __init__(self, key: str, message: str) -> None:
         super().__init__(message)
@@ -87,7 +92,7 @@ def _choice(value: Any) -> str:
 
 
 def _only(*words: str) -> BeforeValidator:
-    """The words that may stand in place of an array."""
+    """Return a validator that accepts the given words, which may replace an array of names."""
 
     def check(value: str) -> str:
         if value not in words:

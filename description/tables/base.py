@@ -1,4 +1,4 @@
-"""The base and its supports."""
+"""Base of the mechanism, and supports between base and ground."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .shape import Shape
 
 
 class Support(Part):
-    """Spring-damper between base and ground; undeformed where all coordinates of the base are 0."""
+    """Spring-damper between base and ground, undeformed if all coordinates of the base are 0."""
 
     position: Vector3
     """Where it holds the base: x, y, z in the base frame, m."""
@@ -40,7 +40,10 @@ class Support(Part):
 
 
 class Base(Inertial):
-    """Body between ground and links, with the six coordinates of a free joint; its frame is the world's at 0."""
+    """Body between ground and links with six coordinates of a free joint.
+
+    At 0, its frame is the world frame.
+    """
 
     support: Literal["flexible", "rigid"] = "flexible"
     """`flexible`: on spring-dampers; `rigid`: all six coordinates are constrained to 0."""
@@ -53,7 +56,7 @@ class Base(Inertial):
 
     @property
     def support_names(self) -> tuple[str, ...]:
-        """Names of the supports, numbers where they have none."""
+        """Names of the supports; a support without a name is called `support1` and so on."""
         return tuple(support.name or f"support{i}" for i, support in enumerate(self.supports, start=1))
 
     @model_validator(mode="after")

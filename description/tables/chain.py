@@ -1,4 +1,4 @@
-"""The whole description."""
+"""Top level of a description."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class _Machine(Part):
 if TYPE_CHECKING:
 
     class _WithElements(_Machine):
-        """With the lists of elements whose law is in `laws`, by their keys."""
+        """Tables of the mechanism, with the lists of force elements whose law is in `laws`."""
 
 else:
     _WithElements = create_model(
@@ -75,7 +75,7 @@ else:
 
 
 class Chain(_WithElements):
-    """A mechanism with its task, as the file says it; SI units, radians."""
+    """Description of a mechanism and its task in SI units, angles in rad."""
 
     constraints: Constraints = Constraints()
     """How constraints are kept."""
@@ -96,29 +96,31 @@ class Chain(_WithElements):
 
     @property
     def accelerated(self) -> tuple[str, ...]:
-        """Points whose accelerations are outputs."""
+        """Names of the points whose accelerations are outputs."""
         wanted = self.outputs.points
         return tuple(self.points) if wanted == "all" else tuple(dict.fromkeys(wanted))
 
     @property
     def posed(self) -> tuple[str, ...]:
-        """Links whose frames are outputs."""
+        """Names of the links whose frames are outputs."""
         wanted = self.outputs.links
         return tuple(link.name for link in self.links) if wanted == "all" else tuple(dict.fromkeys(wanted))
 
     @property
     def tasks(self) -> tuple[Programmed | Motion, ...]:
-        """Tasks that drives have to realise."""
+        """Programmed constraints and motions, which drives have to realise."""
         return (*self.programmed, *self.motions)
 
     @property
     def elements(self) -> Iterator[tuple[str, Element]]:
-        """Elements whose law is in `laws`, each with the key of its table."""
+        """Force elements whose law is in `laws`, each with the key of its list."""
         return ((key, element) for key in ELEMENTS for element in getattr(self, key))
 
     @property
     def measured(self) -> dict[str, str]:
-        """Names of measures in expressions → names in the equations; `lift_length` → `lift.length`."""
+        """Measured quantities of force elements: name in expressions, `lift_length`, to name in
+        equations, `lift.length`.
+        """
         supports = zip(self.base.support_names, self.base.supports, strict=True) if self.base else ()
         parts = [("line", line.name) for line in self.lines]
         parts += [("contact", contact.name) for contact in self.contacts]
@@ -129,10 +131,10 @@ class Chain(_WithElements):
         return found
 
     def expression(self, text: str | float) -> Expr:
-        """An expression of forces, constraints and outputs, with the equations' names of what is measured."""
+        """Return the parsed expression, with measured quantities renamed as in the equations."""
         return expressions.renamed(expressions.parse(text), self.measured)
 
     @property
     def parameter_values(self) -> dict[str, float]:
-        """Name → number."""
+        """Value of each parameter by name."""
         return {name: parameter.value for name, parameter in self.parameters.items()}

@@ -1,4 +1,4 @@
-"""Closures: what joins two frames of the tree into a loop."""
+"""Closures: joints between two frames of the tree that form a kinematic loop."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ NonNegative6 = tuple[NonNegative, NonNegative, NonNegative, NonNegative, NonNega
 
 
 class ClosureFrame(Frame):
-    """A frame fixed to a link, given in the (undeformed) link's frame."""
+    """Frame on a link, in the frame of the undeformed link."""
 
     link: str
     """The link it is fixed to: its name, `base` or `ground`."""
 
 
 class Closure(Part):
-    """The loop's last joint, between frames a and b; its free axis, if it has one, is z of both."""
+    """Joint between frames a and b that closes a kinematic loop; a free axis is the z axis of both
+    frames.
+    """
 
     name: Name
     """Its rows are called `<name>_x` and so on."""
@@ -46,7 +48,7 @@ class Closure(Part):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of its constraint rows; a replacement joint has none."""
+        """Names of the constraint equations; a replacement joint has none."""
         if self.model == "spring_damper":
             return ()
         return tuple(f"{self.name}_{condition.name}" for condition in CLOSURE_TYPES[self.type])

@@ -1,4 +1,4 @@
-"""Points of links on planes: an outrigger on the ground, a load on a deck; and the law of what presses."""
+"""Contacts of points on links with planes, such as a load on a deck, and the contact law."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..types.bounds import HERTZIAN
 
 
 class ContactLaw(Part):
-    """Force k·δⁿ·(1 + c·δ̇) at the depth δ, and never a pull (Hunt and Crossley, 1975)."""
+    """Contact force k·δⁿ·(1 + c·δ̇) at penetration depth δ, never tensile (Hunt and Crossley 1975)."""
 
     exponent: Annotated[AnyNumber, between(HERTZIAN)]
     """Exponent n of the depth, dimensionless, at least 1; 1.5 for round bodies (Hertz)."""
@@ -22,13 +22,13 @@ class ContactLaw(Part):
 
 
 def without_damper(law: ContactLaw | None, keys: set[str]) -> None:
-    """Raise KeyProblem if a description gives both a law and a damper."""
+    """Raise KeyProblem if a description contains both a contact law and a damper."""
     if law is not None and "damping" in keys:
         raise KeyProblem("damping", "does not go with law, whose loss takes its place; remove one of them")
 
 
 class Plane(Part):
-    """A plane that does not move; what is on the side of its normal is free of it."""
+    """Fixed plane; the side of its normal is free."""
 
     point: Vector3 = (0.0, 0.0, 0.0)
     """One of its points: x, y, z in the world frame, m."""
@@ -37,7 +37,9 @@ class Plane(Part):
 
 
 class ContactFriction(Part):
-    """Regularised Coulomb friction: mu·N·tanh(v/v_s) against the sliding velocity v."""
+    """Regularised Coulomb friction with force mu·N·tanh(v/v_s), N the normal force, v the sliding
+    velocity.
+    """
 
     mu: NonNegative
     """Coefficient, dimensionless."""
@@ -46,7 +48,7 @@ class ContactFriction(Part):
 
 
 class Contact(Part):
-    """A point of a link that a plane keeps from below; the plane presses, it never pulls."""
+    """Unilateral contact between a point on a link and a plane; the plane pushes and never pulls."""
 
     name: Name
     """Of its outputs `<name>_gap` and `<name>_force`."""

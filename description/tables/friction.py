@@ -1,4 +1,4 @@
-"""Friction in a revolute or prismatic joint."""
+"""Friction models of revolute and prismatic joints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from ..types.bounds import EXPONENT
 
 
 class LuGre(Part):
-    """LuGre model: coefficient μ = sigma0·z + sigma1·ż + sigma2·q̇ of bristles that deflect by z."""
+    """LuGre model: friction coefficient μ = sigma0·z + sigma1·ż + sigma2·q̇ with bristle deflection
+    z.
+    """
 
     model: Literal["lugre"]
     """Which model."""
@@ -42,7 +44,7 @@ class LuGre(Part):
 
 
 class Dahl(Part):
-    """Dahl model: coefficient μ = sigma0·z of bristles that deflect by z."""
+    """Dahl model: friction coefficient μ = sigma0·z with bristle deflection z."""
 
     model: Literal["dahl"]
     """Which model."""
@@ -59,7 +61,7 @@ class Dahl(Part):
 
 
 class Coulomb(Part):
-    """Regularised Coulomb friction: the effort `effort`·tanh(q̇/v_s) against the motion, whatever the load."""
+    """Regularised Coulomb friction: effort −effort·tanh(q̇/v_s), independent of the joint reaction."""
 
     model: Literal["coulomb"]
     """Which model."""

@@ -1,4 +1,4 @@
-"""Mass, centre of mass and inertia of a rigid body, in any of the three accepted forms."""
+"""Mass, centre of mass and inertia of a rigid body, in one of three forms."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Inertial(Part):
 
     @property
     def has_inertia(self) -> bool:
-        """Whether any of its keys is given."""
+        """Whether any key for mass, centre of mass or inertia is present."""
         return any(x is not None for x in (self.mass, self.com, self.inertia, self.pseudo_inertia))
 
     @field_validator("mass")
@@ -54,9 +54,16 @@ class Inertial(Part):
         return self
 
     def about_com(self) -> tuple[float, Array, Array]:
-        """Mass, kg, com, shape (3,), m, link frame, and inertia about it, shape (3, 3), kg·m², link axes.
+        """Return mass, centre of mass and inertia; zeros for a frame without mass.
 
-        Zeros of a frame that has no mass.
+        Returns
+        -------
+        mass : float
+            Mass, kg.
+        com : ndarray of shape (3,)
+            Centre of mass in the link frame, m.
+        inertia : ndarray of shape (3, 3)
+            Inertia about the centre of mass in the axes of the link, kg·m².
         """
         if self.pseudo_inertia is not None:
             return _from_pseudo_inertia(_matrix(self.pseudo_inertia))
@@ -66,9 +73,14 @@ class Inertial(Part):
         return value_of(self.mass or 0.0), com, np.diag(inertia) if inertia.ndim == 1 else inertia
 
     def numbers(self, of: Callable[[AnyNumber], S]) -> tuple[S, Sequence[S], Sequence[S]]:
-        """Mass, com, three numbers, and inertia about it, xx, yy, zz, xy, xz, yz, as in `about_com`.
+        """Return mass, centre of mass and inertia as numbers or symbolic expressions; see `about_com`.
 
-        of  what stands for a number of the description: the number, or what it is an expression of
+        The inertia has six entries: xx, yy, zz, xy, xz, yz.
+
+        Parameters
+        ----------
+        of
+            Function that converts a number of the description to a number or symbolic expression.
         """
         if self.pseudo_inertia is not None:
             return _numbers_of_pseudo_inertia([[of(x) for x in row] for row in self.pseudo_inertia])
@@ -110,7 +122,7 @@ def _check_pseudo_inertia(pseudo: Array, physical: bool) -> None:
 
 
 def _check_moments(key: str, inertia: Array) -> None:
-    """Raise KeyProblem if no body can have this inertia about its com, shape (3, 3), kg·m²."""
+    """Raise KeyProblem if no body has this inertia about its centre of mass, shape (3, 3), kg·m²."""
     smallest, middle, largest = np.linalg.eigvalsh(inertia)
     shown = f"[{smallest:.6g}, {middle:.6g}, {largest:.6g}] about the com"
     if smallest < -_ROUNDING * largest:

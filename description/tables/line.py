@@ -1,4 +1,4 @@
-"""Forces along the line between two points: spring legs, cylinders, ropes."""
+"""Two-point force elements: spring-dampers, cylinders and ropes between two points."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OWN_NAMES = ("length", "rate")  # of a line, in its own expression
 
 
 class LineEnd(Part):
-    """A point that a line is fixed to."""
+    """Attachment point of a two-point force element on a link."""
 
     link: str
     """The link's name, `base` or `ground`."""
@@ -23,7 +23,9 @@ class LineEnd(Part):
 
 
 class Followed(Part):
-    """An input of the FMU that a length follows through a critically damped filter of order 2."""
+    """Input of the FMU that sets the unstretched length through a critically damped second-order
+    filter.
+    """
 
     input: Name
     """What the FMU's user gives, m: the input's name."""
@@ -44,7 +46,7 @@ Rest = Annotated[
 
 
 class Line(Part):
-    """A force along the line between two points, positive where it pulls them together."""
+    """Two-point force element; a positive force pulls the two points together."""
 
     name: Name
     """Of its outputs `<name>_length`, `<name>_rate` and `<name>_force`; an input is called so in the FMU."""

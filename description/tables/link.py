@@ -1,4 +1,4 @@
-"""Links, their joints and beams."""
+"""Links with their joints, and flexible beams."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from .shape import Shape
 
 
 class Limits(Part):
-    """Stops of a revolute or prismatic joint: a spring and a damper that press, and never pull, beyond them."""
+    """End stops of a revolute or prismatic joint: spring-dampers beyond the limits that push and
+    never pull.
+    """
 
     lower: Number | None = None
     """Least coordinate, rad or m; without it there is no lower stop."""
@@ -42,7 +44,10 @@ class Limits(Part):
 
 
 class Joint(Part):
-    """Joint between a link and its parent; where it has several coordinates, its numbers may be arrays."""
+    """Joint between a link and its parent.
+
+    Keys of a joint with several coordinates accept arrays.
+    """
 
     type: str = Field(json_schema_extra={"enum": list(JOINT_TYPES)})
     """Which motions it lets free; their order and signs are in the page on joints and frames."""
@@ -114,13 +119,15 @@ class Joint(Part):
         return self
 
     def values(self, key: str) -> tuple[AnyNumber, ...]:
-        """The key's numbers, one per coordinate of the joint."""
+        """Return the numbers of a key, one per coordinate of the joint."""
         value = getattr(self, key)
         return value if isinstance(value, tuple) else (value,) * len(JOINT_TYPES[self.type])
 
 
 class Beam(Part):
-    """Prismatic beam along the link's x axis, divided into rigid finite elements with springs between them."""
+    """Prismatic beam along the x axis of the link, divided into rigid finite elements with springs
+    between them.
+    """
 
     length: Positive
     """Along x, m."""
@@ -147,12 +154,12 @@ class Beam(Part):
 
     @property
     def count(self) -> int:
-        """Number of rigid finite elements; 1 is a rigid link."""
+        """Number of rigid finite elements; 1 for a rigid link."""
         return self.elements if self.flexible else 1
 
 
 class Link(Inertial):
-    """A rigid body, a beam, or a frame without mass, with its joint frame in the parent's frame."""
+    """Rigid body, beam, or frame without mass, with its joint frame in the parent frame."""
 
     name: Name
     """Its coordinates are called `<name>.angle` and so on."""

@@ -1,4 +1,4 @@
-"""Numbers of the user's own, that others may be expressions of."""
+"""Named parameters, which expressions of the description may use."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..types.bounds import LARGEST, Bounds
 
 
 def known_unit(name: str) -> str:
-    """The unit, if it is one; raises ValueError."""
+    """Return a unit unchanged, or raise ValueError if the unit is unknown."""
     units.exponents(name)
     return name
 
 
 class Parameter(Part):
-    """A number that expressions may use; a parameter of the FMU and of the Modelica text."""
+    """Number that expressions may use, and parameter of the FMU and of the Modelica model."""
 
     value: Plain
     """The number."""
@@ -43,7 +43,7 @@ class Parameter(Part):
 
     @property
     def bounds(self) -> Bounds:
-        """Bounds by `min` and `max`."""
+        """Bounds by the keys `min` and `max`."""
         return Bounds(-LARGEST if self.min is None else self.min, LARGEST if self.max is None else self.max)
 
 
@@ -56,7 +56,7 @@ def _number_or_table(value: Any) -> Any:
 
 
 def values(tables: Any) -> dict[str, float | None]:
-    """Numbers of the table `[parameters]` of a file; None of those that are faulty."""
+    """Return the values in the table `[parameters]` of a file, with None for faulty parameters."""
     return {name: _value(entry) for name, entry in tables.items()} if isinstance(tables, dict) else {}
 
 

@@ -1,4 +1,4 @@
-"""Constraint formulation, statics, simulation, what is wanted of a run, and named cases."""
+"""Settings of constraints, statics, simulation and outputs, and named cases."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class Constraints(Part):
 
 
 class Statics(Part):
-    """Equilibrium at the start: of the base, of beams and of joints that are not held."""
+    """Initial static equilibrium of the base, of beams and of joints that are not locked."""
 
     locked: tuple[str, ...] | None = None
     """Joints held at their start values meanwhile; without it, all joints that have no spring."""
 
 
 class Simulation(Part):
-    """The run: its length and how exact it is."""
+    """Time span, methods and tolerances of the simulation."""
 
     stop: PlainPositive = 1.0
     """End of the run, s; it begins at 0."""
@@ -85,7 +85,7 @@ class Simulation(Part):
 
 
 class RequestedOutput(Part):
-    """An expression that becomes an output."""
+    """Expression that becomes an output."""
 
     expression: str
     """Of what expressions of forces know, and of accelerations such as `E.ax` and `column.angle_ddot`, too."""
@@ -107,7 +107,7 @@ ExpressionOrTable = Annotated[RequestedOutput, OrTable(_expression_or_table, {"t
 
 
 class Outputs(Part):
-    """Outputs of the FMU besides coordinates, points and efforts."""
+    """Outputs of the FMU in addition to coordinates, points and efforts."""
 
     loads: AllOrNames = ()
     """Links whose joint loads become outputs, in N and N·m."""
@@ -123,7 +123,7 @@ class Outputs(Part):
 
 
 class Case(Part):
-    """A variant of the description."""
+    """Variant of the description with other values of some keys."""
 
     name: FileName
     """What `--case` calls it."""

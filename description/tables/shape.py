@@ -1,4 +1,4 @@
-"""Appearance of a link in pictures."""
+"""Appearance of a link in pictures and animations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Colour = Annotated[str, AfterValidator(_colour)]
 
 
 class Shape(Part):
-    """Appearance of a link in pictures and in the player; the equations ignore it."""
+    """Appearance of a link in pictures and animations, without influence on the equations."""
 
     type: Literal["box", "cylinder", "sphere", "mesh"]
     """Box, cylinder along z, and sphere have their middle at the origin of `frame`."""

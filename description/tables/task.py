@@ -1,4 +1,4 @@
-"""Tasks of the mechanism: points, programmed constraints, motions, applied forces."""
+"""Points, programmed constraints, motions, knife edges and applied forces."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Reader: TypeAlias = Callable[[AnyNumber], S]  # from a number of the description
 
 
 class Point(Part):
-    """A point fixed to a link, or with `rpy` a frame there."""
+    """Point on a link, or a frame if `rpy` is present."""
 
     link: str
     """The link's name, `base` or `ground`."""
@@ -36,7 +36,10 @@ Share = Annotated[AnyNumber, between(RAMP)]
 
 
 class Path(Part):
-    """Waypoints that a point passes, at rest at each of them unless legs overlap."""
+    """Waypoints of a point.
+
+    The point stops at each waypoint unless consecutive legs overlap in time.
+    """
 
     point: str
     """Name of the point that follows the path."""
@@ -95,11 +98,11 @@ class Path(Part):
 
     @property
     def ramp_share(self) -> AnyNumber:
-        """Ramp as a share of a leg's time."""
+        """Fraction of the leg time in which the speed rises."""
         return 0.25 if self.ramp is None else self.ramp
 
     def legs(self, value: Reader[S]) -> list[tuple[S, S]]:
-        """Begin and duration of each leg, s, of what stands for the numbers."""
+        """Return begin and duration of each leg, s, as numbers or symbolic expressions."""
         found, begin = [], value(0.0)
         for duration, blend in zip(self._durations(value), [*self.blends(value), value(0.0)], strict=True):
             found.append((begin, duration))
@@ -107,7 +110,9 @@ class Path(Part):
         return found
 
     def blended(self, value: Reader[S]) -> list[tuple[S, S]]:
-        """Duration of each leg and how long both its ends together blend, s, of what stands for the numbers."""
+        """Return duration of each leg and total blend time at its two ends, s, as numbers or
+        symbolic expressions.
+        """
         between = [value(0.0), *self.blends(value), value(0.0)]
         return [
             (duration, before + after)
@@ -115,7 +120,9 @@ class Path(Part):
         ]
 
     def blends(self, value: Reader[S]) -> list[S]:
-        """Return by how long legs overlap at each inner waypoint, s, as numbers or symbols."""
+        """Return the overlap of consecutive legs at each inner waypoint, s, as numbers or symbolic
+        expressions.
+        """
         return _each(self.blend_time, len(self.waypoints) - 2, value)
 
     def _durations(self, value: Reader[S]) -> list[S]:
@@ -123,7 +130,9 @@ class Path(Part):
 
 
 def _cosine(here: Vector3, there: Vector3) -> float:
-    """Return the cosine of the angle between two orientations."""
+    """Return the cosine of the rotation angle between two orientations, each roll, pitch and yaw in
+    rad.
+    """
     trace = np.trace(Frame(rpy=here).rotation.T @ Frame(rpy=there).rotation)
     return 0.5 * (float(trace) - 1.0)
 
@@ -133,7 +142,7 @@ def _each(given: AnyNumber | tuple[AnyNumber, ...], count: int, value: Reader[S]
 
 
 class Programmed(Part):
-    """Programmed constraint: an expression that is to be zero, or a path."""
+    """Programmed constraint: an expression that the motion keeps at zero, or a path."""
 
     name: Name
     """Of its row; a path has rows `<name>_x` and so on, and `<name>_rx` of orientations."""
@@ -154,7 +163,9 @@ class Programmed(Part):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of its constraint rows: its own, or one per component of the path."""
+        """Names of the constraint equations: the constraint's name, or one per component of the
+        path.
+        """
         if self.path is None:
             return (self.name,)
         turning = ("rx", "ry", "rz") if self.path.orientations is not None else ()
@@ -162,9 +173,10 @@ class Programmed(Part):
 
 
 class Motion(Part):
-    """A joint that is driven: a programmed constraint of its coordinate.
+    """Driven joint: a programmed constraint of one coordinate.
 
-    What the drive has to deliver is the output `<coordinate>_effort`."""
+    The required effort of the drive is the output `<coordinate>_effort`.
+    """
 
     name: Name
     """Of its row."""
@@ -189,12 +201,14 @@ class Motion(Part):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Name of its one constraint row."""
+        """Name of the constraint equation, as a tuple."""
         return (self.name,)
 
 
 class Nonholonomic(Part):
-    """Knife edge: the point's velocity has no component along the normal."""
+    """Knife edge: the velocity of a point has no component along a normal that is fixed to the
+    link.
+    """
 
     name: Name
     """Of its row; its force is the output `<name>_force`."""
@@ -207,12 +221,12 @@ class Nonholonomic(Part):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Name of its one constraint row."""
+        """Name of the constraint equation, as a tuple."""
         return (self.name,)
 
 
 class Force(Part):
-    """Applied effort on a joint's coordinate, or force at a point of a link."""
+    """Applied effort on a joint coordinate, or applied force at a point of a link."""
 
     name: Name
     """Of the force; an input is called so in the FMU."""

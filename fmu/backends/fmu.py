@@ -103,28 +103,36 @@ class Backend(Protocol):
 
 @dataclass(frozen=True)
 class Fmu:
-    """Built FMU.
+    """Compiled FMU with the results of its validation.
 
-    Attributes
+    Parameters
     ----------
-    backend : Backend
-        Backend that built the FMU.
-    path : Path
-        File of the FMU.
-    compiler : str
-        Version of the compiler.
-    seconds : float
+    backend
+        Generator and compiler that built the FMU.
+    path
+        FMU file.
+    compiler
+        Name and version of the compiler.
+    seconds
         Wall time of code generation and compilation, s.
-    solver : str
-        Description of the co-simulation solver; with omc, also the number of equations and unknowns.
-    problems : tuple of str
-        Problems that FMPy's validation reports.
-    refused : str
-        Reason why the co-simulation is not run because its results are known to be wrong; "" otherwise.
-    caveat : str
-        Known deviation of the co-simulation from other backends; "" if none is known.
-    log : Path or None
-        Log of the build, to which the output of runs is appended.
+    solver
+        Integration methods of the FMU's co-simulation. An FMU of OpenModelica also lists its numbers of
+        equations and unknowns.
+    problems
+        Problems that the validation by FMPy found.
+    refused
+        Reason for not running the FMU's co-simulation; empty if there is none.
+    caveat
+        Known deviation of the FMU's co-simulation; empty if there is none.
+    log
+        Log file of the build, or None. Output of the FMU is appended to the file.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> fmu = gp.load("examples/four_bar_3d.toml").build("four_bar", compiler="native")
+    >>> fmu.path.name, fmu.problems
+    ('FourBar3D.fmu', ())
     """
 
     backend: Backend
@@ -138,5 +146,11 @@ class Fmu:
     log: Path | None = None
 
     def facts(self) -> str:
-        """Return the build time, the file size and the co-simulation solver in one line."""
+        """Return build time, file size and integration methods in one line.
+
+        Returns
+        -------
+        str
+            Line for a terminal or a report.
+        """
         return f"{self.seconds:.1f} s to build, {self.path.stat().st_size / 1e3:.0f} kB; {self.solver}"

@@ -19,48 +19,49 @@ from .findings import Finding, agreement
 
 @dataclass(frozen=True)
 class RunReport:
-    """Results of the command `run`, from which `result.json`, figures and `report.html` are generated.
+    """Results of `Model.run`: verdict, comparisons and simulations.
 
     Parameters
     ----------
-    model : Prepared
-        Mechanism with its equations, with the case applied.
-    problem : InitialValueProblem
-        Numerical equations with initial state and inputs over time.
-    case : str
-        Name of the case; empty without one.
-    reference : Trajectory
-        Run of the reference solver over the full time.
-    runs : tuple of Trajectory
-        Other comparable runs, in the order of presentation.
-    comparisons : tuple of Comparison
-        One comparison per run, including failed runs; the reference's own comes first.
-    tolerance : float
-        Admissible relative error; a comparison may have a larger one of its own.
-    consistent : Finding
-        Whether the description's constraints can be fulfilled; see `findings`.
-    holds : Finding
+    model
+        Equations of the model, with the case applied.
+    problem
+        Equations with initial state and inputs over time.
+    case
+        Name of the case; empty without a case.
+    reference
+        Run of the reference solver over the full time span.
+    runs
+        Runs of the other solvers, in the order of presentation.
+    comparisons
+        Comparison of each run with the reference run, including the reference run itself and runs that
+        ended early.
+    tolerance
+        Admissible relative error. A comparison may have its own, larger tolerance.
+    consistent
+        Whether the constraints of the description can be fulfilled.
+    holds
         Whether all runs fulfil the constraints.
-    compilers : mapping
+    compilers
         Version of each tool.
-    command : str
+    command
         Command line that repeats the run.
-    files : mapping
-        Contents of each file, by name relative to the report.
-    not_unique : mapping
-        Reaction components that are not unique, by joint or closure; see `reactions.not_unique`.
-    facts : mapping
-        Further facts about the model, by name.
-    notes : tuple of str
+    files
+        Contents of each written file, by file name relative to the report.
+    not_unique
+        Components of joint reactions that are not unique, by joint or closure.
+    facts
+        Further facts about the model, by title.
+    notes
         Notes on the verdict.
-    plausible : tuple of Remark
-        Remarks on probably unintended values; they do not change `ok`.
-    loaded : Trajectory or None
-        Reference run with the reactions of all joints, if computed.
-    doubts : tuple of str
-        Sentences that contradict the agreement of the runs for other reasons than differing signals.
-    unconfirmed : str
-        Reason why the oracle has no run to compare with; empty if it has one.
+    plausible
+        Remarks on unusual values, which do not affect `ok`.
+    loaded
+        Run of the reference solver with all joint reactions, or None.
+    doubts
+        Reasons against the agreement of the runs that no signal shows.
+    unconfirmed
+        Reason why the independent Python solver has no run; empty if there is one.
     """
 
     model: Prepared
@@ -85,60 +86,63 @@ class RunReport:
 
     @property
     def mechanism(self) -> Mechanism:
-        """Mechanism with numerical parameters."""
+        """Mechanism with numerical values of all parameters."""
         return self.model.mechanism
 
     @property
     def others(self) -> list[Comparison]:
-        """Comparisons without the reference's own."""
+        """Comparisons of all runs except the reference run itself."""
         return [comparison for comparison in self.comparisons if comparison.name != self.reference.name]
 
     @property
     def agrees(self) -> Finding:
-        """Finding whether every run agrees with the reference, and over which time span."""
+        """Whether every run agrees with the reference run, and over which part of the time span."""
         span = float(self.reference.time[-1] - self.reference.time[0])
         found = agreement(self.others, span, self.unconfirmed)
         return Finding(False, "; ".join([found.text.rstrip("."), *self.doubts]) + ".") if self.doubts else found
 
     @property
     def findings(self) -> dict[str, Finding]:
-        """The three findings of the verdict, by their names in `result.json`."""
+        """Three parts of the verdict by name: `consistent`, `agrees` and `holds`."""
         return {"consistent": self.consistent, "agrees": self.agrees, "holds": self.holds}
 
     @property
     def ok(self) -> bool:
-        """Whether all three findings are positive."""
+        """Whether the verdict is positive: consistent constraints, agreeing runs, fulfilled
+        constraints.
+        """
         return all(finding.ok for finding in self.findings.values())
 
     @property
     def remarks(self) -> list[tuple[str, str]]:
-        """Notes for the reader, each with the name of its run; the name is empty for general notes."""
+        """Remarks as pairs of text: name of the run, empty for all runs, and remark."""
         return [(c.name, c.note) for c in self.comparisons if c.note] + [("", note) for note in self.notes]
 
     @property
     def smallest_determinant(self) -> tuple[float, float] | None:
-        """Smallest |det C_d| along the reference run and its time, s; None without constraints."""
+        """Smallest |det C_d| along the reference run and its time in s, or None without constraints.
+
+        C_d contains the columns of the constraint Jacobian that belong to the dependent coordinates.
+        """
         extra = self.reference.extra
         return (extra["min_det"], extra["min_det_time"]) if "min_det" in extra else None
 
     @cached_property
     def modes(self) -> tuple[LinearisedMode, ...]:
-        """Modes of the equations linearised at the initial state, sorted by decreasing |λ|."""
+        """Modes of the equations linearised about the initial state, largest |λ| first."""
         return analysis.modes(self.model.problem)
 
     @cached_property
     def course(self) -> EnergyHistory:
-        """Energies and forces along the reference run."""
+        """Energies and forces over the time of the reference run."""
         return analysis.course(self.problem, self.reference)
 
     @cached_property
     def scene(self) -> Scene:
-        """Animation of all runs, the reference run last."""
+        """Motion of all runs for the animation, the reference run last."""
         return film(self.problem, [*self.runs, self.reference])
 
     @cached_property
     def targets(self) -> dict[str, Array]:
-        """Programmed positions of points at the reference's times, shape (N, 3), m, world axes, by
-        point.
-        """
+        """Programmed positions of each point at the reference times, shape (N, 3), world frame, m."""
         return analysis.programmed_target(self.problem, self.reference)
