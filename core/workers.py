@@ -79,8 +79,8 @@ def worker_processes(
         context = multiprocessing.get_context("forkserver" if ahead and _CAN_FORK else "spawn")
         count = max(min(count, cores()), 1)
         own = {_SHARE: str(cores() // count), "TMPDIR": scratch}  # TMPDIR is used by compilers
-        surroundings = dict(os.environ) | own
-        pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(surroundings, ready))
+        environment = dict(os.environ) | own
+        pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(environment, ready))
         try:
             yield pool
         except BaseException:
@@ -95,6 +95,11 @@ def worker_processes(
             answers._writer.close()
             raise
         pool.shutdown()
+
+
+def surroundings(folder: Path) -> dict[str, str]:
+    """Return variables for a Python process that imports gpmelica and keeps its temporary files in a folder."""
+    return {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "TMPDIR": str(folder)}
 
 
 def alone(
@@ -116,11 +121,9 @@ def alone(
     meanwhile : callable
         Function that is called ten times per second.
     """
-    # The new process imports gpmelica from the same place as this process.
-    surroundings = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "TMPDIR": str(folder)}
     process = subprocess.Popen(
         [sys.executable, "-m", module, str(folder)],
-        env=os.environ | surroundings,
+        env=os.environ | surroundings(folder),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -138,12 +141,12 @@ def alone(
         process.wait()
 
 
-def _begin(surroundings: Mapping[str, str], ready: Callable[[], object] | None) -> None:
+def _begin(environment: Mapping[str, str], ready: Callable[[], object] | None) -> None:
     """Set up a new worker process."""
     os.environ.clear()  # the fork server's environment may be outdated
-    os.environ.update(surroundings)
+    os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the parent handles it
-    tempfile.tempdir = surroundings["TMPDIR"]
+    tempfile.tempdir = environment["TMPDIR"]
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if ready is not None:
         ready()

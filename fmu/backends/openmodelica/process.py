@@ -15,7 +15,7 @@ from ....core.errors import MissingToolError
 from .deadline import Deadline
 from .errors import OmcTimeout
 
-_POLL = 0.02  # Interval between checks of the process, s.
+POLL = 0.02  # Interval between checks of the process, s.
 _GRACE = 2.0  # Time between SIGTERM and SIGKILL, s.
 
 
@@ -32,6 +32,8 @@ class Child:
         Name of the file for standard output, in `folder`.
     environment : dict
         Environment variables that differ from those of this process.
+    stdin : int
+        Standard input, as in `subprocess.Popen`; a pipe is required by `tell`.
 
     Raises
     ------
@@ -39,7 +41,14 @@ class Child:
         If the command cannot be started.
     """
 
-    def __init__(self, command: Sequence[str], folder: Path, output: str, environment: dict[str, str]) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        output: str,
+        environment: dict[str, str],
+        stdin: int = subprocess.DEVNULL,
+    ) -> None:
         self.output, self._errors = folder / output, folder / f"{output}.err"
         try:
             with self.output.open("wb") as out, self._errors.open("wb") as err:
@@ -47,7 +56,8 @@ class Child:
                     command,
                     cwd=folder,
                     env=os.environ | environment,
-                    stdin=subprocess.DEVNULL,
+                    stdin=stdin,
+                    bufsize=0,
                     stdout=out,
                     stderr=err,
                     start_new_session=True,  # a separate process group includes the compilers that omc starts
@@ -63,6 +73,16 @@ class Child:
     def text(self) -> str:
         """Return the standard output so far."""
         return self.output.read_text("utf-8", "replace")
+
+    def lines(self) -> list[str]:
+        """Return the complete lines of standard output so far."""
+        return self.text().split("\n")[:-1]
+
+    def tell(self, line: str) -> None:
+        """Write a line to standard input; without effect if the process has ended."""
+        with contextlib.suppress(BrokenPipeError):
+            assert self._process.stdin is not None
+            self._process.stdin.write(f"{line}\n".encode())
 
     def complaints(self) -> str:
         """Return the standard error so far, without leading and trailing spaces."""
@@ -81,7 +101,7 @@ class Child:
         try:
             while (status := self.status) is None:
                 self.check(deadline, what)
-                time.sleep(_POLL)
+                time.sleep(POLL)
             return status
         finally:
             self.end()
@@ -99,6 +119,8 @@ class Child:
 
         The call has no effect if none of them is running.
         """
+        if self._process.stdin is not None:
+            self._process.stdin.close()
         if sys.platform == "win32":
             if self.status is None:
                 command = ["taskkill", "/T", "/F", "/PID", str(self._process.pid)]
