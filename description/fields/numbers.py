@@ -29,7 +29,9 @@ _KNOWN: ContextVar[Mapping[str, float | None]] = ContextVar("parameters")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ParametricNumber:
-    """Number that an expression of `[parameters]` gives; equal to its value, and to the same expression.
+    """Number that an expression of `[parameters]` gives; equal to the same expression with the same value.
+
+    A `float` never equals the number, whose value changes with the parameters; compare `value_of(number)`.
 
     value       number for the parameters of the description
     text        expression as the description has it
@@ -41,12 +43,10 @@ class ParametricNumber:
     expression: Expr
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, ParametricNumber):
-            return (self.value, self.text) == (other.value, other.text)
-        return self.value == other
+        return isinstance(other, ParametricNumber) and (self.value, self.text) == (other.value, other.text)
 
     def __hash__(self) -> int:
-        return hash(self.value)
+        return hash((self.value, self.text))
 
     def __bool__(self) -> bool:
         """Whether the value is not zero."""
