@@ -148,13 +148,11 @@ class Model:
         Raises GpmelicaError if the model cannot be built or the reference fails; a failed run of a backend is
         in the report.
         """
-        from ..runs.compare.result import withdraw_verdict
         from ..tasks import run
 
-        withdraw_verdict(self.folder(options.out))
-        compilers = run.checked(options)
-        own = replace(options, out=self.folder(options.out))
-        return run.run(self.prepared, own, self.case or "", compilers)
+        folder = self.folder(options.out)
+        compilers = run.begin(options, folder)
+        return run.verify(self.prepared, options, folder, compilers, self.case or "")
 
     def statics(self) -> dict[str, float]:
         """Coordinate → its value in the equilibrium of base, beams and joints that are not locked, rad or m.
