@@ -285,13 +285,11 @@ class Model:
         >>> [comparison.name for comparison in report.comparisons]
         ['reference', 'fmu-native-me', 'fmu-native-cs', 'oracle']
         """
-        from ..runs.compare.result import withdraw_verdict
         from ..tasks import run
 
-        withdraw_verdict(self.folder(options.out))
-        compilers = run.checked(options)
-        own = replace(options, out=self.folder(options.out))
-        return run.run(self.prepared, own, self.case or "", compilers)
+        folder = self.folder(options.out)
+        compilers = run.begin(options, folder)
+        return run.verify(self.prepared, options, folder, compilers, self.case or "")
 
     def statics(self) -> dict[str, float]:
         """Return the coordinates in static equilibrium.

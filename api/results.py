@@ -12,7 +12,7 @@ from ..core.errors import MissingToolError, UnknownNameError
 from ..core.progress import Progress, silent
 from ..core.trajectory import Array, Trajectory
 from ..language.suggest import unknown
-from ..runs.fmpy_runs.inputs import InputTable
+from ..runs.fmpy_runs.inputs import InputTable, problem_with
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -199,7 +199,7 @@ class Run:
         return {**elements, **analysis.friction_powers(problem, run)}
 
     def _problem(self, model: Prepared) -> InitialValueProblem:
-        return model.with_inputs(None if self.inputs is None else self.inputs.functions())
+        return problem_with(model, self.inputs)
 
     def animate(
         self, path: Path | str, ghost: Run | None = None, case: str = "", progress: Progress = silent

@@ -182,7 +182,7 @@ def ssp(source: DescribedCase, options: SspOptions, answer: Printed) -> None:
 @command(app)
 def run(context: typer.Context, source: DescribedCase, options: RunOptions, answer: PrintedVerdict) -> None:
     """Do everything: Modelica, FMU, reference, comparison, report.html and result.json."""
-    from ..report.report import lines
+    from ..report.findings import lines
     from ..runs.compare.result import result
     from ..tasks.verdicts import withdraw_run
 

@@ -59,13 +59,13 @@ class BuildOptions:
     fmi: Fmi = "2.0"
     _: KW_ONLY
     platforms: Annotated[
-        str | Sequence[str] | None,
+        str | Sequence[str],
         Option(
             "systems to build for, such as linux64,win64,darwin64 (default: this machine's)",
-            type=str | None,
-            unset=None,
+            type=str,
+            shows_default=False,
         ),
-    ] = ()
+    ] = ""
     march: March = ""
     omc: OmcPath = None
     timeout: Timeout = 600.0

@@ -9,12 +9,15 @@ from ..core.errors import DescriptionError
 from ..core.files import write_all
 from ..core.progress import Progress, silent
 from ..scene import Scene
-from .player import seconds_of, write_page
+from .page import HeadedTable, Listing, Paragraph, ReportPage, Section
+from .player import player_of, seconds_of
 from .plots.solids import drawing
 from .plots.style import render, styled
 from .tables import TextTable
 
 ENDINGS = (".html", ".gif", ".mp4")
+_USAGE = """Drag the picture with the left mouse button to rotate the view, and with the right mouse button to
+shift it. After a click on the picture, the mouse wheel zooms."""
 
 
 def write_animation(
@@ -35,10 +38,24 @@ def write_animation(
     """
     check_ending(path)
     if path.suffix == ".html":
-        return write_page(path, scene, case, table, notes)
+        return page(scene, case, table, notes).write(path)
     from .plots.film import write_film
 
     return write_film(path, scene, seconds_of(scene), progress)
+
+
+def page(scene: Scene, case: str = "", table: TextTable | None = None, notes: Sequence[str] = ()) -> ReportPage:
+    """Return a page that plays a scene, above a table and notes. Raises MissingToolError without three.js."""
+    chain = scene.mechanism.chain
+    tables = [] if table is None else [HeadedTable(table)]
+    return ReportPage(
+        name=chain.name,
+        case=case,
+        description=chain.description,
+        verdict="modes" if scene.cyclic else "in motion",
+        player=player_of(scene),
+        content=[Section("usage", "", [Paragraph(_USAGE), *tables, Listing([("", note) for note in notes])])],
+    )
 
 
 def check_ending(path: Path) -> None:
@@ -52,4 +69,4 @@ def write_drawing(folder: Path, scene: Scene) -> list[Path]:
     with styled():
         png, svg = render(drawing(scene))
     paths = write_all(folder, {"drawing.png": png, "drawing.svg": svg})
-    return [*paths, write_page(folder / "drawing.html", scene)]
+    return [*paths, page(scene).write(folder / "drawing.html")]

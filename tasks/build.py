@@ -93,7 +93,7 @@ def check_march(march: str, compilers: Compilers, fmi: str, systems: Sequence[Pl
         toolchains(fmi, systems, march)
 
 
-def _systems(platforms: str | Sequence[str] | None, fmi: str) -> tuple[Platform, ...]:
+def _systems(platforms: str | Sequence[str], fmi: str) -> tuple[Platform, ...]:
     one_of("fmi", fmi, FMI_VERSIONS)
-    names = platforms.split(",") if isinstance(platforms, str) else platforms or ()
-    return named([name.strip() for name in names], fmi)
+    names = platforms.split(",") if isinstance(platforms, str) else platforms
+    return named([name.strip() for name in names if name], fmi)

@@ -14,7 +14,7 @@ from ..core.trajectory import Trajectory, rms
 from ..description.types.origin import joint_load, row_force
 from ..mechanism import signal_names
 from ..options.model import MotionOptions
-from ..runs.fmpy_runs.inputs import inputs_of
+from ..runs.fmpy_runs.inputs import inputs_of, problem_with
 from .reactions import NOT_UNIQUE, not_unique
 
 _PARTS = ("axial", "normal", "fx", "fy", "fz", "nx", "ny", "nz")
@@ -137,8 +137,7 @@ def _marked(value: float, doubtful: bool) -> str:
 
 def loads(model: Prepared, options: MotionOptions) -> LoadSummary:
     """Run the reference solver, with FMU inputs over time, and sum up the loads of the joints."""
-    inputs = inputs_of(model, options.inputs)
-    problem = model.with_inputs(None if inputs is None else inputs.functions())
+    problem = problem_with(model, inputs_of(model, options.inputs))
     run = analysis.simulate(problem, analysis.RunSettings(loads="all"), options.progress)
     links = dict.fromkeys(body.link for body in model.mechanism.bodies if body.link != "base")
     joints = {link: _of_joint(run, link) for link in links}

@@ -19,7 +19,7 @@ from ..description.tables.settings import Simulation
 from ..description.types.origin import joint_load
 from ..reference.forces.joint_loads import COMPONENTS, all_links
 from ..runs.attempts import SOLVER_MARGIN
-from ..runs.fmpy_runs.inputs import InputTable
+from ..runs.fmpy_runs.inputs import InputTable, problem_with
 
 
 def step_notes(simulation: Simulation, modes: Sequence[analysis.LinearisedMode]) -> tuple[str, ...]:
@@ -36,8 +36,7 @@ def step_notes(simulation: Simulation, modes: Sequence[analysis.LinearisedMode])
 
 def reference_run(model: Prepared, inputs: InputTable | None, progress: Progress) -> Trajectory:
     """Return the reference solver's run with its signals' magnitudes; for errors see `reference_runs`."""
-    problem = model.with_inputs(None if inputs is None else inputs.functions())
-    return reference_runs(model, problem, progress)[0]
+    return reference_runs(model, problem_with(model, inputs), progress)[0]
 
 
 def reference_runs(

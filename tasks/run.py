@@ -26,7 +26,7 @@ from ..runs.compare.compare import Comparison, compare
 from ..runs.compare.context import RunReport
 from ..runs.compare.findings import consistency, holding
 from ..runs.compare.result import withdraw_verdict, write_result
-from ..runs.fmpy_runs.inputs import InputTable, inputs_of
+from ..runs.fmpy_runs.inputs import InputTable, inputs_of, problem_with
 from . import agreement, reactions, second_opinion
 from .build import check_march, compilers_of
 from .reference_run import reference_runs, step_notes
@@ -64,11 +64,12 @@ class RunPlan:
     tolerance: float
 
 
-def checked(options: RunOptions) -> Compilers:
-    """Return the compilers of the FMUs.
+def begin(options: RunOptions, out: Path) -> Compilers:
+    """Remove the verdict of an earlier run in a folder, check the options, and return the compilers of the FMUs.
 
     Raises DescriptionError for invalid options, MissingToolError for a compiler that is missing.
     """
+    withdraw_verdict(out)
     one_of("fmi", options.fmi, FMI_VERSIONS)
     if options.tolerance is not None:
         above_zero("tolerance", options.tolerance)
@@ -84,31 +85,41 @@ def granted(model: Prepared, options: RunOptions) -> float:
     return max(TOLERANCE, min(_GROWTH * model.chain.simulation.tolerance, _LOOSEST))
 
 
-def run(model: Prepared, options: RunOptions, case: str = "", compilers: Compilers | None = None) -> RunReport:
-    """Modelica, FMUs, reference, comparison, figures; writes them all below `options.out`.
+def run(model: Prepared, options: RunOptions, case: str = "") -> RunReport:
+    """Write and verify Modelica source, FMUs and report of a mechanism.
+
+    The function calls `begin` and `verify`; the default folder is the model's name.
+    """
+    out = Path(options.out or model.name)
+    return verify(model, options, out, begin(options, out), case)
+
+
+def verify(model: Prepared, options: RunOptions, out: Path, compilers: Compilers, case: str = "") -> RunReport:
+    """Write Modelica source and FMUs, compare their runs with the reference solver, and write the report.
 
     Parameters
     ----------
     model
         Mechanism with its equations and initial state.
     options
-        Options of the run; by default, its folder is the model's name.
+        Options of the run, checked by `begin`.
+    out
+        Folder for all files.
+    compilers
+        Compilers of the FMUs, from `begin`.
     case
         Name of the case, for the report.
-    compilers
-        Compilers of the FMUs; None: those of the options.
 
     Raises
     ------
     GpmelicaError
-        If the model cannot be built or the reference fails. A failed run of a backend is reported, not raised.
+        If the model cannot be built or the reference solver fails. A failed run of a backend is reported and not
+        raised.
     """
-    out, progress = Path(options.out or model.name), options.progress
-    withdraw_verdict(out)
-    made_by = checked(options) if compilers is None else compilers
-    plan = RunPlan(options, case, out, made_by, inputs_of(model, options.inputs), granted(model, options))
+    progress = options.progress
+    plan = RunPlan(options, case, out, compilers, inputs_of(model, options.inputs), granted(model, options))
     write_modelica(model, out)
-    problem = model.with_inputs(None if plan.inputs is None else plan.inputs.functions())
+    problem = problem_with(model, plan.inputs)
     with second_opinion.asked(model, plan.inputs, plan.tolerance) as opinion:
         # before the build: where the motion ends, there is nothing to build
         truth, loaded = reference_runs(model, problem, progress)

@@ -18,10 +18,11 @@ from ..description import Chain, load
 from ..fmu.compilers.kept import kept_objects
 from ..options.many import StudyOptions
 from ..options.model import RunOptions
-from ..report.cases.report import CaseFailure, CaseRun, Outcome, cases_data, write_case_report
-from ..report.cases.tables import largest_error, plausible, remark, verdict
+from ..report.comparison_tables import largest_error, plausible, remark, verdict
 from ..report.plots.number_text import NOTHING
-from ..runs.compare.result import result, withdraw_verdict
+from ..report.report import cases_data, write_comparison
+from ..runs.compare.outcome import CaseFailure, Outcome, case_run
+from ..runs.compare.result import withdraw_verdict
 from ..sweeps.pools import WorkerCrash, processes, results
 from .run import run
 
@@ -110,7 +111,7 @@ def study_cases(file: Path, options: StudyOptions) -> Study:
     options.progress("drawing the comparison", 0.0)
     command = ["gpmelica", "study", str(file), "--cases", *(["--out", str(options.out)] if options.out else [])]
     command += [] if options.rumoca else ["--no-rumoca"]
-    return Study(chain, runs, write_case_report(folder, chain, runs, shlex.join(command)))
+    return Study(chain, runs, write_comparison(folder, chain, runs, shlex.join(command)))
 
 
 def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
@@ -139,4 +140,4 @@ def _run_case(job: _Job) -> Outcome:
         raise  # no case can do without
     except GpmelicaError as error:
         return CaseFailure(job.name, str(error))
-    return CaseRun(job.name, result(report), report.reference, report.mechanism, report.targets)
+    return case_run(report, job.name)

@@ -14,7 +14,7 @@ from helpers_report import EXAMPLES, prescribed_run
 from gpmelica.core.trajectory import Array, Trajectory
 from gpmelica.description import load
 from gpmelica.mechanism import build
-from gpmelica.report.cases.outcome import CaseRun
+from gpmelica.runs.compare.outcome import CaseRun
 
 _FEET = [[-0.5, -0.5, 0.0], [0.5, -0.5, 0.0], [0.0, 0.5, 0.0]]
 _SUPPORT = {"stiffness": [2e5] * 3, "damping": [2e3] * 3}

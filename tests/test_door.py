@@ -40,7 +40,7 @@ PUBLIC = dict.fromkeys(TYPES.split()) | {
     "to_urdf": "(model) -> Exported",
 }
 METHODS = {
-    "build": "(out=None, compiler='auto', fmi='2.0', *, platforms=(), march='', omc=None, timeout=600.0,"
+    "build": "(out=None, compiler='auto', fmi='2.0', *, platforms='', march='', omc=None, timeout=600.0,"
     " progress) -> Fmu",
     "check": "() -> Summary",
     "linearize": "(*, time=None, state=None, equilibrium=False, trim=False, inputs=None, progress,"

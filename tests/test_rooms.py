@@ -68,7 +68,7 @@ runs
 report.plots
 report.player
 report
-report.cases report.sweep
+report.sweep
 report.fmu_page
 linear
 sweeps

@@ -31,8 +31,8 @@ _KNOWN: ContextVar[Mapping[str, float | None]] = ContextVar("parameters")
 class ParametricNumber:
     """Number that is given by an expression of `[parameters]`.
 
-    A parametric number is equal to a plain number of the same value, and to a parametric number of the
-    same value and text.
+    A parametric number is equal to a parametric number of the same value and text, and never to a
+    `float`, because its value changes with the parameters. Compare `value_of(number)` instead.
 
     Parameters
     ----------
@@ -49,12 +49,10 @@ class ParametricNumber:
     expression: Expr
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, ParametricNumber):
-            return (self.value, self.text) == (other.value, other.text)
-        return self.value == other
+        return isinstance(other, ParametricNumber) and (self.value, self.text) == (other.value, other.text)
 
     def __hash__(self) -> int:
-        return hash(self.value)
+        return hash((self.value, self.text))
 
     def __bool__(self) -> bool:
         """Whether the value is not zero."""

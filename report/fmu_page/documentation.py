@@ -12,6 +12,7 @@ from ...generator import variables
 from ...generator.program.items import TreeSolve
 from ...generator.variables import Variable
 from .. import tables
+from ..page import ReportPage
 from ..plots import Picture
 from ..plots.inline_svg import inline_svg
 from ..plots.number_text import NOTHING, decimal, unit_text
@@ -32,13 +33,16 @@ def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Pictu
     grouped = _grouped(variables.table(program))
     return fill(
         "report/fmu_page/fmu.html.jinja",
-        {
-            "name": model.name,
-            "case": "",
-            "description": program.description,
-            "verdict": f"FMI {fmi}",
-            "findings": [(f"FMI {fmi}", _sentence(made_by))],
-            "numbers": _numbers(model, grouped),
+        ReportPage(
+            name=model.name,
+            case="",
+            description=program.description,
+            verdict=f"FMI {fmi}",
+            findings=[(f"FMI {fmi}", _sentence(made_by))],
+            numbers=_numbers(model, grouped),
+            content=(),
+        ).values()
+        | {
             "picture": picture and (picture, inline_svg(picture.svg, picture.name, picture.title)),
             "facts": program.info | ({"accelerations": model.accelerations} if model.accelerations else {}),
             "simulation": model.chain.simulation,

@@ -5,15 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 
 import numpy as np
 from markupsafe import Markup
 
-from ...core.files import write_atomically
 from ...core.templates import fill
 from ...scene import Scene
 from .payload import payload
@@ -52,23 +49,6 @@ def player_of(scene: Scene) -> Player:
         ),
         " ".join(f"'sha256-{found}'" for found in hashes),
     )
-
-
-def write_page(path: Path, scene: Scene, case: str = "", table: object = None, notes: Sequence[str] = ()) -> Path:
-    """Write an HTML page that plays the scene, above a table of `report.tables` and notes.
-
-    Raises MissingToolError without three.js.
-    """
-    chain = scene.mechanism.chain
-    values: dict[str, object] = {
-        "name": chain.name,
-        "case": case,
-        "description": chain.description,
-        "verdict": "modes" if scene.cyclic else "in motion",
-    }
-    values |= {"findings": (), "numbers": (), "player": player_of(scene), "table": table, "notes": notes}
-    write_atomically(path, fill("report/player/animation.html.jinja", values))
-    return path
 
 
 def seconds_of(scene: Scene) -> float:

@@ -131,13 +131,6 @@ def run_lines(runs: Sequence[Trajectory]) -> dict[str, dict[str, Any]]:
     return shared
 
 
-def legend(figure: Figure, runs: Sequence[Trajectory], extra: Sequence[Line2D] = ()) -> None:
-    """One legend above all panels: the reference, the runs with full lines, and further lines."""
-    shades = colours([run.name for run in runs])
-    run_handles = [Line2D([], [], label=name, color=colour) for name, colour in shades.items()]
-    legend_of(figure, [Line2D([], [], label="reference", **reference_line()), *run_handles, *extra])
-
-
 def legend_of(figure: Figure, handles: Sequence[Line2D]) -> None:
     """Legend above all panels, on as few lines as its labels need."""
     characters = sum(len(str(handle.get_label())) + 8 for handle in handles)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...analysis import InitialValueProblem
 from ...analysis.prepared import Prepared
 from ...core.csv_file import header_problems, read_table, split
 from ...core.errors import DescriptionError, Problem
@@ -75,6 +76,11 @@ def inputs_of(model: Prepared, given: Inputs | None) -> InputTable | None:
         text = f"expected a CSV file, or arrays by name including time, got {type(given).__name__}"
         raise DescriptionError("inputs", text)
     return given_inputs(dict(given.items()), names, stop)
+
+
+def problem_with(model: Prepared, inputs: InputTable | None) -> InitialValueProblem:
+    """Return the initial-value problem of a model with its FMU's inputs over time; None: zero inputs."""
+    return model.with_inputs(None if inputs is None else inputs.functions())
 
 
 def read_inputs(path: Path, names: Sequence[str], stop: float) -> InputTable:

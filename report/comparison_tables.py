@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ...description import Chain
-from ...runs.compare.compare import on_common_grid
-from ...runs.compare.decay import Decay
-from ..plots.number_text import NOTHING, decimal, scientific, unit_text
-from ..tables import Kind, TextTable, tabulate
-from .figures import shared_coordinates
-from .load_rms import load_rms
-from .outcome import CaseFailure, CaseRun, Outcome
+from ..description import Chain
+from ..runs.compare.compare import on_common_grid
+from ..runs.compare.decay import Decay
+from ..runs.compare.outcome import CaseFailure, CaseRun, Outcome
+from .plots.load_rms import load_rms
+from .plots.number_text import NOTHING, decimal, scientific, unit_text
+from .plots.overlay import case_overlay
+from .tables import Kind, TextTable, tabulate
 
 _Columns = list[tuple[str, Kind, Callable[[Outcome], str]]]
 
@@ -51,7 +51,7 @@ def wall_times(outcomes: Sequence[Outcome]) -> TextTable:
 
 def decays(runs: Sequence[CaseRun]) -> TextTable:
     """One row per case whose ‖Φ‖ dies out: rate of the straight part, against Baumgarte's slow root."""
-    fitted = [(run, run.decay) for run in runs]
+    fitted = [(run, run.stabilisation.decay) for run in runs]
     rows = [_decay_row(run, decay) for run, decay in fitted if decay is not None]
     headers = (
         "case",
@@ -75,7 +75,7 @@ def differences(runs: Sequence[CaseRun]) -> TextTable:
             decimal(_range(runs, c.symbol), 3),
             *(f"{scientific(d[c.symbol][0])} ({percent(d[c.symbol][1])})" for d in apart),
         )
-        for c in shared_coordinates(runs, "joint")
+        for c in case_overlay(runs).shared_coordinates("joint")
     ]
     kinds: tuple[Kind, ...] = tuple("number" for _ in runs)
     headers = ("coordinate", "unit", "range", *(run.case for run in runs[1:]))
@@ -84,7 +84,7 @@ def differences(runs: Sequence[CaseRun]) -> TextTable:
 
 def load_table(runs: Sequence[CaseRun]) -> TextTable:
     """One row per joint and component: RMS of the force in each case, N, and its change from the first."""
-    found = [load_rms(run) for run in runs]
+    found = [load_rms(run.mechanism, run.reference, run.stabilisation.settled) for run in runs]
     shared = [link for link in found[0] if all(link in of_case for of_case in found)] if found else []
     rows = []
     for link, part in product(shared, ("axial", "normal")):
@@ -170,7 +170,7 @@ def _violation(outcome: Outcome, of: Callable[[Any], float]) -> str:
 
 
 def _decay_row(run: CaseRun, decay: Decay) -> tuple[str, ...]:
-    root = run.slow_root
+    root = run.stabilisation.slow_root
     return (
         run.case,
         decimal(root, 5),
@@ -186,7 +186,7 @@ def _apart(runs: Sequence[CaseRun], other: CaseRun) -> dict[str, tuple[float, fl
     """Joint coordinate → largest difference from the first case, rad or m, and relative to the range."""
     grid = on_common_grid(runs[0].reference, other.reference)
     differences = grid.differences()
-    symbols = [c.symbol for c in shared_coordinates(runs, "joint")]
+    symbols = [c.symbol for c in case_overlay(runs).shared_coordinates("joint")]
     largest = {symbol: float(np.max(differences[symbol])) for symbol in symbols}
     return {symbol: (value, value / (_range(runs, symbol) or math.inf)) for symbol, value in largest.items()}
 
