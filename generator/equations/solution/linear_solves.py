@@ -129,7 +129,7 @@ def _dependence_with(program: Program, item: ConstrainedSolve) -> tuple[Expr, Ex
     right = program.assemble(
         "Bd", (m, free + columns), parts, None, "right-hand sides for the dependent accelerations"
     )
-    text = "dependent velocities per independent velocity, and dependent accelerations for zero independent ones"
+    text = "coordinate partition: dependent velocities per independent velocity, and remaining accelerations"
     found = program.solve("D", Cd, right, text, names, ratios=free)
     return Cd, found[:, 0:free], found[last]
 
@@ -193,7 +193,7 @@ def _dependence(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | 
     Cd, Ci = split(program, item.jacobian, item.dependent, item.independent)
     if Ci is None:
         return Cd, None
-    text = "dependent velocities per independent velocity"
+    text = "coordinate partition: dependent velocities per independent velocity"
     names = dependent_names(item.coordinates, item.dependent)
     return Cd, program.solve("D", Cd, -Ci, text, names, ratios=len(item.independent))
 

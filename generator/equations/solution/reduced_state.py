@@ -56,7 +56,7 @@ def _solution(
         parts.insert(0, ((slice(0, m), slice(0, free)), -Ci))
     B = program.assemble("Bd", (m, free + 1), parts, None, "right-hand sides for the dependent velocities")
     names = dependent_names([c.name for c in mechanism.coordinates], active.following)
-    text = "dependent velocities per independent velocity, and for zero independent velocities"
+    text = "coordinate partition: dependent velocities per independent velocity, and remaining velocities"
     return program.solve("E", Cd, B, text, names, ratios=free)
 
 

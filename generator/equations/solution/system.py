@@ -1,8 +1,8 @@
 """Constrained equations of motion in a form that does not depend on the method of solution.
 
-M q̈ − Cᵀ λ = f + unit efforts on some coordinates, C q̈ = right-hand side, with the independent rows of C. A
-coordinate that a constraint keeps at a value has a known acceleration; the coordinate and its constraint are
-removed from the system.
+M q̈ − Cᵀ λ = f + unit efforts on some coordinates, C q̈ = right-hand side, with the independent rows of the
+constraint Jacobian C. A coordinate that a constraint keeps at a value has a known acceleration; the
+coordinate and its constraint are removed from the system.
 """
 
 from __future__ import annotations

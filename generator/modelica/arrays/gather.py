@@ -139,7 +139,7 @@ class _Gathering:
                 placed.add(owner[item.name])
                 self._add_array(*self._arrays[owner[item.name]])
         renamed = self._renamed()
-        self._add_asked({name: entry for name, entry in self._arrays.items() if name not in placed}, renamed)
+        self._add_referenced({name: entry for name, entry in self._arrays.items() if name not in placed}, renamed)
         spaces = {item.name: self._counted(item.shape) for item in self._items}
         spaces |= {name: self._axes(array, elements) for array, name, elements in self._arrays.values()}
         values = {name: tuple(elements) for _, name, elements in self._arrays.values()}
@@ -306,17 +306,17 @@ class _Gathering:
         n = len(self._program.gatherings.sets.get("coordinates", ()))
         return tuple("coordinates" if size == n else "" for size in shape)
 
-    def _add_asked(self, waiting: dict[str, tuple[GatheredArray, str, list[Expr]]], renamed: Program) -> None:
+    def _add_referenced(self, waiting: dict[str, tuple[GatheredArray, str, list[Expr]]], renamed: Program) -> None:
         """Add the arrays that equations, derived parameters or expressions outside the items refer
         to.
         """
-        outside = {name for expr in _asked(renamed) for name in expr.symbols}
+        outside = {name for expr in _external_expressions(renamed) for name in expr.symbols}
         while True:
             named = outside | self._named()
-            asked = [name for name, entry in waiting.items() if entry[1] in named]
-            if not asked:
+            referenced = [name for name, entry in waiting.items() if entry[1] in named]
+            if not referenced:
                 return
-            for name in asked:
+            for name in referenced:
                 self._add_array(*waiting.pop(name))
 
     def _named(self) -> set[str]:
@@ -398,9 +398,9 @@ class _Gathering:
 
 
 def _narrowed(left: Expr, right: Expr) -> tuple[Expr, Expr]:
-    """Return an equation between blocks with a single row or column as an equation between lower-
-    dimensional blocks. A vector of one constant becomes a scalar: rumoca rejects `W[:,i] =
-    zeros(1)` in loops.
+    """Return both sides of an equation, without dimensions in which a block has a single row or column.
+
+    A vector of one constant becomes a scalar: rumoca rejects `W[:,i] = zeros(1)` in loops.
     """
     if left.op == "index" and left.shape == (1,) and right.op == "constant":
         return _narrow(left), ir.constant(float(right.data[0]))
@@ -451,7 +451,7 @@ def _needed(program: Program) -> set[str]:
         elements = [array.elements[label] for label in labels if label in array.elements]
         names = [element.data for element in elements if element.op == "symbol" and element.data in giver]
         together |= {name: [*names, *together.get(name, [])] for name in names}
-    waiting = [name for expr in _asked(program) for name in expr.symbols]
+    waiting = [name for expr in _external_expressions(program) for name in expr.symbols]
     found: set[str] = set()
     while waiting:
         name = waiting.pop()
@@ -461,7 +461,7 @@ def _needed(program: Program) -> set[str]:
     return found
 
 
-def _asked(program: Program) -> Iterator[Expr]:
+def _external_expressions(program: Program) -> Iterator[Expr]:
     yield from (output.expr for output in program.outputs)
     for state in program.states:
         yield from (state.derivative, state.start)
