@@ -181,7 +181,7 @@ def _efforts(
 def _inertia_forces(
     program: Program, mechanism: SymbolicMechanism, inertia: Dynamics, qdd: Expr
 ) -> Sequence[Expr]:
-    """Return the elements of M q̈ for the coordinates whose drive effort is an output."""
+    """Return the inertia forces M q̈ of the coordinates whose drive effort is an output."""
     driven = mechanism.driven
     if not driven:
         return ()

@@ -50,12 +50,12 @@ class ArrayDeclaration:
 
     @property
     def is_constant(self) -> bool:
-        """Whether the value consists of numbers alone."""
+        """Whether the declared quantity is a constant, whose value consists of numbers alone."""
         return bool(self.positions) or (self.value is not None and not self.value.symbols)
 
     @property
     def is_variable(self) -> bool:
-        """Whether equations determine the value."""
+        """Whether the declared quantity is a variable, whose value follows from equations."""
         return self.value is None and not self.positions
 
 
@@ -148,8 +148,8 @@ class _Gathering:
     # ---- arrays ----
 
     def _reserve(self, array: GatheredArray) -> None:
-        """Reserve an array's name and its elements' positions if all members of its set have the
-        quantity.
+        """Reserve the name of an array and the positions of its elements if all members of its set
+        have the quantity.
         """
         labels = self._program.gatherings.sets[array.over]
         elements = [array.elements.get(label) for label in labels]
@@ -180,8 +180,9 @@ class _Gathering:
             self._inlined[value.data] = self._definitions[value.data].parts[0][1]
 
     def _in_parameters(self, own: Container[str] = ()) -> Replacement:
-        """Return the replacement of constant definitions in the values of parameters; names in
-        `own` are not replaced by array elements of their own array.
+        """Return the substitution of constant definitions in values of parameters, by array elements or by values.
+
+        Names in `own` belong to the array that is being defined and get no array element.
         """
         values = {name: place for name, place in self._fixed_places.items() if name not in own}
         values = {name: place for name, place in values.items() if name not in self._parameters or own}
