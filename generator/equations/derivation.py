@@ -128,7 +128,7 @@ def close(equations: OpenEquations, initial: InitialValues, partition: Partition
     _add_outputs(equations, solution)
     if rows is not None:
         _add_constraints(equations, rows, active, solution)
-    joint_loads.outputs(program, equations.bodies, loads, solution, _asked(mechanism))
+    joint_loads.outputs(program, equations.bodies, loads, solution, _links_with_reactions(mechanism))
     program.start_checks += turns.start_checks(program, equations.bodies)
     if initial.following is not None:
         followed.derive(equations, initial.start, initial.following)
@@ -159,7 +159,7 @@ def _add_constraints(
         projection.derive(program, mechanism, equations.inertia, rows, active)
 
 
-def _asked(mechanism: SymbolicMechanism) -> tuple[str, ...]:
+def _links_with_reactions(mechanism: SymbolicMechanism) -> tuple[str, ...]:
     """Return the names of the links whose joint reactions are outputs."""
     chosen = mechanism.chain.outputs.loads
     names = dict.fromkeys(body.link for body in mechanism.bodies if body.link != "base")
@@ -175,12 +175,12 @@ _FORMS = {
 
 def _describe(program: Program, mechanism: SymbolicMechanism, active: ActiveSystem, partition: Partition) -> None:
     n, bristles = mechanism.n, len(friction.with_friction(mechanism))
-    lags = 2 * len(mechanism.filters)
-    rates = len(program.states) - n - bristles - lags
+    filter_states = 2 * len(mechanism.filters)
+    rates = len(program.states) - n - bristles - filter_states
     count = f"2n = {2 * n}" if rates == n else f"n + {rates} = {n + rates}"
     form = _FORMS[mechanism.formulation] if partition.rows else "no constraints, {states} states"
     program.formulation = form.format(states=count) + "".join(
-        f"; {size} {what} states" for what, size in (("friction", bristles), ("filter", lags)) if size
+        f"; {size} {what} states" for what, size in (("friction", bristles), ("filter", filter_states)) if size
     )
     program.info = {
         "formulation": program.formulation,

@@ -43,8 +43,8 @@ def names(mechanism: SymbolicMechanism) -> set[str]:
     others += [row_force(edge.name) for edge in mechanism.nonholonomic]
     others += [measure.signal for part in mechanism.measured for measure in part.signals.values()]
     others += requested.signals(mechanism)
-    lags = {f.signal(quantity).name for f in mechanism.filters for quantity in ("offset", "offset_rate")}
-    found |= {f"{name}{suffix}" for name in lags for suffix in ("", "_start", STATE)}
+    filter_signals = {f.signal(quantity).name for f in mechanism.filters for quantity in ("offset", "offset_rate")}
+    found |= {f"{name}{suffix}" for name in filter_signals for suffix in ("", "_start", STATE)}
     found |= {f.signal("value").name for f in mechanism.filters} | {f"{f.name}_cutoff" for f in mechanism.filters}
     return found | {signal.name for signal in others} | {*mechanism.inputs}
 
@@ -163,9 +163,11 @@ def _efforts(
     if mechanism.driven == mechanism.actuated and solution.drives is not None:
         return {k: solution.drives[j] for j, k in enumerate(mechanism.driven)}
     efforts = {}
-    for k, taken in zip(mechanism.driven, _taken(program, mechanism, inertia, solution.qdd), strict=True):
+    for k, inertia_force in zip(
+        mechanism.driven, _inertia_forces(program, mechanism, inertia, solution.qdd), strict=True
+    ):
         # uses the difference Q − h, because h and Q separately would enlarge OpenModelica's linear system
-        effort = taken - solution.forces[k]
+        effort = inertia_force - solution.forces[k]
         if solution.friction is not None:
             effort = effort + solution.friction[k]
         # Drives do not exert the reactions of contacts, so these are subtracted
@@ -176,8 +178,10 @@ def _efforts(
     return efforts
 
 
-def _taken(program: Program, mechanism: SymbolicMechanism, inertia: Dynamics, qdd: Expr) -> Sequence[Expr]:
-    """Return the elements of M q̈ for the coordinates whose drive effort is an output."""
+def _inertia_forces(
+    program: Program, mechanism: SymbolicMechanism, inertia: Dynamics, qdd: Expr
+) -> Sequence[Expr]:
+    """Return the inertia forces M q̈ of the coordinates whose drive effort is an output."""
     driven = mechanism.driven
     if not driven:
         return ()

@@ -116,7 +116,7 @@ class _Turns:
         self._frames = {link.name: link.frame for link in self._mechanism.chain.links}
 
     def __call__(self, b: int) -> Expr:
-        """Return the quaternion of a body, shape (4,)."""
+        """Return the orientation of a body as a quaternion w, x, y, z, shape (4,)."""
         if b not in self._known:
             self._known[b] = self._define(b)
         return self._known[b]

@@ -103,8 +103,8 @@ def initial_equations(program: Program) -> list[Equation]:
 
 
 def _kinks(program: Program) -> Iterator[tuple[Lookup, str]]:
-    """Yield lookups whose pieces end with a kink, with the name of the variable for the time of the
-    next kink.
+    """Yield the table lookups whose pieces end with a kink, with the name of the variable for the
+    time of the next kink.
     """
     for lookup in program.lookups:
         if lookup.table.kinks and lookup.rate.op == "constant" and lookup.rate.data > 0.0:
@@ -123,7 +123,7 @@ def _kink(lookup: Lookup, now: Expr) -> str:
 
 
 def digest(program: Program) -> Iterator[str]:
-    """Yield texts that contain everything on which the values of the lookup tables depend."""
+    """Yield texts that determine the values of the lookup tables, for the hash of the model."""
     for lookup in program.lookups:
         argument = ir.array([lookup.begin, lookup.rate])
         yield f"{lookup.name} {mo.text(argument)} {lookup.table.kinks} {lookup.table.pieces.tolist()}"

@@ -156,8 +156,8 @@ def switching_equations(program: Program) -> list[Group]:
 
 
 def _coming(program: Program) -> list[TimeEvent]:
-    """Return the time events of conditions on time, and further time events that can occur after t
-    = 0.
+    """Return the time events that the source needs: those of conditions on time, and others that
+    can occur after t = 0.
     """
     return [e for e in program.events if e.rate is not None or e.time.op != "constant" or e.time.data > 0.0]
 
@@ -372,7 +372,7 @@ def force_equations(program: Program) -> list[Group]:
 
 
 def _of_items(found: Iterable[tuple[Item, str]]) -> list[Group]:
-    """Return groups of equations under the headings of their items."""
+    """Return equations grouped under the headings of the items from which they come."""
     return _grouped((str(item.origin), Equation(item.origin, line)) for item, line in found)
 
 

@@ -89,11 +89,13 @@ class Writer:
         self._names: dict[str, Origin] = {}
 
     def lines(self, members: Iterable[Member]) -> str:
-        """Return the text of declarations or equations, without a newline at the end."""
+        """Return the source text of declarations or equations, without a newline at the end."""
         return "\n".join(self._note(member, member.text) for member in members)
 
     def groups(self, found: Iterable[Group]) -> str:
-        """Return the text of groups, each under its heading, without a newline at the end."""
+        """Return the source text of groups of declarations or equations, each under its heading,
+        without a newline at the end.
+        """
         return "\n\n".join(self._group(group) for group in found)
 
     def source(self, text: str) -> Source:

@@ -168,7 +168,9 @@ class TreeSolve:
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
-        """Return the quantities of the tree, and all expressions of the system except its matrix."""
+        """Return all expressions that the solve uses: quantities of the tree, and the linear system
+        without its matrix.
+        """
         return (*(expr for block in self.tree.blocks for expr in block), *self.system.exprs[1:])
 
 
@@ -191,7 +193,9 @@ class ImplicitSystem:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as a comma-separated text for a message; long lists are shortened."""
+    """Return names as a comma-separated text for a message; names in the middle of a long list are
+    replaced by an ellipsis.
+    """
     return ", ".join(names if len(names) <= 8 else [*names[:4], "…", *names[-3:]])
 
 
@@ -199,7 +203,7 @@ Item: TypeAlias = Definition | LinearSolve | TreeSolve | ConstrainedSolve | Impl
 
 
 def used(item: Item) -> set[str]:
-    """Return the names that an item's expressions use, including the expressions of a fixed
+    """Return the names of the quantities that an item of a program uses, including those of a fixed
     coordinate partition.
     """
     exprs = [*item.exprs, *_partition(item)]
@@ -214,7 +218,7 @@ def _partition(item: Item) -> list[Expr]:
 
 
 def given(item: Item) -> tuple[str, ...]:
-    """Return the names that an item defines."""
+    """Return the names of the quantities that an item of a program defines."""
     solved = item.system if isinstance(item, TreeSolve) else item
     if isinstance(solved, ConstrainedSolve) and solved.multipliers is not None:
         return solved.name, solved.multipliers
@@ -222,7 +226,7 @@ def given(item: Item) -> tuple[str, ...]:
 
 
 def rewritten(item: Item, change: Callable[[Expr], Expr]) -> Item:
-    """Return the item with each of its expressions replaced by the result of `change`."""
+    """Return a program item with each of its expressions replaced by the result of `change`."""
     if isinstance(item, Definition):
         return replace(item, parts=tuple((index, change(expr)) for index, expr in item.parts))
     if isinstance(item, LinearSolve):

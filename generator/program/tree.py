@@ -72,7 +72,10 @@ class JointAxis:
 
     @property
     def motion(self) -> TreeMotion:
-        """Return the kind of motion that the coordinate gives to its body."""
+        """Return the kind of motion that the coordinate gives to its body:
+
+        `turns`, `shifts` or `moves`.
+        """
         if ir.is_zero(self.u):
             return "turns"
         return "shifts" if ir.is_zero(self.e) else "moves"
@@ -116,7 +119,7 @@ class Tree:
 
     @property
     def motions(self) -> tuple[TreeMotion, ...]:
-        """Return the kind of motion of each coordinate."""
+        """Return the kind of motion of each coordinate: `turns`, `shifts` or `moves`."""
         return tuple(k.motion for k in self.freedoms)
 
     def recursion(self, columns: int, rows: int = 0) -> int:

@@ -66,7 +66,7 @@ def along(kinematics: SymbolicKinematics, u: Expr, ends: Sequence[End], turning:
 class Lengths:
     """Lengths and gaps of force elements, found by the names that expressions use (`lift.length`, `deck.gap`).
 
-    Lengths and gaps that are outputs are referred to by their output's symbol.
+    A length or gap that is an output has the symbol of that output.
     """
 
     def __init__(self, program: Program, n: int) -> None:

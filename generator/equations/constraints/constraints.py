@@ -98,13 +98,13 @@ def derive(
     """
     program.section("constraints")
     n = mechanism.n
-    led = {each.filter.name: each for each in followed}
+    outputs_by_filter = {each.filter.name: each for each in followed}
     rows: list[Row] = []
     for entry in mechanism.programmed:
         if entry.filter is None:
             rows += _programmed(program, kinematics, entry, points, lower)
         else:
-            rows.append(_following_row(mechanism, led[entry.filter.name]))
+            rows.append(_following_row(mechanism, outputs_by_filter[entry.filter.name]))
     rows += _edge_rows(program, kinematics)
     rows += _closure_rows(program, kinematics)
     rows += [_holding_row(mechanism, k) for k in _held(mechanism)]

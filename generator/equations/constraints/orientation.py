@@ -132,7 +132,7 @@ def _target(program: Program, name: str, path: Path, lower: Lowering) -> _Target
     target = _Target(first, _STILL, _STILL)
     for number, (step, turn) in enumerate(zip(steps(path), turns, strict=True), start=1):
         if not ir.is_zero(turn.angle):
-            target = _led(program, f"{name}_{number}", target, turn, _levels(step, lower))
+            target = _after_leg(program, f"{name}_{number}", target, turn, _levels(step, lower))
     return target
 
 
@@ -143,7 +143,9 @@ def _levels(step: Expr, lower: Lowering) -> tuple[Expr, Expr, Expr]:
     return lower(step), lower(rate), lower(differentiate.derivative(rate, "t"))
 
 
-def _led(program: Program, name: str, before: _Target, turn: _Turn, step: tuple[Expr, Expr, Expr]) -> _Target:
+def _after_leg(
+    program: Program, name: str, before: _Target, turn: _Turn, step: tuple[Expr, Expr, Expr]
+) -> _Target:
     """Return the target axes after the rotation of one leg."""
     levels = (
         ("", "rad", "rotation angle"),

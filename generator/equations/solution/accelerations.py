@@ -72,19 +72,19 @@ def derive(
 
 
 def _answers(
-    given: OpenEquations, F: Expr, active: ActiveSystem, ratios: tuple[Expr, Expr | None] | None
+    open_: OpenEquations, F: Expr, active: ActiveSystem, ratios: tuple[Expr, Expr | None] | None
 ) -> Answers:
-    program, mechanism, dynamics, constraints = given.program, given.mechanism, given.inertia, given.constraints
+    program, mechanism, dynamics, constraints = open_.program, open_.mechanism, open_.inertia, open_.constraints
     if constraints is None:
         free = system.EquationsOfMotion(dynamics.M, F, dynamics.tree)
         return Answers(system.solve(program, mechanism, free, active, None)[0], None, None)
     equations = system.equations_of_motion(program, mechanism, dynamics, constraints, active, F)
-    wanted = bool(constraints.reactions) and mechanism.actuated is None
-    X, Lambda = system.solve(program, mechanism, equations, active, ratios, multipliers=wanted)
+    needs_multipliers = bool(constraints.reactions) and mechanism.actuated is None
+    X, Lambda = system.solve(program, mechanism, equations, active, ratios, multipliers=needs_multipliers)
     if mechanism.actuated is not None:
         rows = active.without_drive
         return Answers(X, *multipliers.drive_efforts(program, mechanism, dynamics, constraints, rows, X, F))
-    if wanted:
+    if needs_multipliers:
         Lambda = multipliers.contact_multipliers(program, mechanism, constraints, active.rows, Lambda, X.shape[1:])
     return Answers(X, Lambda, None)
 

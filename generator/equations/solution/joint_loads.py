@@ -73,7 +73,7 @@ class JointLoads:
         N, F = tree.N, tree.F
         if (acting := self.applied.get(body)) is not None:
             N, F = N - acting.N, F - acting.F
-        borne = {r.row: self._borne(r.contact, body, behind) for r in self.reactions}
+        per_multiplier = {r.row: self._reaction_per_multiplier(r.contact, body, behind) for r in self.reactions}
         name = mechanism.bodies[body].name
         self.program.section("joint reaction of", name)
         return AffineLoad(
@@ -89,10 +89,12 @@ class JointLoads:
                 "N",
                 f"force of the joint reaction of {name}, for zero accelerations of the coordinates",
             ),
-            {row: wrench for row, wrench in borne.items() if wrench is not None},
+            {row: wrench for row, wrench in per_multiplier.items() if wrench is not None},
         )
 
-    def _borne(self, contact: ConstrainedPair, body: int, behind: set[int]) -> tuple[Expr, Expr] | None:
+    def _reaction_per_multiplier(
+        self, contact: ConstrainedPair, body: int, behind: set[int]
+    ) -> tuple[Expr, Expr] | None:
         """Return the wrench on a body's joint per unit multiplier of a contact; None if the contact
         has no effect.
         """
@@ -140,8 +142,8 @@ class JointLoads:
         return N, F
 
     def transmitted(self, body: int, part: int, qdd: Expr, rest: Expr) -> Transmitted | None:
-        """Return the record of a joint's moment (part 0) or force (part 1), with the summand
-        `rest`; None if the subtree of the body has no mass.
+        """Return the record of a joint reaction for the moment (part 0) or the force (part 1), with
+        the summand `rest`; None if the subtree of the body has no mass.
         """
         tree, name = self.dynamics.tree, self.kinematics.mechanism.bodies[body].name
         links = [i for i, link in enumerate(tree.links) if link.name == name]

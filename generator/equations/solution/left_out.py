@@ -1,8 +1,9 @@
 """Checks that redundant constraints stay redundant during a run.
 
-A redundant constraint is implied by the other constraints at the start. As long as this is true, its
-violation is of the order of the others' violation: integration errors and the decaying initial violation.
-If it is violated while the others are fulfilled, the solved model is not the described mechanism.
+A redundant constraint is implied by the independent constraints at the start. As long as this is true, all
+violations have a similar magnitude, given by integration errors and the decaying initial violation. A
+violated redundant constraint with fulfilled independent constraints shows that the solved model is not the
+described mechanism.
 """
 
 from __future__ import annotations

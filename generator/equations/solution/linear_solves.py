@@ -53,7 +53,11 @@ def _rewritten(program: Program, add: Callable[[Program, ConstrainedSolve], None
 
 
 def _independent(program: Program, item: ConstrainedSolve) -> None:
-    """Solve VᵀMV X_i = Vᵀ(F − M [0; w]) with V = [1; D] and w = C_d⁻¹ W; then X_d = w + D X_i."""
+    """Add a symmetric solve for the independent accelerations X_i, and the dependent ones as a definition.
+
+    The system is VᵀMV X_i = Vᵀ(F − M [0; w]) with D = ∂X_d/∂X_i, V = [1; D] and w = C_d⁻¹ W, where C_d are
+    the columns of the Jacobian C of the dependent coordinates. Then X_d = w + D X_i.
+    """
     program.section("reduction to independent coordinates")
     Cd, D, w = _dependence_with(program, item)
     A, b = _reduced(program, item, D, w)
@@ -70,8 +74,10 @@ def _independent(program: Program, item: ConstrainedSolve) -> None:
 
 
 def _reduced(program: Program, item: ConstrainedSolve, D: Expr, w: Expr) -> tuple[Expr, Expr]:
-    """Return VᵀMV = M_ii + DᵀE + EᵀD with E = M_di + M_dd D/2, and the right-hand side Vᵀ(F − M [0;
-    w]).
+    """Return the mass matrix VᵀMV and the forces Vᵀ(F − M [0; w]) of the independent accelerations.
+
+    With D = ∂X_d/∂X_i and V = [1; D] the matrix is M_ii + DᵀE + EᵀD, where E = M_di + M_dd D/2. The indices i
+    and d denote independent and dependent coordinates.
     """
     M, free, dependent = item.matrix, item.independent, item.dependent
     Mi = submatrix(program, "Mi", M, (free, free), "mass matrix of the independent coordinates")
@@ -91,8 +97,8 @@ def _reduced(program: Program, item: ConstrainedSolve, D: Expr, w: Expr) -> tupl
 
 
 def _reduced_matrix(Mi: Expr, D: Expr, E: Expr) -> Iterator[tuple[Index, Expr]]:
-    """Yield the upper triangle of M_ii + DᵀE + EᵀD: for each row the diagonal element and the
-    elements right of it.
+    """Yield the upper triangle of the reduced mass matrix M_ii + DᵀE + EᵀD: for each row the
+    diagonal element and the elements right of it.
     """
     n = Mi.shape[0]
     for i in range(n):
@@ -103,7 +109,9 @@ def _reduced_matrix(Mi: Expr, D: Expr, E: Expr) -> Iterator[tuple[Index, Expr]]:
 
 
 def _reduced_forces(program: Program, item: ConstrainedSolve, D: Expr, w: Expr, Mdi: Expr, Mdd: Expr) -> Expr:
-    """Return the right-hand side Vᵀ(F − M [0; w]) of the independent accelerations."""
+    """Return the forces on the independent accelerations, less the forces that the dependent
+    accelerations w need.
+    """
     F, free, rest = item.right, item.independent, tuple(slice(0, size) for size in item.shape[1:])
     Fd = submatrix(program, "Fd", F, _rows(F, item.dependent), "forces on the dependent coordinates")
     Fw = program.define("Fw", Fd - Mdd @ w, None, "forces on the dependent coordinates minus Mdd*w")
@@ -114,7 +122,9 @@ def _reduced_forces(program: Program, item: ConstrainedSolve, D: Expr, w: Expr, 
 
 
 def _dependence_with(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr, Expr]:
-    """Return the columns C_d, D = −C_d⁻¹ C_i and w = C_d⁻¹ W; w has the shape of W."""
+    """Return the Jacobian C_d of the dependent coordinates, D = ∂X_d/∂X_i, and w, the dependent
+    accelerations for zero independent ones. The shape of w is that of the right-hand side W.
+    """
     names = dependent_names(item.coordinates, item.dependent)
     if item.ratios is not None:
         Cd, D = item.ratios
@@ -129,13 +139,13 @@ def _dependence_with(program: Program, item: ConstrainedSolve) -> tuple[Expr, Ex
     right = program.assemble(
         "Bd", (m, free + columns), parts, None, "right-hand sides for the dependent accelerations"
     )
-    text = "dependent velocities per independent velocity, and dependent accelerations for zero independent ones"
+    text = "coordinate partition: dependent velocities per independent velocity, and remaining accelerations"
     found = program.solve("D", Cd, right, text, names, ratios=free)
     return Cd, found[:, 0:free], found[last]
 
 
 def _partition(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | None]:
-    """Return the columns C_d and D = ∂X_d/∂X_i = −C_d⁻¹ C_i, shape (m, n − m).
+    """Return the Jacobian C_d of the dependent coordinates and D = ∂X_d/∂X_i, shape (m, n − m).
 
     D is None if no coordinate is independent.
     """
@@ -147,12 +157,16 @@ def _partition(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | N
 
 
 def _gpme(program: Program, item: ConstrainedSolve) -> None:
-    """Solve the stacked system of GPME with a partition that must be regular at all times."""
+    """Add the linear system of the generalised programmed motion equations, with a partition that
+    must be regular at all times.
+    """
     _stacked(program, item, *_partition(program, item))
 
 
 def _stacked(program: Program, item: ConstrainedSolve, Cd: Expr, D: Expr | None) -> None:
-    """Solve Vᵀ(M X − F) = 0 and C X = W with V = [1; D] as one n×n system."""
+    """Add one n×n linear system of the reduced equations Vᵀ(M X − F) = 0 above the constraints C X
+    = W, where V = [1; D] and D = ∂X_d/∂X_i.
+    """
     C, F, W = item.jacobian, item.right, item.wanted
     m, n = C.shape
     rest = tuple(slice(0, size) for size in F.shape[1:])
@@ -171,7 +185,9 @@ def _stacked(program: Program, item: ConstrainedSolve, Cd: Expr, D: Expr | None)
 
 
 def _reduced_rows(program: Program, item: ConstrainedSolve, D: Expr) -> tuple[list[Expr], list[Expr]]:
-    """Return the rows of VᵀM and the elements of VᵀF."""
+    """Return the rows of the reduced mass matrix VᵀM and the elements of the reduced forces VᵀF,
+    where V = [1; D] and D = ∂X_d/∂X_i.
+    """
     M, F = item.matrix, item.right
     rest = tuple(slice(0, size) for size in F.shape[1:])
     # row by row, because compilers expand a product of blocks element by element and repeat the whole product
@@ -193,7 +209,7 @@ def _dependence(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | 
     Cd, Ci = split(program, item.jacobian, item.dependent, item.independent)
     if Ci is None:
         return Cd, None
-    text = "dependent velocities per independent velocity"
+    text = "coordinate partition: dependent velocities per independent velocity"
     names = dependent_names(item.coordinates, item.dependent)
     return Cd, program.solve("D", Cd, -Ci, text, names, ratios=len(item.independent))
 
@@ -235,7 +251,9 @@ def dependent_names(coordinates: Sequence[str], dependent: Sequence[int]) -> str
 
 
 def _multipliers(program: Program, item: ConstrainedSolve, name: str, Cd: Expr) -> None:
-    """Solve C_dᵀ Λ = (M X − F)_d for the multipliers."""
+    """Add the linear system C_dᵀ Λ = (M X − F)_d of the multipliers Λ, where the index d selects
+    the dependent coordinates.
+    """
     X = ir.symbol(item.name, item.shape)
     rest = tuple(slice(0, size) for size in item.shape[1:])
     parts: list[tuple[Index, Expr]] = [
@@ -254,7 +272,7 @@ def _multipliers(program: Program, item: ConstrainedSolve, name: str, Cd: Expr) 
 
 
 def _lagrange(program: Program, item: ConstrainedSolve) -> None:
-    """Solve one linear system for the accelerations and the multipliers."""
+    """Add one linear system for the accelerations and the multipliers of Lagrange's equations."""
     M, C, F, W = item.matrix, item.jacobian, item.right, item.wanted
     m, n = C.shape
     rest = tuple(slice(0, size) for size in F.shape[1:])

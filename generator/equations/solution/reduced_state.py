@@ -20,8 +20,8 @@ def velocities(
 ) -> tuple[Expr, Expr | None] | None:
     """Define the dependent velocities as outputs.
 
-    Return C_d and D = ∂q̇_d/∂q̇_i; D is None without independent coordinates, and the whole result
-    is None if no system has to be solved.
+    Returns C_d, the Jacobian of the dependent coordinates, and D = ∂q̇_d/∂q̇_i. D is None without independent
+    coordinates. The whole result is None if no linear system has to be solved.
     """
     program.section("dependent velocities")
     kappa = mechanism.kappa
@@ -49,14 +49,17 @@ def velocities(
 def _solution(
     program: Program, mechanism: SymbolicMechanism, active: ActiveSystem, Cd: Expr, Ci: Expr | None, right: Expr
 ) -> Expr:
-    """Return the matrix [D, C_d⁻¹(ν − κΦ)], shape (m, n_i + 1)."""
+    """Return the matrix [D, C_d⁻¹(ν − κΦ)], shape (m, n_i + 1), from which the dependent velocities follow.
+
+    D is ∂q̇_d/∂q̇_i.
+    """
     m, free = len(active.rows), len(active.independent)
     parts: list[tuple[Index, Expr]] = [((slice(0, m), free), right)]
     if Ci is not None:
         parts.insert(0, ((slice(0, m), slice(0, free)), -Ci))
     B = program.assemble("Bd", (m, free + 1), parts, None, "right-hand sides for the dependent velocities")
     names = dependent_names([c.name for c in mechanism.coordinates], active.following)
-    text = "dependent velocities per independent velocity, and for zero independent velocities"
+    text = "coordinate partition: dependent velocities per independent velocity, and remaining velocities"
     return program.solve("E", Cd, B, text, names, ratios=free)
 
 

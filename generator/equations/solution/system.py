@@ -1,8 +1,8 @@
 """Constrained equations of motion in a form that does not depend on the method of solution.
 
-M q̈ − Cᵀ λ = f + unit efforts on some coordinates, C q̈ = right-hand side, with the independent rows of C. A
-coordinate that a constraint keeps at a value has a known acceleration; the coordinate and its constraint are
-removed from the system.
+M q̈ − Cᵀ λ = f + unit efforts on some coordinates, C q̈ = right-hand side, with the independent rows of the
+constraint Jacobian C. A coordinate that a constraint keeps at a value has a known acceleration; the
+coordinate and its constraint are removed from the system.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ def active_system(
 
 
 def forces(program: Program, dynamics: Dynamics, Q: Expr, units: Sequence[int]) -> tuple[Expr, Expr]:
-    """Define Q − h, shape (n,).
+    """Define the applied minus inertia forces Q − h, shape (n,).
 
-    Also return this vector with one column per unit effort on the coordinates `units`, shape (n, 1
-    + len(units)).
+    Also return them with one column per unit effort on the coordinates `units`, shape (n, 1 +
+    len(units)).
     """
     program.section("accelerations")
     f = program.define("f", Q - dynamics.h, None, "applied minus inertia forces; N or N.m")
@@ -102,8 +102,8 @@ def forces(program: Program, dynamics: Dynamics, Q: Expr, units: Sequence[int]) 
 
 
 def stabilised(mechanism: SymbolicMechanism, constraints: ConstraintEquations) -> Expr:
-    """Return the stabilised value of C q̈: γ − 2αΦ̇ − β²Φ (Baumgarte), or γ + κ²Φ in the reduced
-    form, in which Φ̇ = −κΦ.
+    """Return the right-hand side of the stabilised constraints on C q̈: γ − 2αΦ̇ − β²Φ (Baumgarte),
+    or γ + κ²Φ in the reduced form, in which Φ̇ = −κΦ.
     """
     if mechanism.formulation == "gpme_reduced":
         kappa = mechanism.kappa
@@ -136,9 +136,9 @@ def equations_of_motion(
     active: ActiveSystem,
     F: Expr,
 ) -> EquationsOfMotion:
-    """Define the system for the columns of F, shape (n,) or (n, c).
+    """Define the constrained equations of motion for all columns of the forces F, shape (n,) or (n, c).
 
-    Only the first column of W is nonzero.
+    In the right-hand side W of the constraints only the first column is nonzero.
     """
     wanted = program.define(
         "wanted",

@@ -50,12 +50,12 @@ class ArrayDeclaration:
 
     @property
     def is_constant(self) -> bool:
-        """Whether the value consists of numbers alone."""
+        """Whether the declared quantity is a constant, whose value consists of numbers alone."""
         return bool(self.positions) or (self.value is not None and not self.value.symbols)
 
     @property
     def is_variable(self) -> bool:
-        """Whether equations determine the value."""
+        """Whether the declared quantity is a variable, whose value follows from equations."""
         return self.value is None and not self.positions
 
 
@@ -139,7 +139,7 @@ class _Gathering:
                 placed.add(owner[item.name])
                 self._add_array(*self._arrays[owner[item.name]])
         renamed = self._renamed()
-        self._add_asked({name: entry for name, entry in self._arrays.items() if name not in placed}, renamed)
+        self._add_referenced({name: entry for name, entry in self._arrays.items() if name not in placed}, renamed)
         spaces = {item.name: self._counted(item.shape) for item in self._items}
         spaces |= {name: self._axes(array, elements) for array, name, elements in self._arrays.values()}
         values = {name: tuple(elements) for _, name, elements in self._arrays.values()}
@@ -148,8 +148,8 @@ class _Gathering:
     # ---- arrays ----
 
     def _reserve(self, array: GatheredArray) -> None:
-        """Reserve an array's name and its elements' positions if all members of its set have the
-        quantity.
+        """Reserve the name of an array and the positions of its elements if all members of its set
+        have the quantity.
         """
         labels = self._program.gatherings.sets[array.over]
         elements = [array.elements.get(label) for label in labels]
@@ -180,8 +180,9 @@ class _Gathering:
             self._inlined[value.data] = self._definitions[value.data].parts[0][1]
 
     def _in_parameters(self, own: Container[str] = ()) -> Replacement:
-        """Return the replacement of constant definitions in the values of parameters; names in
-        `own` are not replaced by array elements of their own array.
+        """Return the substitution of constant definitions in values of parameters, by array elements or by values.
+
+        Names in `own` belong to the array that is being defined and get no array element.
         """
         values = {name: place for name, place in self._fixed_places.items() if name not in own}
         values = {name: place for name, place in values.items() if name not in self._parameters or own}
@@ -306,17 +307,17 @@ class _Gathering:
         n = len(self._program.gatherings.sets.get("coordinates", ()))
         return tuple("coordinates" if size == n else "" for size in shape)
 
-    def _add_asked(self, waiting: dict[str, tuple[GatheredArray, str, list[Expr]]], renamed: Program) -> None:
+    def _add_referenced(self, waiting: dict[str, tuple[GatheredArray, str, list[Expr]]], renamed: Program) -> None:
         """Add the arrays that equations, derived parameters or expressions outside the items refer
         to.
         """
-        outside = {name for expr in _asked(renamed) for name in expr.symbols}
+        outside = {name for expr in _external_expressions(renamed) for name in expr.symbols}
         while True:
             named = outside | self._named()
-            asked = [name for name, entry in waiting.items() if entry[1] in named]
-            if not asked:
+            referenced = [name for name, entry in waiting.items() if entry[1] in named]
+            if not referenced:
                 return
-            for name in asked:
+            for name in referenced:
                 self._add_array(*waiting.pop(name))
 
     def _named(self) -> set[str]:
@@ -398,9 +399,9 @@ class _Gathering:
 
 
 def _narrowed(left: Expr, right: Expr) -> tuple[Expr, Expr]:
-    """Return an equation between blocks with a single row or column as an equation between lower-
-    dimensional blocks. A vector of one constant becomes a scalar: rumoca rejects `W[:,i] =
-    zeros(1)` in loops.
+    """Return both sides of an equation, without dimensions in which a block has a single row or column.
+
+    A vector of one constant becomes a scalar: rumoca rejects `W[:,i] = zeros(1)` in loops.
     """
     if left.op == "index" and left.shape == (1,) and right.op == "constant":
         return _narrow(left), ir.constant(float(right.data[0]))
@@ -451,7 +452,7 @@ def _needed(program: Program) -> set[str]:
         elements = [array.elements[label] for label in labels if label in array.elements]
         names = [element.data for element in elements if element.op == "symbol" and element.data in giver]
         together |= {name: [*names, *together.get(name, [])] for name in names}
-    waiting = [name for expr in _asked(program) for name in expr.symbols]
+    waiting = [name for expr in _external_expressions(program) for name in expr.symbols]
     found: set[str] = set()
     while waiting:
         name = waiting.pop()
@@ -461,7 +462,7 @@ def _needed(program: Program) -> set[str]:
     return found
 
 
-def _asked(program: Program) -> Iterator[Expr]:
+def _external_expressions(program: Program) -> Iterator[Expr]:
     yield from (output.expr for output in program.outputs)
     for state in program.states:
         yield from (state.derivative, state.start)

@@ -49,8 +49,8 @@ def _terms(expr: Expr) -> list[Expr]:
 
 
 def _elements(term: Expr) -> list[tuple[str, int]] | None:
-    """Return the arrays and positions of an element, or of a product of two elements; None for
-    other terms.
+    """Return the names and first indices of the arrays in a product of array elements; None for any
+    other term.
     """
     factors = term.args if term.op == "*" else (term,)
     found = []

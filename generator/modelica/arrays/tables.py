@@ -101,7 +101,7 @@ class Tables:
         self.used |= {table.name for table in self.known if f"{table.name}[" in text}
 
     def _affine(self, i: str, values: Sequence[int], wanted: Sequence[int]) -> str | None:
-        """Return a position as the iterator plus a constant; None if the difference varies."""
+        """Return a subscript as the loop iterator plus a constant; None if their difference varies."""
         change = wanted[0] - values[0]
         if any(value + change != number for value, number in zip(values, wanted, strict=True)):
             return None
