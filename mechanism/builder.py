@@ -88,7 +88,7 @@ class _Builder(Generic[S, V, M]):
         self.beams: dict[str, Beam] = {}
 
     def mechanism(self) -> Mechanism[S, V, M]:
-        gravity = self.algebra.vector("gravity", self.chain.gravity, "m/s2", "gravity, world frame")
+        gravity = self.algebra.vector("gravity", self.chain.gravity, "m/s2", "gravity vector in the world frame")
         self._begin("description")
         parameters = {
             name: self.algebra.parameter(name, p.value, p.unit, _parameter_text(name, p), p.bounds)
@@ -147,10 +147,11 @@ class _Builder(Generic[S, V, M]):
         given = {"alpha": constraints.alpha, "beta": constraints.beta, "kappa": constraints.kappa}
         numbers = {key: self.algebra.value(number) for key, number in given.items()}
         if constraints.formulation == "gpme_reduced":
-            text = "feedback of the position constraints"
+            text = "feedback coefficient of position constraint violations"
             return numbers | {"kappa": self.algebra.scalar("kappa", constraints.kappa, "1/s", text)}
         return numbers | {
-            key: self.algebra.scalar(key, given[key], "1/s", f"Baumgarte's {key}") for key in ("alpha", "beta")
+            key: self.algebra.scalar(key, given[key], "1/s", f"Baumgarte coefficient {key}")
+            for key in ("alpha", "beta")
         }
 
     def _actuated(self, joints: str | tuple[str, ...]) -> tuple[int, ...] | None:
@@ -172,11 +173,18 @@ class _Builder(Generic[S, V, M]):
             BaseSupport(
                 base.support_names[i - 1],
                 s.one_sided,
-                self.algebra.vector(f"support{i}_position", s.position, "m", f"support {i}, base frame"),
-                self._not_negative(
-                    f"support{i}_stiffness", s.stiffness, "N/m", f"support {i}, world axes{_power(s, i)}"
+                self.algebra.vector(
+                    f"support{i}_position", s.position, "m", f"position of support {i} in the base frame"
                 ),
-                self._not_negative(f"support{i}_damping", s.damping, "N.s/m", f"support {i}, world axes"),
+                self._not_negative(
+                    f"support{i}_stiffness",
+                    s.stiffness,
+                    "N/m",
+                    f"stiffness of support {i} along the world axes{_power(s, i)}",
+                ),
+                self._not_negative(
+                    f"support{i}_damping", s.damping, "N.s/m", f"damping of support {i} along the world axes"
+                ),
                 elements.hunt_crossley(self.algebra, f"support{i}", f"support {i}", s.law, "m"),
             )
             for i, s in enumerate(base.supports, start=1)
@@ -217,21 +225,23 @@ class _Builder(Generic[S, V, M]):
         return self.algebra.vector_of([x, zero, zero])
 
     def _beam_data(self, name: str, beam: Beam) -> tuple[rfem.BeamData[S], S]:
-        units = {"length": "m", "area": "m2", "density": "kg/m3", "Iy": "m4", "Iz": "m4"}
-        if beam.count > 1:
-            units |= {"E": "Pa", "G": "Pa", "J": "m4"}
+        named = set(_BEAM) - (set() if beam.count > 1 else {"E", "G", "J"})
         values = {
             key: self.algebra.scalar(
-                f"{name}_{key}", getattr(beam, key), units[key], f"{key} of beam {name}", POSITIVE
+                f"{name}_{key}", getattr(beam, key), _BEAM[key][0], f"{_BEAM[key][1]} of beam {name}", POSITIVE
             )
-            if key in units
+            if key in named
             else self.algebra.value(getattr(beam, key))
-            for key in ("length", "area", "density", "E", "G", "Iy", "Iz", "J")
+            for key in _BEAM
         }
         damping_time = self.algebra.value(0.0)
         if beam.count > 1:
             damping_time = self.algebra.scalar(
-                f"{name}_damping_time", beam.damping_time, "s", f"Kelvin-Voigt time of beam {name}", NON_NEGATIVE
+                f"{name}_damping_time",
+                beam.damping_time,
+                "s",
+                f"Kelvin-Voigt damping time of beam {name}",
+                NON_NEGATIVE,
             )
         return rfem.BeamData(**values), damping_time
 
@@ -339,13 +349,13 @@ class _Builder(Generic[S, V, M]):
         mass, com, entries = part.numbers(self.algebra.value)
         bounds = POSITIVE if part.physical else NON_NEGATIVE
         if not constant_inertia:
-            text = f"inertia of {name} about its com: xx, yy, zz, xy, xz, yz"
+            text = f"inertia of {name} about its centre of mass: xx, yy, zz, xy, xz, yz"
             named = self.algebra.vector(f"{name}_inertia", entries, "kg.m2", text)
             entries = self.algebra.elements(named)
         xx, yy, zz, xy, xz, yz = entries
         return (
             self.algebra.scalar(f"{name}_mass", mass, "kg", f"mass of {name}", bounds),
-            self.algebra.vector(f"{name}_com", com, "m", f"centre of mass of {name}, its frame"),
+            self.algebra.vector(f"{name}_com", com, "m", f"centre of mass of {name} in its own frame"),
             self.algebra.matrix_of([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]),
         )
 
@@ -353,7 +363,7 @@ class _Builder(Generic[S, V, M]):
         """Return a point of a link, fixed to the rigid finite element that contains its x
         coordinate.
         """
-        vector = self.algebra.vector(name, position, "m", f"{text}, in the frame of {link}")
+        vector = self.algebra.vector(name, position, "m", f"position of {text} in the frame of {link}")
         return self._placed(link, vector, value_of(position[0]), text)
 
     def _placed(self, link: str, vector: V, number: float, text: str) -> Place[V]:
@@ -383,7 +393,7 @@ class _Builder(Generic[S, V, M]):
     def _frame(self, link: str, frame: Frame, name: str, text: str) -> tuple[Place[V], M]:
         """Return origin and axes of a frame that is fixed to a link."""
         offset = frame.origin(self.algebra) if frame.is_given else frame.offset.tolist()
-        vector = self.algebra.vector(f"{name}_offset", offset, "m", f"{text}, in the frame of {link}")
+        vector = self.algebra.vector(f"{name}_offset", offset, "m", f"origin of {text} in the frame of {link}")
         place = self._placed(link, vector, float(frame.offset[0]), text)
         return place, self._axes(frame, name, text)
 
@@ -392,7 +402,7 @@ class _Builder(Generic[S, V, M]):
         if not frame.is_turned_by_parameters:
             return self.algebra.constant_matrix(frame.rotation)
         rows = [[0.0 + x for x in row] for row in frame.axes(self.algebra)]  # Adding 0.0 replaces -0.0 by 0.0.
-        return self.algebra.derived(f"{name}_rotation", self.algebra.matrix_of(rows), "1", f"axes, {text}")
+        return self.algebra.derived(f"{name}_rotation", self.algebra.matrix_of(rows), "1", f"axes of {text}")
 
     def _point(self, name: str, point: Point) -> Place[V]:
         self._begin("point", name)
@@ -437,13 +447,13 @@ class _Builder(Generic[S, V, M]):
         axis, unit = _DEFORMATIONS[i]
         per_rate = ".s" if key == "damping" else ""
         effort, _, motion = unit.partition("/")
-        text = f"{key} of {closure.name}, {axis}"
+        text = f"{key} of closure {closure.name} against deformation {axis}"
         unit = f"{effort}{per_rate}/{motion}"
         return self.algebra.scalar(f"{closure.name}_{key}_{axis}", number, unit, text, NON_NEGATIVE)
 
     def _knife_edge(self, edge: Nonholonomic) -> KnifeEdge[V]:
         self._begin("knife edge", edge.name)
-        place = self._place(edge.link, edge.point, f"{edge.name}_point", f"contact of {edge.name}")
+        place = self._place(edge.link, edge.point, f"{edge.name}_point", f"contact point of {edge.name}")
         return KnifeEdge(edge.name, place, np.array(edge.normal))
 
     def _task(self, entry: Programmed) -> ProgrammedTask[S]:
@@ -485,6 +495,16 @@ class _Builder(Generic[S, V, M]):
         )
 
 
+_BEAM = {  # Unit and meaning of each number of a beam.
+    "length": ("m", "length"),
+    "area": ("m2", "cross-sectional area"),
+    "density": ("kg/m3", "density"),
+    "E": ("Pa", "Young's modulus"),
+    "G": ("Pa", "shear modulus"),
+    "Iy": ("m4", "second moment of area about y"),
+    "Iz": ("m4", "second moment of area about z"),
+    "J": ("m4", "torsion constant"),
+}
 _DEFORMATIONS = (*((axis, "N/m") for axis in "xyz"), *((angle, "N.m/rad") for angle in ("phi", "theta", "psi")))
 
 
