@@ -118,7 +118,7 @@ def slope(condition: Expr) -> Expr:
 
 
 def breakpoints(tree: Expr) -> Iterator[Expr]:
-    """Yield the begin and end times of all `quintic` functions in an expanded expression, if they
+    """Yield the start and end times of all `quintic` functions in an expanded expression, if they
     are constant.
     """
     if tree.function.startswith("quintic_"):

@@ -80,8 +80,8 @@ class Actuated:
         self._others = [k for k in range(len(C)) if k not in constraints.programmed]
         self._columns = np.eye(mechanism.n)[:, list(mechanism.actuated or ())]
         others = C[self._others]
-        wanted = [i for i, k in enumerate(self._others) if k in kept]
-        rows = independent_rows(others, [wanted, [i for i in range(len(others)) if i not in wanted]])
+        preferred = [i for i, k in enumerate(self._others) if k in kept]
+        rows = independent_rows(others, [preferred, [i for i in range(len(others)) if i not in preferred]])
         self.rows = tuple(self._others[i] for i in rows)
         least = mechanism.redundant == "minimum_norm"
         self._basis = (

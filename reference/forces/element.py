@@ -21,7 +21,7 @@ def input_value(given: Input, t: float, since: float | None = None) -> float:
     """Return the value of an FMU input at time t, s.
 
     An input from a table is evaluated on the linear piece that is active after time `since`, s, the
-    begin of the current time segment.
+    beginning of the current time segment.
     """
     if isinstance(given, PiecewiseLinear):
         return given.at(t, t if since is None else since)

@@ -36,11 +36,11 @@ class Leap:
     Attributes
     ----------
     begin, end : float
-        Begin and end of the step, s.
+        Beginning and end of the step, s.
     y : ndarray, shape (k,)
         State at the end.
     slopes : ndarray, shape (2, k)
-        Time derivatives of the state at begin and end.
+        Time derivatives of the state at the beginning and the end.
     interpolant : callable
         State as a function of time within the step.
     """
@@ -60,7 +60,7 @@ class Leap:
         Parameters
         ----------
         before : ndarray, shape (k,)
-            State at the begin of the step.
+            State at the beginning of the step.
         velocities : slice
             Indices of the n velocities in the state.
         unit : ndarray, shape (n,)

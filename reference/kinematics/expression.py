@@ -4,7 +4,7 @@ Compilation inserts everything that is constant during a run: parameters and ini
 conditional on time becomes a switch, and a conditional on state variables becomes a switching
 condition. Both keep their branch between two events, so that no integrator steps over a jump. The
 functions abs, min, max and sign are compiled as conditionals. The function `noevent` exempts its
-argument from event handling: its conditions are evaluated anew at each state.
+argument from event handling: its conditions are evaluated at each state.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Branch(Choice):
-    """Conditional that compares its operands anew at each state, without an event.
+    """Conditional that compares its operands at each state, without an event.
 
     Its children are the left and right side of the comparison, the value if the comparison is true,
     and the value if it is false.

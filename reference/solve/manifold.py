@@ -70,8 +70,8 @@ class Manifold:
 
     def __init__(self, model: ReferenceModel, near: KinematicState, rows: Sequence[int] | None = None) -> None:
         self.model = model
-        wanted = range(len(model.constraints.names)) if rows is None else rows
-        self.rows = np.array([k for k in wanted if model.constraints.orders[k] == 0], dtype=int)
+        candidates = range(len(model.constraints.names)) if rows is None else rows
+        self.rows = np.array([k for k in candidates if model.constraints.orders[k] == 0], dtype=int)
         self.extent, self.unit = units_of_change(model.mechanism, near.posture)
         sizes = model.constraints.sizes(near)
         self._made_of = sizes.C[self.rows]
