@@ -135,7 +135,8 @@ class ForceElements:
     def wrenches(self, state: KinematicState) -> Array | float:
         """Return the wrench of the elements on the ground and each body, shape (B, 6).
 
-        A wrench is a force followed by a moment about the posture's datum point, in world axes.
+        A wrench is a force followed by a moment, in world axes. Moments refer to the posture's
+        datum, a reference point near the mechanism.
         """
         del state
         return 0.0

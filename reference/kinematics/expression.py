@@ -1,5 +1,7 @@
 """Expressions of the description, compiled for evaluation with numbers or jets.
 
+A jet is a value with its derivatives.
+
 Compilation inserts everything that is constant during a run: parameters and initial values. A
 conditional on time becomes a switch, and a conditional on state variables becomes a switching
 condition. Both keep their branch between two events, so that no integrator steps over a jump. The

@@ -114,7 +114,7 @@ class VectorMotion:
     Attributes
     ----------
     position : ndarray, shape (…, 3, P)
-        Position relative to the posture's datum point, m.
+        Position relative to the posture's datum, a reference point near the mechanism, m.
     jacobian : ndarray, shape (…, n, 3, P)
         Partial derivatives of the position with respect to the coordinates, m/rad or 1.
     velocity : ndarray, shape (…, 3, P)
