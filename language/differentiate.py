@@ -68,7 +68,7 @@ def _square(a: Expr) -> Expr:
 
 
 def _quintic_3(tau: Expr) -> Expr:
-    raise ValueError("quintic can be differentiated twice only")
+    raise ValueError("the function quintic can be differentiated at most twice")
 
 
 _UNARY: dict[str, Callable[[Expr], Expr]] = {

@@ -12,8 +12,7 @@ from ...mechanism import Mechanism
 from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
-# Largest part of a programmed equation, of length 1, outside of the span of the drives; also the
-# relative tolerance for the rank of that span.
+# Largest part of a programmed equation of length 1 that the drives need not realise; also a rank tolerance.
 _LEFT = 1e-6
 
 

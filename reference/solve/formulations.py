@@ -18,8 +18,7 @@ from ..kinematics.jet import Number
 from ..kinematics.segment import NotVectorisable
 from .gpme import CoordinatePartition, choose_dependent, solve_scaled
 
-# The dependent coordinates are chosen again if the smallest pivot of their Jacobian falls below this fraction
-# of its value at the last choice.
+# Fraction of the pivot at the last choice of dependent coordinates below which the choice is repeated.
 _WORN = 0.5
 
 
