@@ -68,7 +68,7 @@ def _square(a: Expr) -> Expr:
 
 
 def _quintic_3(tau: Expr) -> Expr:
-    raise ValueError("quintic can be differentiated twice only")
+    raise ValueError("the function quintic can be differentiated at most twice")
 
 
 _UNARY: dict[str, Callable[[Expr], Expr]] = {
@@ -118,7 +118,7 @@ def slope(condition: Expr) -> Expr:
 
 
 def breakpoints(tree: Expr) -> Iterator[Expr]:
-    """Yield the begin and end times of all `quintic` functions in an expanded expression, if they
+    """Yield the start and end times of all `quintic` functions in an expanded expression, if they
     are constant.
     """
     if tree.function.startswith("quintic_"):

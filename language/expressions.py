@@ -242,7 +242,7 @@ def _tree(node: ast.expr, dialect: Dialect) -> Expr:
         case ast.IfExp(test=test, body=body, orelse=orelse):
             return _condition(test, _tree(body, dialect), _tree(orelse, dialect), dialect)
     raise ValueError(
-        f"{_short(ast.unparse(node))!r} is not part of the expression language: numbers,"
+        f"{_short(ast.unparse(node))!r} is not part of the expression language: expected numbers,"
         f" {dialect.names}, + - * / ^, 'a if x < y else b', {', '.join(dialect.functions)}"
     )
 

@@ -43,7 +43,8 @@ class Pace:
     Parameters
     ----------
     begins : ndarray, shape (K,)
-        Begin of each interval, s, in ascending order. The first interval also covers all earlier times.
+        Beginning of each interval, s, in ascending order. The first interval also covers all
+        earlier times.
     bounds : ndarray, shape (K,)
         Longest step in each interval, s; infinite without a bound.
     known : ndarray, shape (L,)
@@ -88,7 +89,7 @@ class Pace:
         return min(t + float(self.bounds[k]), float(self.following[k]))
 
     def pieces(self, begin: float, end: float) -> Iterator[tuple[float, float]]:
-        """Yield begin and end of each interval between two times, s."""
+        """Yield start and end of each interval between two times, s."""
         inside = self.begins[(self.begins > begin) & (self.begins < end)].tolist()
         return pairwise([begin, *inside, end])
 
@@ -133,7 +134,7 @@ def searched(
     Parameters
     ----------
     function : callable
-        Function of times of shape (N,), s, and of the begin of the current smooth piece, s.
+        Function of times of shape (N,), s, and of the beginning of the current smooth piece, s.
     span : tuple of float
         Searched time, s.
     breaks : sequence of float
@@ -182,7 +183,7 @@ def sampled(time: Array, values: Array) -> Pace:
 
 @dataclass(frozen=True)
 class _Interval:
-    """Interval of time with its begin and end, s.
+    """Interval of time with its start and end, s.
 
     Attributes
     ----------

@@ -15,7 +15,7 @@ from .pace import STEADY, Pace, sampled
 
 Array = NDArray[np.float64]
 _SHARES = np.array([0.0, 0.25, 0.5, 0.75])  # Sample positions in a piece, relative to its length.
-# Numbers of one piece: its begin, and the coefficients c0 to c3 of its polynomial from the begin.
+# Numbers of one piece: its left end, and the coefficients c0 to c3 of its polynomial from there.
 PIECE = 5
 
 
@@ -26,7 +26,7 @@ class Piecewise:
     Attributes
     ----------
     pieces : ndarray, shape (m, PIECE)
-        Begin and coefficients of each piece, with begins in ascending order. The first piece
+        Left end and coefficients of each piece, in ascending order. The first piece
         extends to −∞ and the last one to +∞.
     kinks : bool
         Whether the slope jumps between pieces, so that solvers stop there.

@@ -198,7 +198,7 @@ def _pace(tree: Expr, parameters: Mapping[str, float], horizon: float) -> Pace:
 
 
 def _breaks(tree: Expr, parameters: Mapping[str, float]) -> Iterator[float]:
-    """Yield the times at which solvers stop, s: begins and ends of `quintic`, and switching times
+    """Yield the times at which solvers stop, s: start and end times of `quintic`, and switching times
     of conditions.
     """
 

@@ -88,7 +88,7 @@ class _Builder(Generic[S, V, M]):
         self.beams: dict[str, Beam] = {}
 
     def mechanism(self) -> Mechanism[S, V, M]:
-        gravity = self.algebra.vector("gravity", self.chain.gravity, "m/s2", "gravity, world frame")
+        gravity = self.algebra.vector("gravity", self.chain.gravity, "m/s2", "gravity vector in the world frame")
         self._begin("description")
         parameters = {
             name: self.algebra.parameter(name, p.value, p.unit, _parameter_text(name, p), p.bounds)
@@ -147,12 +147,10 @@ class _Builder(Generic[S, V, M]):
         given = {"alpha": constraints.alpha, "beta": constraints.beta, "kappa": constraints.kappa}
         numbers = {key: self.algebra.value(number) for key, number in given.items()}
         if constraints.formulation == "gpme_reduced":
-            text = "feedback gain kappa of the constraint positions"
+            text = "feedback coefficient of position constraint violations"
             return numbers | {"kappa": self.algebra.scalar("kappa", constraints.kappa, "1/s", text)}
         return numbers | {
-            key: self.algebra.scalar(
-                key, given[key], "1/s", f"Baumgarte coefficient {key} of the constraint stabilisation"
-            )
+            key: self.algebra.scalar(key, given[key], "1/s", f"Baumgarte coefficient {key}")
             for key in ("alpha", "beta")
         }
 
@@ -176,16 +174,16 @@ class _Builder(Generic[S, V, M]):
                 base.support_names[i - 1],
                 s.one_sided,
                 self.algebra.vector(
-                    f"support{i}_position", s.position, "m", f"position of support {i}, base frame"
+                    f"support{i}_position", s.position, "m", f"position of support {i} in the base frame"
                 ),
                 self._not_negative(
                     f"support{i}_stiffness",
                     s.stiffness,
                     "N/m",
-                    f"stiffness of support {i}, world axes{_power(s, i)}",
+                    f"stiffness of support {i} along the world axes{_power(s, i)}",
                 ),
                 self._not_negative(
-                    f"support{i}_damping", s.damping, "N.s/m", f"damping of support {i}, world axes"
+                    f"support{i}_damping", s.damping, "N.s/m", f"damping of support {i} along the world axes"
                 ),
                 elements.hunt_crossley(self.algebra, f"support{i}", f"support {i}", s.law, "m"),
             )
@@ -227,16 +225,14 @@ class _Builder(Generic[S, V, M]):
         return self.algebra.vector_of([x, zero, zero])
 
     def _beam_data(self, name: str, beam: Beam) -> tuple[rfem.BeamData[S], S]:
-        units = {"length": "m", "area": "m2", "density": "kg/m3", "Iy": "m4", "Iz": "m4"}
-        if beam.count > 1:
-            units |= {"E": "Pa", "G": "Pa", "J": "m4"}
+        named = set(_BEAM) - (set() if beam.count > 1 else {"E", "G", "J"})
         values = {
             key: self.algebra.scalar(
-                f"{name}_{key}", getattr(beam, key), units[key], f"{_BEAM_TEXTS[key]} of beam {name}", POSITIVE
+                f"{name}_{key}", getattr(beam, key), _BEAM[key][0], f"{_BEAM[key][1]} of beam {name}", POSITIVE
             )
-            if key in units
+            if key in named
             else self.algebra.value(getattr(beam, key))
-            for key in ("length", "area", "density", "E", "G", "Iy", "Iz", "J")
+            for key in _BEAM
         }
         damping_time = self.algebra.value(0.0)
         if beam.count > 1:
@@ -359,13 +355,15 @@ class _Builder(Generic[S, V, M]):
         xx, yy, zz, xy, xz, yz = entries
         return (
             self.algebra.scalar(f"{name}_mass", mass, "kg", f"mass of {name}", bounds),
-            self.algebra.vector(f"{name}_com", com, "m", f"centre of mass of {name}, link frame"),
+            self.algebra.vector(f"{name}_com", com, "m", f"centre of mass of {name} in its own frame"),
             self.algebra.matrix_of([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]),
         )
 
     def _place(self, link: str, position: Sequence[AnyNumber], name: str, text: str) -> Place[V]:
-        """Point of a link, fixed to the rigid finite element that contains its x."""
-        vector = self.algebra.vector(name, position, "m", f"position of {text}, in the frame of {link}")
+        """Return a point of a link, fixed to the rigid finite element that contains its x
+        coordinate.
+        """
+        vector = self.algebra.vector(name, position, "m", f"position of {text} in the frame of {link}")
         return self._placed(link, vector, value_of(position[0]), text)
 
     def _placed(self, link: str, vector: V, number: float, text: str) -> Place[V]:
@@ -395,7 +393,7 @@ class _Builder(Generic[S, V, M]):
     def _frame(self, link: str, frame: Frame, name: str, text: str) -> tuple[Place[V], M]:
         """Return origin and axes of a frame that is fixed to a link."""
         offset = frame.origin(self.algebra) if frame.is_given else frame.offset.tolist()
-        vector = self.algebra.vector(f"{name}_offset", offset, "m", f"origin of {text}, in the frame of {link}")
+        vector = self.algebra.vector(f"{name}_offset", offset, "m", f"origin of {text} in the frame of {link}")
         place = self._placed(link, vector, float(frame.offset[0]), text)
         return place, self._axes(frame, name, text)
 
@@ -403,7 +401,7 @@ class _Builder(Generic[S, V, M]):
         """Return the axes of a frame, as constant numbers unless they depend on parameters."""
         if not frame.is_turned_by_parameters:
             return self.algebra.constant_matrix(frame.rotation)
-        rows = [[0.0 + x for x in row] for row in frame.axes(self.algebra)]  # no -0.0
+        rows = [[0.0 + x for x in row] for row in frame.axes(self.algebra)]  # Adding 0.0 replaces -0.0 by 0.0.
         return self.algebra.derived(f"{name}_rotation", self.algebra.matrix_of(rows), "1", f"axes of {text}")
 
     def _point(self, name: str, point: Point) -> Place[V]:
@@ -449,13 +447,13 @@ class _Builder(Generic[S, V, M]):
         axis, unit = _DEFORMATIONS[i]
         per_rate = ".s" if key == "damping" else ""
         effort, _, motion = unit.partition("/")
-        text = f"{key} of closure {closure.name}, {axis}"
+        text = f"{key} of closure {closure.name} against deformation {axis}"
         unit = f"{effort}{per_rate}/{motion}"
         return self.algebra.scalar(f"{closure.name}_{key}_{axis}", number, unit, text, NON_NEGATIVE)
 
     def _knife_edge(self, edge: Nonholonomic) -> KnifeEdge[V]:
         self._begin("knife edge", edge.name)
-        place = self._place(edge.link, edge.point, f"{edge.name}_point", f"the contact point of {edge.name}")
+        place = self._place(edge.link, edge.point, f"{edge.name}_point", f"contact point of {edge.name}")
         return KnifeEdge(edge.name, place, np.array(edge.normal))
 
     def _task(self, entry: Programmed) -> ProgrammedTask[S]:
@@ -497,15 +495,15 @@ class _Builder(Generic[S, V, M]):
         )
 
 
-_BEAM_TEXTS = {
-    "length": "length",
-    "area": "cross-sectional area",
-    "density": "density",
-    "E": "Young's modulus E",
-    "G": "shear modulus G",
-    "Iy": "second moment of area Iy",
-    "Iz": "second moment of area Iz",
-    "J": "torsion constant J",
+_BEAM = {  # Unit and meaning of each number of a beam.
+    "length": ("m", "length"),
+    "area": ("m2", "cross-sectional area"),
+    "density": ("kg/m3", "density"),
+    "E": ("Pa", "Young's modulus"),
+    "G": ("Pa", "shear modulus"),
+    "Iy": ("m4", "second moment of area about y"),
+    "Iz": ("m4", "second moment of area about z"),
+    "J": ("m4", "torsion constant"),
 }
 _DEFORMATIONS = (*((axis, "N/m") for axis in "xyz"), *((angle, "N.m/rad") for angle in ("phi", "theta", "psi")))
 

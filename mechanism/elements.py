@@ -48,7 +48,7 @@ def line(
     )
     springs = given.force is None and not given.input
     stiffness, damping = (
-        algebra.scalar(f"{name}_{key}", number, unit, f"{key} of {name}", NON_NEGATIVE) if springs else None
+        algebra.scalar(f"{name}_{key}", number, unit, f"{key} of line {name}", NON_NEGATIVE) if springs else None
         for key, number, unit in (("stiffness", given.stiffness, "N/m"), ("damping", given.damping, "N.s/m"))
     )
     own = {quantity: f"{name}.{quantity}" for quantity in described_line.OWN_NAMES}
@@ -75,14 +75,16 @@ def _filter(given: Followed, algebra: Algebra[S, V, M]) -> Filter[S]:
 def contact(given: described_contact.Contact, algebra: Algebra[S, V, M], place: Placed[V]) -> PlaneContact[S, V]:
     """Return a contact with a plane; the function `place` returns the place of a link's point."""
     name, friction = given.name, given.friction
-    where = place(given.link, given.point, f"{name}_point", f"the contact point of {name}")
-    text = f"point on the contact plane of {name}, world frame"
+    where = place(given.link, given.point, f"{name}_point", f"contact point of {name}")
+    text = f"point on the plane of contact {name} in the world frame"
     mu: S | None = None
     v_s: S | None = None
     if friction is not None:
-        mu = algebra.scalar(f"{name}_mu", friction.mu, "1", f"coefficient of friction of {name}", NON_NEGATIVE)
+        mu = algebra.scalar(
+            f"{name}_mu", friction.mu, "1", f"friction coefficient of contact {name}", NON_NEGATIVE
+        )
         v_s = algebra.scalar(
-            f"{name}_v_s", friction.v_s, "m/s", f"regularisation velocity of the friction of {name}", POSITIVE
+            f"{name}_v_s", friction.v_s, "m/s", f"regularising velocity of the friction of {name}", POSITIVE
         )
     return PlaneContact(
         name,
@@ -107,7 +109,7 @@ def coulomb(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> CoulombFrict
             f"{owner}_v_s",
             joint.friction.v_s,
             f"{length}/s",
-            f"regularisation velocity of the friction of {owner}",
+            f"regularising velocity of the friction of {owner}",
             POSITIVE,
         ),
     )
@@ -118,10 +120,12 @@ def limits(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> EndStops[S]:
     (length, effort), given = _units(joint), joint.limits
     assert given is not None
     lower, upper = (
-        None if stop is None else algebra.scalar(f"{owner}_{key}_stop", stop, length, f"{key} stop of {owner}")
+        None
+        if stop is None
+        else algebra.scalar(f"{owner}_{key}_stop", stop, length, f"position of the {key} end stop of {owner}")
         for key, stop in (("lower", given.lower), ("upper", given.upper))
     )
-    name, text, units = f"{owner}_stop", f"the stops of {owner}", (effort, length)
+    name, text, units = f"{owner}_stop", f"the end stops of {owner}", (effort, length)
     return EndStops(
         lower,
         upper,
@@ -139,8 +143,12 @@ def hunt_crossley(
     if law is None:
         return None
     return HuntCrossley(
-        algebra.scalar(f"{name}_exponent", law.exponent, "1", f"exponent of the depth of {text}", HERTZIAN),
-        algebra.scalar(f"{name}_loss", law.loss, f"s/{unit}", f"loss factor of {text}", NON_NEGATIVE),
+        algebra.scalar(
+            f"{name}_exponent", law.exponent, "1", f"exponent of the contact depth of {text}", HERTZIAN
+        ),
+        algebra.scalar(
+            f"{name}_loss", law.loss, f"s/{unit}", f"Hunt-Crossley loss coefficient of {text}", NON_NEGATIVE
+        ),
     )
 
 

@@ -15,12 +15,12 @@ from ..core.arithmetic import S
 
 @dataclass(frozen=True)
 class RigidElement(Generic[S]):
-    """Rigid finite element of a beam; its frame is at its begin, with x along the beam.
+    """Rigid finite element of a beam; its frame is at its start, with x along the beam.
 
     Attributes
     ----------
     start : scalar
-        Distance from the begin of the beam, m.
+        Distance from the start of the beam, m.
     length : scalar
         Length, m.
     mass : scalar
@@ -58,12 +58,12 @@ def element_lengths(length: S, count: int) -> list[S]:
 
 
 def element_starts(length: S, count: int) -> list[S]:
-    """Return the begin of each element of a beam, as a distance from the begin of the beam, m."""
+    """Return the start of each element of a beam, as a distance from the start of the beam, m."""
     return [0.0 * length, *[(r - 0.5) * length / (count - 1) for r in range(1, count)]]
 
 
 def elements(beam: BeamData[S], count: int) -> list[RigidElement[S]]:
-    """Return the rigid finite elements of a beam from its begin to its end."""
+    """Return the rigid finite elements of a beam from its start to its end."""
     places = zip(element_starts(beam.length, count), element_lengths(beam.length, count), strict=True)
     return [_element(beam, start, length) for start, length in places]
 

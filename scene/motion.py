@@ -47,8 +47,8 @@ def times_of(run: Trajectory, bodies: int, films: int) -> Array:
     The number of frames decreases with the number of bodies and of animations on the page.
     """
     begin, end = float(run.time[0]), float(run.time[-1])
-    wanted = int(np.clip(_RATE * (end - begin), _LEAST, _MOST))
-    return np.linspace(begin, end, 1 + max(min(wanted, _NUMBERS // (max(bodies, 1) * films)), 1))
+    count = int(np.clip(_RATE * (end - begin), _LEAST, _MOST))
+    return np.linspace(begin, end, 1 + max(min(count, _NUMBERS // (max(bodies, 1) * films)), 1))
 
 
 def scales_of(mechanism: Mechanism, run: Trajectory) -> tuple[float, ...]:
@@ -69,8 +69,8 @@ def scales_of(mechanism: Mechanism, run: Trajectory) -> tuple[float, ...]:
 
 def check_coordinates(mechanism: Mechanism, run: Trajectory) -> None:
     """Raise DescriptionError if a run lacks a coordinate of the mechanism or its time derivative."""
-    wanted = [n for quantity in ("position", "velocity") for n in signal_names(mechanism.coordinates, quantity)]
-    missing = [name for name in wanted if name not in run.signals]
+    required = [n for quantity in ("position", "velocity") for n in signal_names(mechanism.coordinates, quantity)]
+    missing = [name for name in required if name not in run.signals]
     if missing:
         lacks = f"lacks {', '.join(missing[:5])}; expected a run of the mechanism {mechanism.name}"
         raise DescriptionError(run.name, lacks)

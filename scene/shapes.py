@@ -19,8 +19,7 @@ from .skeleton import extent, held_at
 
 Kind = Literal["box", "cylinder", "sphere", "mesh"]
 _ROD, _THINNEST = 0.011, 0.004  # Radius of rods and smallest radius, relative to the mechanism's extent.
-# Longest edge of an estimated box, relative to the farthest attachment point of the body. Its inertia can
-# include that of drives, which would make the box too large.
+# Longest edge of an estimated box, relative to the body's reach: its inertia can include that of drives.
 _BEYOND = 1.5
 BASE = "#8a94a3"
 COLOURS = ("#4c86b8", "#d9902f", "#3f9c7c", "#b8668f", "#8b79b5", "#7f9a2e", "#c96a3d", "#5aa9c9")

@@ -123,8 +123,8 @@ def test_objectives_of_known_functions() -> None:
         ("peak(table(slew, time))", "unknown function 'table'"),
         ("peak(E_z, 2)", "peak takes 1 argument, got 2"),
         ("__import__('os')", "unknown function '__import__'"),
-        ("peak(E_z.real.imag)", "is not part of the expression language: numbers, time, pi"),
-        ("peak(lambda: 1)", "is not part of the expression language: numbers, time, pi"),
+        ("peak(E_z.real.imag)", "is not part of the expression language: expected numbers, time, pi"),
+        ("peak(lambda: 1)", "is not part of the expression language: expected numbers, time, pi"),
         ("", "cannot read"),
     ],
 )

@@ -125,8 +125,8 @@ def _automatic(constraints: CompiledConstraints, C: Array, least: float) -> tupl
 
     Programmed equations are preferred because their multipliers are the efforts of the drives.
     """
-    wanted = [*constraints.programmed, *constraints.base_rows]
-    return independent_rows(C, [wanted, [k for k in range(len(C)) if k not in wanted]], least)
+    preferred = [*constraints.programmed, *constraints.base_rows]
+    return independent_rows(C, [preferred, [k for k in range(len(C)) if k not in preferred]], least)
 
 
 def _without(

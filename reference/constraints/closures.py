@@ -75,9 +75,9 @@ class Conditions:
     def wrenches(self, posture: Posture) -> Array:
         """Return the wrench of each condition on the ground and each body, shape (K, B, 6).
 
-        The multiplier of the condition is one. A wrench is a force followed by a moment about the
-        posture's datum point, in world axes. The unit multiplier is 1 N for a condition in metres,
-        else 1 N·m.
+        The multiplier of the condition is one. A wrench is a force followed by a moment, in world
+        axes. Moments refer to the posture's datum, a reference point near the mechanism. The unit
+        multiplier is 1 N for a condition in metres, else 1 N·m.
         """
         parts = np.array([np.einsum("xby,byk->kbx", posture.T[:3], factor) for factor in (self._u, self._v)])
         other = parts.sum(axis=2)[::-1, :, None, :]

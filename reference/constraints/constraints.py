@@ -118,8 +118,8 @@ class CompiledConstraints:
     def contact_wrenches(self, posture: Posture) -> Array:
         """Return the wrench of each knife edge and closure equation on all bodies, shape (rows, B, 6).
 
-        The multiplier of the equation is 1. A wrench is a force followed by a moment about the
-        posture's datum point, in world axes.
+        The multiplier of the equation is 1. A wrench is a force followed by a moment, in world
+        axes. Moments refer to the posture's datum, a reference point near the mechanism.
         """
         if posture.S.ndim > 2:
             return np.array([self.contact_wrenches(posture[k]) for k in range(len(posture.S))])

@@ -12,8 +12,7 @@ from ...mechanism import Mechanism
 from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
-# Largest part of a programmed equation, of length 1, outside of the span of the drives; also the
-# relative tolerance for the rank of that span.
+# Largest part of a programmed equation of length 1 that the drives need not realise; also a rank tolerance.
 _LEFT = 1e-6
 
 
@@ -80,8 +79,8 @@ class Actuated:
         self._others = [k for k in range(len(C)) if k not in constraints.programmed]
         self._columns = np.eye(mechanism.n)[:, list(mechanism.actuated or ())]
         others = C[self._others]
-        wanted = [i for i, k in enumerate(self._others) if k in kept]
-        rows = independent_rows(others, [wanted, [i for i in range(len(others)) if i not in wanted]])
+        preferred = [i for i, k in enumerate(self._others) if k in kept]
+        rows = independent_rows(others, [preferred, [i for i in range(len(others)) if i not in preferred]])
         self.rows = tuple(self._others[i] for i in rows)
         least = mechanism.redundant == "minimum_norm"
         self._basis = (

@@ -56,7 +56,7 @@ class Target:
     def _trapezoid(self, t: Number, since: float, begin: float, duration: float) -> Steps:
         """Return the step function of a leg with a trapezoidal velocity profile, and its two derivatives.
 
-        The phase depends on the begin of the time segment alone, so that a trial step beyond a
+        The phase depends on the beginning of the time segment alone, so that a trial step beyond a
         switching time continues with the same acceleration.
         """
         r, phase = self._ramp, sum(time <= since for time in self._switches(begin, duration))
@@ -123,7 +123,7 @@ class PathRows:
 
     def rows(self, state: KinematicState) -> Rows:
         R, used = self._rotation, self._point
-        w, w_dot, w_ddot = self._wanted(state)
+        w, w_dot, w_ddot = self._prescribed(state)
         return Rows(
             (state.x[..., used] - self._origin) @ R.T - w,
             state.x_dot[..., used] @ R.T - w_dot,
@@ -138,7 +138,7 @@ class PathRows:
         """
         C = np.abs(self._rotation) @ self._quantities.jacobian_sizes(state)[self._point]
         far = np.linalg.norm(state.x[self._point]) + np.linalg.norm(self._origin)
-        return Sizes(far + np.abs(self._wanted(state)[0]), C)
+        return Sizes(far + np.abs(self._prescribed(state)[0]), C)
 
     def slopes(self, state: KinematicState) -> Array:
         """Return the derivatives of the position constraints of a path by all quantities, shape
@@ -152,7 +152,7 @@ class PathRows:
         """Return the times at which the target's acceleration or its derivative jumps, s."""
         return self._target.stops()
 
-    def _wanted(self, state: KinematicState) -> list[Array]:
+    def _prescribed(self, state: KinematicState) -> list[Array]:
         return [x[..., self._own] for x in self._target.motion(state.t, state.segment.begin)]
 
 
@@ -175,7 +175,7 @@ class Orientation:
     def motion(self, t: float, since: float) -> tuple[Array, Array, Array]:
         """Return the prescribed axes R_d with their first and second derivatives, shape (3, 3) each, world axes.
 
-        The argument t is the time, s, and `since` is the begin of the current time segment, s.
+        The argument t is the time, s, and `since` is the beginning of the current time segment, s.
         """
         found, steps = (self._first, np.zeros((3, 3)), np.zeros((3, 3))), self._steps(t, since)
         turned = Rotation.from_rotvec(steps[0][:, None] * self._turns).as_matrix()
@@ -212,8 +212,8 @@ class OrientationRows:
         used = self._used
         R, R_dot, R_bias = (x[used] for x in (state.x, state.x_dot, state.bias))
         target = self._orientation.motion(state.t, state.segment.begin)
-        wanted = target[0].T, target[1].T, target[2].T
-        Q, Q_dot, Q_bias = _product(wanted, (R, R_dot, R_bias))
+        prescribed = target[0].T, target[1].T, target[2].T
+        Q, Q_dot, Q_bias = _product(prescribed, (R, R_dot, R_bias))
         d, d_dot, d_bias = (_differences(x) for x in (Q, Q_dot, Q_bias))
         s, (s_dot, s_bias) = self._sum(Q, state.t), (float(np.trace(x)) for x in (Q_dot, Q_bias))
         second = d_bias - d_dot * s_dot / s - d * s_bias / (2.0 * s) + 0.75 * d * (s_dot / s) ** 2
@@ -233,9 +233,9 @@ class OrientationRows:
         quantities).
         """
         slopes = np.zeros((3, len(state.x)))
-        wanted = self._orientation.motion(state.t, state.segment.begin)[0]
-        Q = wanted.T @ state.x[self._used]
-        slopes[:, self._used] = _by_axes(wanted, _differences(Q), self._sum(Q, state.t))
+        prescribed = self._orientation.motion(state.t, state.segment.begin)[0]
+        Q = prescribed.T @ state.x[self._used]
+        slopes[:, self._used] = _by_axes(prescribed, _differences(Q), self._sum(Q, state.t))
         return slopes
 
     def stops(self) -> Iterator[float]:
@@ -263,7 +263,7 @@ def _differences(Q: Array) -> Array:
     return np.asarray(np.tensordot(_DIFFERENCES, Q, 2))
 
 
-def _by_axes(wanted: Array, d: Array, s: float) -> Array:
+def _by_axes(prescribed: Array, d: Array, s: float) -> Array:
     """Return ∂φ/∂R of the orientation constraints, shape (3, 3, 3), from R_d, d and s = 1 + tr Q."""
-    by_axes = np.einsum("amj,im->aij", _DIFFERENCES, wanted) - np.multiply.outer(d, wanted) / (2.0 * s)
+    by_axes = np.einsum("amj,im->aij", _DIFFERENCES, prescribed) - np.multiply.outer(d, prescribed) / (2.0 * s)
     return np.asarray(by_axes / np.sqrt(s))

@@ -21,11 +21,9 @@ from ...core.trajectory import Array
 
 # Relative singular value of C, with rows of length 1, below which a singular value counts as zero.
 TOLERANCE = 1e-8
-# Length of a row relative to its terms below which the row counts as zero. Descriptions often have
-# only eight digits.
+# Length of a row relative to its terms below which the row is zero: descriptions often have eight digits only.
 _ZERO = 1e-7
-# Length of a row relative to its terms below which the row is not scaled to length 1, because this
-# would amplify its rounding errors.
+# Length of a row relative to its terms below which scaling it to length 1 would amplify rounding errors.
 _SHORT = 1e-6
 _ROUNDING = 1e-12  # Length of a row relative to the longest row below which it is pure rounding error.
 _INVOLVED = 1e-6  # Smallest coefficient of a row in a linear combination that counts as a dependence.

@@ -21,7 +21,7 @@ def input_value(given: Input, t: float, since: float | None = None) -> float:
     """Return the value of an FMU input at time t, s.
 
     An input from a table is evaluated on the linear piece that is active after time `since`, s, the
-    begin of the current time segment.
+    beginning of the current time segment.
     """
     if isinstance(given, PiecewiseLinear):
         return given.at(t, t if since is None else since)
@@ -135,7 +135,8 @@ class ForceElements:
     def wrenches(self, state: KinematicState) -> Array | float:
         """Return the wrench of the elements on the ground and each body, shape (B, 6).
 
-        A wrench is a force followed by a moment about the posture's datum point, in world axes.
+        A wrench is a force followed by a moment, in world axes. Moments refer to the posture's
+        datum, a reference point near the mechanism.
         """
         del state
         return 0.0

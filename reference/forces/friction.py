@@ -80,7 +80,7 @@ _MODELS: dict[str, Callable[[Friction, Array, Array], _Bristle]] = {"lugre": _lu
 
 
 class FrictionModel:
-    """Friction of all f joints of a mechanism that have some, compiled.
+    """Bristle friction of the f joints that have friction, compiled for evaluation.
 
     Attributes
     ----------

@@ -172,8 +172,8 @@ class ForceModel:
 
         Point forces and spring-damper closures exert these wrenches.
 
-        A wrench is a force, N, followed by a moment about the posture's datum point, N·m, in world
-        axes. Many states yield shape (…, B, 6).
+        A wrench is a force, N, followed by a moment, N·m, in world axes. Moments refer to the
+        posture's datum, a reference point near the mechanism. Many states yield shape (…, B, 6).
         """
         if state.is_many:
             return np.array([self.wrenches(one) for one in state.each()])

@@ -27,8 +27,9 @@ COMPONENTS = ("fx", "fy", "fz", "nx", "ny", "nz")
 class AffineLoads:
     """Reactions of J joints as affine functions of accelerations q̈ and multipliers λ.
 
-    The multipliers are those of knife edges and closures. A wrench is a force, N, followed by a moment
-    about the posture's datum point, N·m, in world axes.
+    The multipliers are those of knife edges and closures. A wrench is a force, N, followed by a
+    moment, N·m, in world axes. Moments refer to the posture's datum, a reference point near the
+    mechanism.
 
     Attributes
     ----------

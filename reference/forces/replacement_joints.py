@@ -73,7 +73,8 @@ class ReplacementJoints(ForceElements):
     def by_deformation(self, state: KinematicState) -> Array:
         """Return the wrench of each deformation's spring and damper on the ground and each body, (K, B, 6).
 
-        A wrench is a force followed by a moment about the posture's datum point, in world axes.
+        A wrench is a force followed by a moment, in world axes. Moments refer to the posture's
+        datum, a reference point near the mechanism.
         """
         rows = self.conditions.rows(state.posture)
         forces = -(self._stiffness * rows.Phi + self._damping * rows.Phi_dot)

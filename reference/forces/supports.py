@@ -130,7 +130,7 @@ class Supports(ForceElements):
     def _parts(self, state: KinematicState) -> Array:
         """Return the support forces of springs, dampers and slipping, shape (3, …, 3, supports), N.
 
-        The forces have the opposite sign: they act on the ground. A unilateral support acts only
+        The sign is that of the forces on the ground. A unilateral support acts only
         below the ground, never pulls, and its tangential force does not exceed its normal force.
         """
         free = self._free(state)
@@ -151,7 +151,7 @@ class Supports(ForceElements):
     def _free(self, state: KinematicState) -> Array:
         """Return spring and damper forces as if all supports were bilateral, shape (2, …, 3, supports), N.
 
-        The forces have the opposite sign: they act on the ground.
+        The sign is that of the forces on the ground.
         """
         deflection, rate, _ = self._deflection(state)
         elastic = self._stiffness * np.sign(deflection) * np.abs(deflection) ** self._exponent

@@ -135,8 +135,7 @@ class Events:
         return [
             relation
             for relation, distance in distances
-            # A change of another condition can make an indicator exactly zero for a long time. The condition
-            # then has the truth value that its comparison operator defines.
+            # At an indicator of exactly zero, the comparison operator decides the truth value.
             if distance < 0.0 or (distance == 0.0 and segment.sides[relation.key] != relation.closed)
         ]
 

@@ -81,8 +81,8 @@ class Integrator:
         y : ndarray, shape (k,)
             Initial state.
         record : callable
-            Function that is called after each step with the step's begin and end, s, the state at
-            its end, and the interpolant. It can return a time within the step at which the
+            Function that is called after each step with the beginning and end of the step, s, the
+            state at its end, and the interpolant. It can return a time within the step at which the
             integration ends.
         pace : Pace
             Longest steps over time.

@@ -19,11 +19,9 @@ from ...core.errors import SolveError
 from ...core.trajectory import Array
 from .integrators import Interpolant, Rate
 
-# Length of the step across a singular configuration, relative to the time in which the constraint
-# Jacobian changes by its own norm.
+# Length of a leap, relative to the time in which the constraint Jacobian changes by its own norm.
 LENGTH = 0.1
-# Relative position of the singular time in the step across it: the middle of the widest gap between the
-# nodes of DOP853.
+# Relative position of the singular time in a step: the middle of the widest gap between nodes of DOP853.
 PLACE = 0.467
 # Largest deviation of a velocity change from the mean acceleration times the step, relative to the speed.
 _JUMP = 0.1
@@ -36,11 +34,11 @@ class Leap:
     Attributes
     ----------
     begin, end : float
-        Begin and end of the step, s.
+        Beginning and end of the step, s.
     y : ndarray, shape (k,)
         State at the end.
     slopes : ndarray, shape (2, k)
-        Time derivatives of the state at begin and end.
+        Time derivatives of the state at the beginning and the end.
     interpolant : callable
         State as a function of time within the step.
     """
@@ -60,7 +58,7 @@ class Leap:
         Parameters
         ----------
         before : ndarray, shape (k,)
-            State at the begin of the step.
+            State at the beginning of the step.
         velocities : slice
             Indices of the n velocities in the state.
         unit : ndarray, shape (n,)

@@ -66,7 +66,7 @@ class _Scheme:
     series : ndarray, shape (s + 1, s)
         Matrix from Z to the coefficients of Legendre polynomials over the step.
     begin : ndarray, shape (s + 1,)
-        Row from these coefficients to h times the derivative at the begin of the step.
+        Row from these coefficients to h times the derivative at the beginning of the step.
     """
 
     nodes: Array
@@ -103,9 +103,9 @@ class _Polynomial:
     Attributes
     ----------
     t, h : float
-        Begin and length of the step, s.
+        Beginning and length of the step, s.
     y : ndarray, shape (k,)
-        State at the begin.
+        State at the beginning of the step.
     series : ndarray, shape (s + 1, k)
         Legendre coefficients of the increment over the step.
     """
@@ -248,9 +248,7 @@ class Radau:
         return None
 
     def _error_at_begin(self, h: float, series: Array, size: Array) -> float:
-        """Return the relative error from a jump of f between begin and first node, with stiff
-        components damped.
-        """
+        """Return the relative error from a jump of f before the first node, with stiff components damped."""
         missed = self._slope - _SCHEME.begin @ series / h
         damped = (self._inverses(h)[0] @ missed).real * _SCHEME.eigenvalues[0].real
         return _norm(_SCHEME.nodes[0] * damped / size)
@@ -286,8 +284,8 @@ class Radau:
         """
         size = self._atol + self._rtol * np.abs(self.y)
         slope, span = _norm(self._slope / size), self._end - self.t
-        wanted = _BEGINNING * max(_norm(self.y / size), 1.0) / max(slope, _TINY)
-        return min(max(wanted, _FIRST * span), span)
+        length = _BEGINNING * max(_norm(self.y / size), 1.0) / max(slope, _TINY)
+        return min(max(length, _FIRST * span), span)
 
 
 def _error(series: Array) -> float:

@@ -43,8 +43,7 @@ class Curve:
         self.kinks = time.tolist() if table.has_kinks else []
         self.rests = table.interpolation == "cubic" and not self.is_free
         self._holds = table.interpolation == "linear"
-        # SciPy computes the coefficients only: its evaluation of one number takes as long as the remaining
-        # right-hand side.
+        # SciPy computes only the coefficients, because its evaluation of a single number is slow.
         pieces = (
             _lines(time, values)
             if table.interpolation == "linear"

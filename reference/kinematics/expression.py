@@ -1,10 +1,12 @@
 """Expressions of the description, compiled for evaluation with numbers or jets.
 
+A jet is a value with its derivatives.
+
 Compilation inserts everything that is constant during a run: parameters and initial values. A
 conditional on time becomes a switch, and a conditional on state variables becomes a switching
 condition. Both keep their branch between two events, so that no integrator steps over a jump. The
 functions abs, min, max and sign are compiled as conditionals. The function `noevent` exempts its
-argument from event handling: its conditions are evaluated anew at each state.
+argument from event handling: its conditions are evaluated at each state.
 """
 
 from __future__ import annotations
@@ -150,7 +152,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Branch(Choice):
-    """Conditional that compares its operands anew at each state, without an event.
+    """Conditional that compares its operands at each state, without an event.
 
     Its children are the left and right side of the comparison, the value if the comparison is true,
     and the value if it is false.

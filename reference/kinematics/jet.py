@@ -194,8 +194,7 @@ def _quintic(t: Value, t0: Value, t1: Value, s0: Value, s1: Value) -> Value:
     return _add(s0, _multiply(_subtract(s1, s0), profile))
 
 
-# Elementary functions for scalars and for arrays under the names of Python's `math` module. Functions
-# with another name in NumPy are listed as pairs; `sign` and `clip` are added.
+# Elementary functions of `math` for scalars and of NumPy for arrays; some have other names in NumPy.
 _NAMES = ("sin", "cos", "tan", "sqrt", "tanh", "exp", "log")
 _RENAMED = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "pow": "power"}
 _ONE = SimpleNamespace(

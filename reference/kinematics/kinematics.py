@@ -114,7 +114,7 @@ class VectorMotion:
     Attributes
     ----------
     position : ndarray, shape (…, 3, P)
-        Position relative to the posture's datum point, m.
+        Position relative to the posture's datum, a reference point near the mechanism, m.
     jacobian : ndarray, shape (…, n, 3, P)
         Partial derivatives of the position with respect to the coordinates, m/rad or 1.
     velocity : ndarray, shape (…, 3, P)
@@ -230,8 +230,7 @@ class Kinematics:
         T, moving = frames[..., self._last, :, :] @ self._mount, frames[..., 1:, :, :]
         S = moving @ self._generators @ _inverse(moving)
         first = S * qd[..., None, None]
-        # Σ_mn S_m S_n q̇_m q̇_n with each pair in the order of the chain: twice the sum over m before n,
-        # plus the sum over m = n.
+        # Σ_mn S_m S_n q̇_m q̇_n in the order of the chain: twice the sum over m before n, plus that over m = n.
         second = (2.0 * _sum(self._before, first) + first) @ first
         stacked = np.empty((*many, 3 + self.n, 4, self.slots, 4))
         levels = (T, _sum(self._moves, first) @ T, _sum(self._moves, second) @ T)

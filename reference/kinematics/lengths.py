@@ -70,7 +70,7 @@ class Length(Protocol):
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
         """Return the wrenches on the ground and all bodies that do unit work per unit of length, (B, 6).
 
-        Moments refer to the datum point of the posture.
+        Moments refer to the posture's datum, a reference point near the mechanism.
 
         Parameters
         ----------

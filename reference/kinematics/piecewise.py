@@ -32,8 +32,8 @@ class PiecewiseLinear:
     def at(self, t: float, since: float) -> float:
         """Return the value at time t, s, on the linear piece that is active after time `since`, s.
 
-        The piece depends on the begin `since` of the current time segment alone. So an integrator whose
-        stages reach beyond a kink or a jump sees a smooth function.
+        The piece depends on the beginning `since` of the current time segment alone. So an
+        integrator whose stages reach beyond a kink or a jump sees a smooth function.
         """
         margin = _SAME * (self.time[-1] - self.time[0])
         after = int(np.searchsorted(self.time, since + margin, side="right"))

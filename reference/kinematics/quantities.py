@@ -46,7 +46,7 @@ class KinematicState:
         Transforms of the bodies.
     places : VectorMotion
         Motion of the named points, the supports and the points of application of forces, in this order.
-        Positions are relative to the datum point of the posture.
+        Positions are relative to the posture's datum, a reference point near the mechanism.
     x, x_dot, bias : ndarray, shape (…, m)
         Quantities, their time derivatives, and their second time derivatives for q̈ = 0.
     jacobian : ndarray, shape (…, m, n)

@@ -35,11 +35,11 @@ class Segment:
     Attributes
     ----------
     begin : float
-        Begin of the segment, s. Switches up to this time are done; later ones are not, even if a trial
-        step goes beyond them.
+        Beginning of the segment, s. Switches up to this time are done; later ones are not, even if
+        a trial step goes beyond them.
     sides : mapping
-        Truth value of each switching condition by its key. A condition without an entry is evaluated
-        anew in each state.
+        Truth value of each switching condition by its key. A condition without an entry is
+        evaluated in each state.
     """
 
     begin: float

@@ -18,14 +18,13 @@ from ..kinematics.jet import Number
 from ..kinematics.segment import NotVectorisable
 from .gpme import CoordinatePartition, choose_dependent, solve_scaled
 
-# The dependent coordinates are chosen again if the smallest pivot of their Jacobian falls below this fraction
-# of its value at the last choice.
+# Fraction of the pivot at the last choice of dependent coordinates below which the choice is repeated.
 _WORN = 0.5
 
 
 @dataclass(frozen=True)
 class System:
-    """Linear system M q̈ = force + Cᵀ λ and C q̈ = wanted at one time or at many.
+    """Linear system M q̈ = force + Cᵀ λ and C q̈ = rhs at one time or at many.
 
     The right-hand sides have c columns; each yields its own q̈ and λ.
 
@@ -39,7 +38,7 @@ class System:
         Generalised forces minus velocity terms, Q − h.
     C : ndarray, shape (…, m, n)
         Constraint Jacobian.
-    wanted : ndarray, shape (…, m, c)
+    rhs : ndarray, shape (…, m, c)
         Right-hand sides of the constraints at acceleration level.
     """
 
@@ -47,7 +46,7 @@ class System:
     M: Array
     force: Array
     C: Array
-    wanted: Array
+    rhs: Array
 
 
 class Gpme:
@@ -129,23 +128,23 @@ class Gpme:
             If the equations or the Jacobian of the dependent coordinates are singular, or if the
             motion has diverged.
         """
-        basis, rows, wanted = self._independent(system)
-        qdd, partition = self._motion(system, rows, wanted)
+        basis, rows, rhs = self._independent(system)
+        qdd, partition = self._motion(system, rows, rhs)
         return qdd, basis.swapaxes(-2, -1) @ partition.multipliers(rows, system.M @ qdd - system.force)
 
     def _independent(self, system: System) -> tuple[Array, Array, Array]:
         """Return the combination matrix E, and Jacobian E C and right-hand side of the independent equations."""
         _check_finite(system)
         basis = self.choice.basis(system.C)
-        return basis, basis @ system.C, basis @ system.wanted
+        return basis, basis @ system.C, basis @ system.rhs
 
-    def _motion(self, system: System, rows: Array, wanted: Array) -> tuple[Array, CoordinatePartition]:
+    def _motion(self, system: System, rows: Array, rhs: Array) -> tuple[Array, CoordinatePartition]:
         """Return the accelerations for the independent equations, and the coordinate partition that
         was used.
         """
         partition, D, pivot = self._current(rows)
         partition.check(system.t, pivot)
-        return partition.accelerations(system.t, D, system.M, system.force, rows, wanted), partition
+        return partition.accelerations(system.t, D, system.M, system.force, rows, rhs), partition
 
 
 class ReducedGpme(Gpme):
@@ -177,10 +176,10 @@ class ReducedGpme(Gpme):
         partition.require(t, side == self._side)
         return partition.completed(t, basis @ C, (basis @ nu[..., None])[..., 0], qd)
 
-    def _motion(self, system: System, rows: Array, wanted: Array) -> tuple[Array, CoordinatePartition]:
-        """Solve (VᵀMV) q̈_i = Vᵀ(Q − h − M [0; C_d⁻¹ wanted]) for the independent accelerations.
+    def _motion(self, system: System, rows: Array, rhs: Array) -> tuple[Array, CoordinatePartition]:
+        """Solve (VᵀMV) q̈_i = Vᵀ(Q − h − M [0; C_d⁻¹ rhs]) for the independent accelerations.
 
-        The columns of V span the motions that the constraints allow; `wanted` is the right-hand
+        The columns of V span the motions that the constraints allow; `rhs` is the right-hand
         side of the constraints at acceleration level, and C_d is the Jacobian of the dependent
         coordinates.
         """
@@ -190,7 +189,7 @@ class ReducedGpme(Gpme):
         V = np.zeros((*system.M.shape[:-1], len(i)))
         V[..., i, :], V[..., d, :] = np.eye(len(i)), D
         without = np.zeros_like(system.force)
-        without[..., d, :] = partition.solved_for(system.t, rows, wanted)
+        without[..., d, :] = partition.solved_for(system.t, rows, rhs)
         back = V.swapaxes(-2, -1)
         pushed = back @ (system.force - system.M @ without)
         by_rate = solve_scaled(system.t, back @ system.M @ V, pushed, partition.free_names) if len(i) else pushed
@@ -198,7 +197,7 @@ class ReducedGpme(Gpme):
 
 
 class Lagrange(Gpme):
-    """Lagrange multiplier formulation: M q̈ − Cᵀ λ = Q − h and C q̈ = wanted in one system.
+    """Lagrange multiplier formulation: M q̈ − Cᵀ λ = Q − h and C q̈ = rhs in one system.
 
     The system has n + r equations (Krasinskiy 2023, equation (4)).
     """
@@ -207,7 +206,7 @@ class Lagrange(Gpme):
         return self.solve(system)[0]
 
     def solve(self, system: System) -> tuple[Array, Array]:
-        basis, rows, wanted = self._independent(system)
+        basis, rows, rhs = self._independent(system)
         *many, r, n = rows.shape
         scale = 1.0 / np.sqrt(np.diagonal(system.M, axis1=-2, axis2=-1))
         lengths = 1.0 / np.linalg.norm(rows * scale[..., None, :], axis=-1)
@@ -215,7 +214,7 @@ class Lagrange(Gpme):
         A = np.zeros((*many, n + r, n + r))
         A[..., :n, :n] = scale[..., None] * system.M * scale[..., None, :]
         A[..., :n, n:], A[..., n:, :n] = -B.swapaxes(-2, -1), B
-        right = np.concatenate([scale[..., None] * system.force, lengths[..., None] * wanted], axis=-2)
+        right = np.concatenate([scale[..., None] * system.force, lengths[..., None] * rhs], axis=-2)
         names = [*(c.name for c in self._mechanism.coordinates), *self.choice.kept_names]
         solution = solve_scaled(system.t, A, right, names)
         multipliers = basis.swapaxes(-2, -1) @ (lengths[..., None] * solution[..., n:, :])
@@ -223,7 +222,7 @@ class Lagrange(Gpme):
 
 
 def _check_finite(system: System) -> None:
-    if not (np.isfinite(system.force).all() and np.isfinite(system.wanted).all()):
+    if not (np.isfinite(system.force).all() and np.isfinite(system.rhs).all()):
         t = float(np.min(system.t))
         raise SolveError(f"the motion has diverged at t = {t:.9g} s: forces or constraints are not finite")
 

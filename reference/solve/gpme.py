@@ -19,8 +19,7 @@ from ..constraints.redundancy import scaled as _scaled
 from ..kinematics.jet import Number
 
 _ROUNDING = 1e-13  # Smallest pivot of a regular matrix with rows of length 1.
-# Smallest pivot of a regular Jacobian C_d of the dependent coordinates, with rows of length 1. It leaves
-# about six digits of accuracy.
+# Smallest pivot of a regular Jacobian of the dependent coordinates; it leaves about six digits of accuracy.
 _SINGULAR = 1e-10
 _RANK = 1e-8  # Smallest pivot of an independent column, with the rows of C scaled to length 1.
 
@@ -116,20 +115,20 @@ class CoordinatePartition:
         """Return det C_d, the determinant of the columns of the dependent coordinates, shape (…)."""
         return np.asarray(np.linalg.det(C[..., self.dependent]))
 
-    def eliminated(self, C: Array, wanted: Array) -> tuple[Array, Array]:
-        """Return C_d⁻¹ wanted, shape (…, m, c), and the smallest pivot of C_d, shape (…).
+    def eliminated(self, C: Array, rhs: Array) -> tuple[Array, Array]:
+        """Return C_d⁻¹ rhs, shape (…, m, c), and the smallest pivot of C_d, shape (…).
 
         C_d contains the columns of the dependent coordinates in C. The rows of C are scaled to
         length 1, so that the pivot measures the distance of C_d from singularity. It is 1 without
         rows.
         """
         if not C.shape[-2]:
-            return np.zeros_like(wanted), np.ones(C.shape[:-2])
+            return np.zeros_like(rhs), np.ones(C.shape[:-2])
         lengths = np.sqrt(np.einsum("...ij,...ij->...i", C, C))[..., None]
         lengths[lengths == 0] = 1.0
         # LAPACK needs at least one right-hand side, so a column of zeros is added.
-        right = np.zeros((*wanted.shape[:-1], wanted.shape[-1] + 1))
-        right[..., 1:] = wanted
+        right = np.zeros((*rhs.shape[:-1], rhs.shape[-1] + 1))
+        right[..., 1:] = rhs
         solution, pivots = _solved(C[..., self.dependent] / lengths, right / lengths)
         return solution[..., 1:], pivots.min(axis=-1)
 
@@ -158,14 +157,14 @@ class CoordinatePartition:
         if not np.all(regular):
             raise SolveError(self.singular(float(np.min(np.where(regular, np.inf, t)))))
 
-    def solved_for(self, t: Number, C: Array, wanted: Array) -> Array:
-        """Return C_d⁻¹ wanted, shape (…, m, c), with the Jacobian C_d of the dependent coordinates.
+    def solved_for(self, t: Number, C: Array, rhs: Array) -> Array:
+        """Return C_d⁻¹ rhs, shape (…, m, c), with the Jacobian C_d of the dependent coordinates.
 
         Raises
         ------
         SolveError
             If C_d is singular."""
-        solution, pivot = self.eliminated(C, wanted)
+        solution, pivot = self.eliminated(C, rhs)
         self.check(t, pivot)
         return solution
 
@@ -181,8 +180,8 @@ class CoordinatePartition:
         SolveError
             If C_d is singular.
         """
-        whole, wanted = qd.copy(), nu[..., None] - C[..., self.independent] @ qd[..., self.independent, None]
-        whole[..., self.dependent] = self.solved_for(t, C, wanted)[..., 0]
+        whole, rhs = qd.copy(), nu[..., None] - C[..., self.independent] @ qd[..., self.independent, None]
+        whole[..., self.dependent] = self.solved_for(t, C, rhs)[..., 0]
         return whole
 
     def singular(self, t: float) -> str:
@@ -193,8 +192,8 @@ class CoordinatePartition:
             " the motion"
         )
 
-    def accelerations(self, t: Number, D: Array, M: Array, force: Array, C: Array, wanted: Array) -> Array:
-        """Return the accelerations q̈, shape (…, n, c), from Vᵀ(M q̈ − force) = 0 and C q̈ = wanted.
+    def accelerations(self, t: Number, D: Array, M: Array, force: Array, C: Array, rhs: Array) -> Array:
+        """Return the accelerations q̈, shape (…, n, c), from Vᵀ(M q̈ − force) = 0 and C q̈ = rhs.
 
         The columns of V span the motions that the constraints allow. Both equations form one n×n system.
 
@@ -210,7 +209,7 @@ class CoordinatePartition:
             Generalised forces minus velocity terms, Q − h.
         C : ndarray, shape (…, m, n)
             Jacobian of the independent constraint equations.
-        wanted : ndarray, shape (…, m, c)
+        rhs : ndarray, shape (…, m, c)
             Right-hand side γ − 2αΦ̇ − β²Φ with Baumgarte stabilisation.
 
         Raises
@@ -224,7 +223,7 @@ class CoordinatePartition:
         A, b = np.empty_like(M), np.empty_like(force)
         A[..., :free, :] = M[..., i, :] + back @ M[..., d, :]
         b[..., :free, :] = force[..., i, :] + back @ force[..., d, :]
-        A[..., free:, :], b[..., free:, :] = C, wanted
+        A[..., free:, :], b[..., free:, :] = C, rhs
         return scale[..., None] * solve_scaled(t, A * scale[..., None, :], b, self._coordinates)
 
     def multipliers(self, C: Array, effort: Array) -> Array:

@@ -24,8 +24,7 @@ _ASIDE = 0.1  # Largest random displacement towards another configuration: rad, 
 _ANOTHER = 0.1 * _ASIDE  # Smallest distance of another configuration: rad, or relative to the extent.
 _HALVINGS = 8  # Largest number of halvings of a step that does not reduce the constraint values.
 _TINY = 1e-300  # Least denominator, which keeps a quotient finite.
-# Time at which another configuration is searched for, relative to the run: no simple fraction, because a
-# periodic motion could then be back at its initial configuration.
+# Time of the search for another configuration, relative to the run: no simple fraction of a period.
 _LATER = 0.37
 
 
@@ -70,8 +69,8 @@ class Manifold:
 
     def __init__(self, model: ReferenceModel, near: KinematicState, rows: Sequence[int] | None = None) -> None:
         self.model = model
-        wanted = range(len(model.constraints.names)) if rows is None else rows
-        self.rows = np.array([k for k in wanted if model.constraints.orders[k] == 0], dtype=int)
+        candidates = range(len(model.constraints.names)) if rows is None else rows
+        self.rows = np.array([k for k in candidates if model.constraints.orders[k] == 0], dtype=int)
         self.extent, self.unit = units_of_change(model.mechanism, near.posture)
         sizes = model.constraints.sizes(near)
         self._made_of = sizes.C[self.rows]

@@ -113,7 +113,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class _Equations:
-    """Equations of motion without friction, M q̈ + h = Q + Cᵀ λ and C q̈ = wanted, in one state or
+    """Equations of motion without friction, M q̈ + h = Q + Cᵀ λ and C q̈ = rhs, in one state or
     in many.
     """
 
@@ -121,11 +121,11 @@ class _Equations:
     h: Array
     Q: Array
     rows: Rows
-    wanted: Array
+    rhs: Array
 
     def system(self, t: Number) -> System:
         """Return the linear system for the accelerations without friction."""
-        return System(t, self.M, (self.Q - self.h)[..., None], self.rows.C, self.wanted[..., None])
+        return System(t, self.M, (self.Q - self.h)[..., None], self.rows.C, self.rhs[..., None])
 
 
 @dataclass(frozen=True)
@@ -207,8 +207,8 @@ class ReferenceModel:
         Parameters
         ----------
         segment : Segment, optional
-            Current time segment. By default it begins at t, and each condition has its truth value
-            at the state.
+            Current time segment. By default the segment begins at t, and each condition has its
+            truth value at the state.
         lag : ndarray, optional
             States of the input filters, see `KinematicState`; zero by default.
         """
@@ -328,10 +328,10 @@ class ReferenceModel:
         Q, rows = self.forces(state).total, self.constraints(state)
         alpha, beta, kappa = self._feedback
         if reduced:
-            wanted = rows.gamma + kappa**2 * rows.Phi
+            rhs = rows.gamma + kappa**2 * rows.Phi
         else:
-            wanted = rows.gamma - 2 * alpha * rows.Phi_dot - beta**2 * rows.Phi
-        return _Equations(M, h, Q, rows, wanted)
+            rhs = rows.gamma - 2 * alpha * rows.Phi_dot - beta**2 * rows.Phi
+        return _Equations(M, h, Q, rows, rhs)
 
     def consistent(self, state: KinematicState, form: Gpme) -> KinematicState:
         """Return a state whose dependent velocities fulfil the constraints, as its formulation requires.
@@ -360,9 +360,9 @@ class ReferenceModel:
         M, C, units, many = given.M, given.rows.C, self.friction.units, state.q.shape[:-1]
         force = np.zeros((*state.q.shape, 1 + units.shape[1]))
         force[..., 0], force[..., 1:] = given.Q - given.h, units
-        wanted = np.zeros((*given.wanted.shape, 1 + units.shape[1]))
-        wanted[..., 0] = given.wanted
-        qdd, multipliers = form.solve(System(state.t, M, force, C, wanted))
+        rhs = np.zeros((*given.rhs.shape, 1 + units.shape[1]))
+        rhs[..., 0] = given.rhs
+        qdd, multipliers = form.solve(System(state.t, M, force, C, rhs))
         contacts = form.choice.drives.contacts(C, M @ qdd - force, multipliers)
         bristles = self.friction.bristles(state.qd, np.zeros((*many, units.shape[1])) if z is None else z)
         loads = self._friction_loads.affine(state.posture, self.forces.wrenches(state))
@@ -438,8 +438,8 @@ def _outputs(mechanism: Mechanism, reader: ExpressionCompiler) -> dict[str, Comp
     """Return the compiled output expressions of the description by their names."""
     chain = mechanism.chain
     return {
-        name: reader.reading(f"output {name}", chain.expression(wanted.expression), eventful=False)
-        for name, wanted in chain.outputs.expressions.items()
+        name: reader.reading(f"output {name}", chain.expression(output.expression), eventful=False)
+        for name, output in chain.outputs.expressions.items()
     }
 
 

@@ -23,8 +23,7 @@ from .gpme import choose_dependent, dependent_indices
 from .manifold import Manifold
 from .model import ReferenceModel, Start
 
-# A constraint row counts as zero if its length, relative to its terms, is below this multiple of the error
-# of the coordinates.
+# Factor between the error of the coordinates and the relative length of a row that counts as zero.
 _MARGIN = 10.0
 
 
