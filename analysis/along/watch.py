@@ -27,8 +27,7 @@ _SHRINKING = 15  # number of successive non-increasing steps that count as shrin
 _SHRUNK = 1e-5  # step size that counts as shrunk, relative to the longest step
 _POINTS = 1000  # minimum number of checks of redundant constraints in a run
 _FALLING = 0.3  # smallest singular value (relative to its maximum) below which its minimum is sought
-# Change of the constraint Jacobian in a step, relative to the sum of the smallest singular values at both ends,
-# below which the Jacobian cannot become singular within the step.
+# Change of the Jacobian in a step, relative to both smallest singular values, that excludes a singular position.
 _TURNED = 0.7
 _FASTEST = 3e8  # rate above which a motion counts as diverged, rad/s or m/s
 _EDGE = 1e-3  # distance from the ends of a step for one-sided differences, relative to the step
