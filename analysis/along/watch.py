@@ -358,15 +358,12 @@ class SingularityMonitor:
         if not missed:
             return (
                 f"the constraint equations {names} become singular; the integrator cannot pass this position,"
-                " although"
-                f" they can be fulfilled later; {_near_singular([state.t])}: change the dimensions, add a"
-                " constraint"
-                " that makes the motion unique, or end the run earlier"
+                f" although they can be fulfilled later; {_near_singular([state.t])}: change the dimensions,"
+                " add a constraint that makes the motion unique, or end the run earlier"
             )
         return (
             f"the constraint equations {names} become singular, at the limit of the joints' motion{missed};"
-            " change the"
-            " prescribed motion, or the dimensions"
+            " change the prescribed motion, or the dimensions"
         )
 
     def _missed(self, state: KinematicState, t: float) -> str:
@@ -393,8 +390,7 @@ def branch_lost(singular: Singular) -> str:
     return (
         f"the motion cannot be continued across t = {singular.t:.9g} s: the constraint equations"
         f" {', '.join(singular.constraints)} are linearly dependent there, and the velocities would jump to"
-        " another"
-        " branch; change the dimensions, add a constraint, or end the run earlier"
+        " another branch; change the dimensions, add a constraint, or end the run earlier"
     )
 
 
