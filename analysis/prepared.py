@@ -41,7 +41,7 @@ class Prepared:
     program : Program
         Equations with linear solves and a fixed partition, as in the Modelica source.
     native_program : Program
-        Equations for the generated C code. A partition "auto" is chosen anew in each state, and
+        Equations for the generated C code. A partition "auto" is chosen in every state, and
         accelerations use recursion over the bodies if that is cheaper.
     accelerations : str
         Method by which the native FMU computes accelerations; "" if there is no choice.
@@ -100,9 +100,7 @@ class Prepared:
 
     @property
     def chooses(self) -> bool:
-        """Whether the native FMU has constraints and chooses its dependent coordinates anew in each
-        state.
-        """
+        """Whether the native FMU has constraints and chooses its dependent coordinates in every state."""
         items = (getattr(item, "system", item) for item in self.native_program.items)
         return any(isinstance(item, ConstrainedSolve) and item.ratios is None for item in items)
 

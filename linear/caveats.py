@@ -32,11 +32,10 @@ def refuse_other_rank(model: Prepared, point: OperatingPoint) -> None:
     found = model.problem.rank_at(point.t, *_coordinates(model, point))
     if found.rank != model.solvability.rank:
         raise SolveError(
-            f"no linear model at t = {point.t:.9g} s: the constraint equations have rank {found.rank} there and"
-            f" {model.solvability.rank} initially; their smallest nonzero singular value is"
-            f" {found.smallest:.2g}, the"
-            f" largest one that counts as zero {found.largest:.2g}. The configuration is singular: choose"
-            " another state"
+            f"no linear model at t = {point.t:.9g} s: the constraint equations have rank {found.rank} there"
+            f" and {model.solvability.rank} initially; their smallest nonzero singular value is"
+            f" {found.smallest:.2g}, the largest one that counts as zero {found.largest:.2g}. The"
+            " configuration is singular: choose another state"
         )
 
 
@@ -94,8 +93,7 @@ def _violations(model: Prepared, rows: tuple[Residual, Residual]) -> Iterator[st
     if off:
         yield (
             f"the state violates constraints, {_some(off)}: the model describes motions with constant"
-            " violation, and"
-            " constraint stabilisation moves the mechanism away from this state"
+            " violation, and constraint stabilisation moves the mechanism away from this state"
         )
 
 

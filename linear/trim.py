@@ -107,6 +107,5 @@ def _unbalanced(model: Prepared, inputs: Sequence[str], worst: int, left: float)
     unit = "" if worst >= n else f" {coordinates[worst].unit}/s2"
     return (
         f"no steady state found in {_ITERATIONS} steps with the inputs {', '.join(inputs)}: the residual of"
-        f" {what} is"
-        f" {left:.3g}{unit}; unlock joints in statics.locked, or add an input that acts on {what}"
+        f" {what} is {left:.3g}{unit}; unlock joints in statics.locked, or add an input that acts on {what}"
     )

@@ -15,8 +15,7 @@ from .remark import Remark
 _LARGEST = 5.0  # largest plausible radius of gyration, relative to the mechanism's extent
 _SMALLEST = 1e-3  # smallest plausible radius of gyration, relative to the body's own size
 _ROUNDING = 1e-9  # relative radius of gyration below which a body is a point mass
-# Implausible ratio of a length to the next smaller one; confusion of mm and m causes a ratio of
-# 1,000.
+# Implausible ratio of a length to the next smaller one; confusion of mm and m causes a ratio of 1,000.
 _APART = 200.0
 _LONGEST = 10.0  # length below which a value in metres is always plausible, m
 

@@ -91,11 +91,11 @@ def fmu_attempts(
         name = f"fmu-{fmu.backend.name}"
         given = (magnitudes, inputs, progress)
         yield _attempt(model, f"{name}-me", tolerance, partial(fmu_run, model, fmu, "me", *given))
-        granted = max(tolerance, fmu.backend.tolerance)
+        admissible = max(tolerance, fmu.backend.tolerance)
         if fmu.refused:
-            yield Attempt(f"{name}-cs", granted, None, fmu.refused)
+            yield Attempt(f"{name}-cs", admissible, None, fmu.refused)
             continue
-        yield _attempt(model, f"{name}-cs", granted, partial(fmu_run, model, fmu, "cs", *given))
+        yield _attempt(model, f"{name}-cs", admissible, partial(fmu_run, model, fmu, "cs", *given))
 
 
 def solver_tolerance(wanted: float, mode: runs.Mode) -> float:

@@ -90,7 +90,7 @@ class CompiledModel:
         try:
             return self._model.simulate(t=span, dt=dt, config=config, params=dict(parameters))
         except rumoca.RumocaError as error:
-            raise SolveError(f"modelica-rumoca: {error}") from None
+            raise SolveError(f"modelica-rumoca failed: {error}") from None
 
 
 def _rumoca() -> Any:

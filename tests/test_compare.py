@@ -78,7 +78,7 @@ def test_scale_is_taken_over_the_compared_horizon() -> None:
     result = compare(reference, run(time=short, angle=wave(short) + 2e-3), UNITS, 1e-2)
     assert result.rel_error["angle"] == pytest.approx(1e-3, rel=1e-9)
     assert result.horizon == pytest.approx(1.0)
-    assert result.note == "compared over 1 s of 2 s"
+    assert result.note == "compared over 1 s of the full 2 s"
 
 
 def test_a_run_that_stops_early_can_be_made_to_fail() -> None:
@@ -209,17 +209,17 @@ def test_a_violation_that_is_not_finite_fails() -> None:
 def test_signals_that_only_one_of_two_has_can_be_made_to_fail() -> None:
     """Whichever of the two lacks them; the note says which."""
     both, one = run(angle=wave(TIME), x=wave(TIME)), run(angle=wave(TIME))
-    for first, second, whose in ((both, one, "the run's"), (one, both, "the reference's")):
+    for first, second, whose in ((both, one, "the run"), (one, both, "the reference")):
         assert compare(first, second, UNITS, 1.0).ok
         result = compare(first, second, UNITS, 1.0, complete=True)
-        assert not result.ok and result.note == f"not among {whose} signals: x"
+        assert not result.ok and result.note == f"signals missing from {whose}: x"
 
 
 def test_missing_signals_are_named() -> None:
     """Signals that a run does not have are not silently left out."""
     reference = run(angle=wave(TIME), **{f"force{k}": TIME for k in range(6)})
     result = compare(reference, run(angle=wave(TIME)), UNITS, 1e-9)
-    assert result.note == "not among the run's signals: force0, force1, force2, force3 and 2 more"
+    assert result.note == "signals missing from the run: force0, force1, force2, force3 and 2 more"
 
 
 @pytest.mark.parametrize(

@@ -268,7 +268,9 @@ def test_a_row_that_opens_stops_the_run() -> None:
     """Two rows that agree until an angle is passed: the run ends there, within a step, with name and residual."""
     extra = "0.1*(upper.angle - 0.5) if upper.angle > 0.5 else 0"
     rows = {"still": "E.x - start(E.x)", "other": f"2*(E.x - start(E.x)) + ({extra})"}
-    with pytest.raises(SolveError, match=r"other: left out .* at t = 0\.\d+ s its positions are open by \d"):
+    with pytest.raises(
+        SolveError, match=r"other: omitted as redundant.* at t = 0\.\d+ s its positions are violated by \d"
+    ):
         simulate(_arm(rows, output_step=0.5, violation=1e-5))
 
 

@@ -30,8 +30,7 @@ _SAMPLES = 25  # number of sampled instants of the run
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
 _CANCELLED = 1e-8  # lower bound of an expression's scale, relative to the sum of the magnitudes of its terms
 _LEFT = 1e-4  # lower bound of a position or velocity scale, relative to the effect of the unbalanced forces
-# Relative displacement of coordinates that yields lower bounds of scales, far above rounding
-# errors.
+# Relative displacement of coordinates, far above rounding errors, that yields lower bounds of the signals' scales.
 _SHAKEN = 1e-6
 
 

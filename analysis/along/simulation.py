@@ -72,7 +72,7 @@ def simulate(
     Parameters
     ----------
     problem : InitialValueProblem
-        Equations, initial state and inputs. Dependent coordinates "auto" are chosen anew in each state;
+        Equations, initial state and inputs. Dependent coordinates "auto" are chosen in every state;
         with `gpme_reduced`, they are chosen once in the initial state.
     settings : RunSettings
         Solver, times and signals.

@@ -27,8 +27,7 @@ _SHRINKING = 15  # number of successive non-increasing steps that count as shrin
 _SHRUNK = 1e-5  # step size that counts as shrunk, relative to the longest step
 _POINTS = 1000  # minimum number of checks of redundant constraints in a run
 _FALLING = 0.3  # smallest singular value (relative to its maximum) below which its minimum is sought
-# Change of the constraint Jacobian in a step, relative to the sum of the smallest singular values at both ends,
-# below which the Jacobian cannot become singular within the step.
+# Change of the Jacobian in a step, relative to both smallest singular values, that excludes a singular position.
 _TURNED = 0.7
 _FASTEST = 3e8  # rate above which a motion counts as diverged, rad/s or m/s
 _EDGE = 1e-3  # distance from the ends of a step for one-sided differences, relative to the step
@@ -359,15 +358,12 @@ class SingularityMonitor:
         if not missed:
             return (
                 f"the constraint equations {names} become singular; the integrator cannot pass this position,"
-                " although"
-                f" they can be fulfilled later; {_near_singular([state.t])}: change the dimensions, add a"
-                " constraint"
-                " that makes the motion unique, or end the run earlier"
+                f" although they can be fulfilled later; {_near_singular([state.t])}: change the dimensions,"
+                " add a constraint that makes the motion unique, or end the run earlier"
             )
         return (
             f"the constraint equations {names} become singular, at the limit of the joints' motion{missed};"
-            " change the"
-            " prescribed motion, or the dimensions"
+            " change the prescribed motion, or the dimensions"
         )
 
     def _missed(self, state: KinematicState, t: float) -> str:
@@ -394,8 +390,7 @@ def branch_lost(singular: Singular) -> str:
     return (
         f"the motion cannot be continued across t = {singular.t:.9g} s: the constraint equations"
         f" {', '.join(singular.constraints)} are linearly dependent there, and the velocities would jump to"
-        " another"
-        " branch; change the dimensions, add a constraint, or end the run earlier"
+        " another branch; change the dimensions, add a constraint, or end the run earlier"
     )
 
 

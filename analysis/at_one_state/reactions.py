@@ -209,8 +209,8 @@ def _cross_check(by_qr: tuple[Verdict, ...], by_svd: tuple[Verdict, ...], rank: 
     differing = [a.name for a, b in zip(by_qr, by_svd, strict=True) if a != b]
     if differing:
         raise SolveError(
-            f"whether the reactions of {', '.join(differing)} are unique cannot be decided: QR decomposition and"
-            f" singular values disagree; {rank.smallest:.2g} counts as a nonzero singular value,"
-            f" {rank.largest:.2g} as"
-            " zero; change the initial position, which is close to a singular one, or the dimensions"
+            f"whether the reactions of {', '.join(differing)} are unique cannot be decided: QR decomposition"
+            f" and singular values disagree; {rank.smallest:.2g} counts as a nonzero singular value,"
+            f" {rank.largest:.2g} as zero; change the initial position, which is close to a singular one, or"
+            " the dimensions"
         )

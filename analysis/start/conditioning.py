@@ -153,10 +153,8 @@ def _far(mechanism: Mechanism, frames: Array, b: int, body: Body) -> Iterator[Pr
         yield Problem(
             f"{_table(mechanism, body)}.com",
             f"the centre of mass of the link's subtree is {np.linalg.norm(moment) / mass:.3g} m from the"
-            " link's own"
-            " frame, which moves freely; this distance leaves fewer than nine reliable digits of"
-            " accelerations: move"
-            " the frame closer to the centre of mass",
+            " link's own frame, which moves freely; this distance leaves fewer than nine reliable digits of"
+            " accelerations: move the frame closer to the centre of mass",
         )
 
 

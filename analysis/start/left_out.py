@@ -48,10 +48,8 @@ class Opening:
     def __str__(self) -> str:
         return (
             f"{', '.join(self.names)}: omitted as redundant, but at t = {self.t:.9g} s its {self.what} are"
-            " violated by"
-            f" {self.residual:.3g}; remove the contradicting constraint, or start in a position where the"
-            " constraint"
-            " equations are independent"
+            f" violated by {self.residual:.3g}; remove the contradicting constraint, or start in a position"
+            " where the constraint equations are independent"
         )
 
 

@@ -200,8 +200,7 @@ def _contradiction(model: ReferenceModel, choice: RowChoice, opened: Opening) ->
     if set(names) == set(opened.names) and len(names) == sum(1 for group in groups if set(group) & set(names)):
         return (
             f"no joint can change {', '.join(names)}, whose {opened.what} are violated {at}; remove the"
-            " constraint,"
-            " change its target, or add a joint that fulfils it"
+            " constraint, change its target, or add a joint that fulfils it"
         )
     return (
         f"the constraint equations {', '.join(names)} are linearly dependent and contradict each other in their"

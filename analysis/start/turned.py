@@ -44,9 +44,8 @@ def check_turned(mechanism: Mechanism, q: Array) -> None:
     if wrong:
         raise SolveError(
             f"{'; '.join(wrong)} against each other at the start; expected less than 1.57 rad (90°), because"
-            " beyond"
-            " this angle the closure pulls them to half a turn: rotate frame a or b by its rpy, or choose initial"
-            " positions closer to the closed loop"
+            " beyond this angle the closure pulls them to half a turn: rotate frame a or b by its rpy, or"
+            " choose initial positions closer to the closed loop"
         )
 
 

@@ -20,8 +20,8 @@ from ..expressions.setting import Setting
 from ..expressions.state import State
 from .rows import Equation, Wrench, by_wrenches
 
-# Condition `x` is the component of ρ along the x axis of frame a. Condition `zy` is the cosine between the
-# z axis of frame a and the y axis of frame b.
+# The closure condition `x` is the component of ρ along the x axis of frame a.
+# The closure condition `zy` is the cosine between the z axis of frame a and the y axis of frame b.
 CONDITIONS: Mapping[str, tuple[str, ...]] = {
     "revolute": ("x", "y", "z", "xz", "yz"),
     "prismatic": ("x", "y", "zy", "xz", "yx"),

@@ -217,7 +217,7 @@ class Solver:
         size = max(float(np.linalg.norm(tau)), _NO_EFFORT)
         if not np.linalg.norm(left(tau)[0]) <= _CLOSED * size:
             raise SolveError(
-                f"friction locks the mechanism at t = {found.state.t:.9g} s: no effort solves the equations"
+                f"friction locks the mechanism at t = {found.state.t:.9g} s: the equations have no solution"
             )
         return tau
 

@@ -171,7 +171,7 @@ class Language:
                 return self._call(function, arguments)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self._choice(test, self._node(body), self._node(orelse))
-        raise ValueError(f"cannot read {ast.unparse(node)!r}")
+        raise ValueError(f"expected an expression of the description, got {ast.unparse(node)!r}")
 
     def _name(self, name: str) -> Expression:
         if name in self.parameters:
@@ -232,7 +232,7 @@ class Language:
                     sign = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(ops[k])]
                     then = self._kink(sign, sides[k], sides[k + 1], then, other)
                 return then
-        raise ValueError(f"cannot read the condition {ast.unparse(test)!r}")
+        raise ValueError(f"expected a condition of the description, got {ast.unparse(test)!r}")
 
     def _kink(
         self, sign: str, left: Expression, right: Expression, then: Expression, other: Expression

@@ -243,7 +243,7 @@ class Run:
         recent = [event for event in self._events if event.t > t - 1.0]
         if len(recent) > _MOST_EVENTS:
             raise SolveError(
-                f"more than {_MOST_EVENTS} events per second up to t = {t:.9g} s, the last by {recent[-1].label}"
+                f"more than {_MOST_EVENTS} events within 1 s up to t = {t:.9g} s; last event: {recent[-1].label}"
             )
         return {**last, **kept}
 

@@ -294,16 +294,16 @@ def _note(reference: Trajectory, run: Trajectory, grid: CommonGrid) -> str:
     notes = [run.note] if run.note else []
     span, full = float(grid.time[-1] - grid.time[0]), float(reference.time[-1] - reference.time[0])
     if not covers(span, full):
-        notes.append(f"compared over {span:.6g} s of {full:.6g} s")
+        notes.append(f"compared over {span:.6g} s of the full {full:.6g} s")
     if grid.interpolated:
         notes.append("output times differ, interpolated by a cubic spline")
-    for whose, other, first in (("the run's", run, reference), ("the reference's", reference, run)):
+    for where, other, first in (("the run", run, reference), ("the reference", reference, run)):
         missing = [name for name in first.signals if name not in other.signals]
         if missing:
-            notes.append(f"not among {whose} signals: {listed(missing)}")
+            notes.append(f"signals missing from {where}: {listed(missing)}")
     broken = [name for name in grid.run if not np.all(np.isfinite(grid.run[name]))]
     if broken:
-        notes.append(f"not finite: {listed(broken)}")
+        notes.append(f"signals with values that are not finite: {listed(broken)}")
     return "; ".join(notes)
 
 

@@ -46,10 +46,10 @@ def consistency(model: Prepared, found: Residuals) -> Finding:
     if not found.names:
         return Finding(True, "There are no constraints.")
     declared = f" Declared initial violations: {'; '.join(allowed)}." if allowed else ""
-    others = "All other constraints" if allowed else "All constraints"
+    others = "All other" if allowed else "All"
     always = " at every output time" if len(found.time) > 1 else " as well"
     kept = f" Redundant constraints are fulfilled{always}." if _redundant(model) else ""
-    return Finding(True, f"{others} are fulfilled at t = 0.{declared}{kept}")
+    return Finding(True, f"{others} constraints are fulfilled at t = 0.{declared}{kept}")
 
 
 def start_consistency(model: Prepared) -> Finding:

@@ -11,8 +11,7 @@ import numpy as np
 from ...core.trajectory import Array, Magnitude
 
 VIOLATIONS = frozenset({"violation_position", "violation_velocity"})  # signals whose exact value is zero
-# Lower bounds of a signal's scale, relative to three natural scales: its own, the largest of its unit in its link,
-# and the largest of its unit in the mechanism.
+# Lower bounds of a scale, relative to the signal's own natural scale and the largest in its link and mechanism.
 OWN, LINK, MACHINE = 0.1, 1e-2, 1e-3
 PLACE = 1e-7  # lower bound of a position's scale, relative to its distance from zero
 _OFFSET = 1e-2  # lower bound of a scale without natural scales, relative to the largest value

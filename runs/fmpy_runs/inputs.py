@@ -182,10 +182,8 @@ def _column_problems(where: str, header: Sequence[str], names: Sequence[str]) ->
     expected, got = ", ".join(("time", *names)), ", ".join(header)[:200] or "nothing"
     missing = [name for name in names if name not in header]
     unknown = [name for name in header if name not in names and name.lower() != "time"]
-    text = f"expected the columns {expected}, got {got}"
-    return [Problem(where, f"{text}: {name} is missing") for name in missing] + [
-        Problem(where, f"{text}: the model has no input {name}") for name in unknown
-    ]
+    faults = [f"{name} is missing" for name in missing] + [f"the model has no input {name}" for name in unknown]
+    return [Problem(where, f"expected the columns {expected}, got {got}: {fault}") for fault in faults]
 
 
 def _value_problems(name: str, column: Masked) -> list[Problem]:
@@ -207,11 +205,13 @@ def _time_problems(column: Masked, stop: float) -> list[Problem]:
         problems.append(Problem("column time", f"expected times from 0 to {stop:.9g} s at least, got {span}"))
     steps = np.diff(time)
     if np.any(steps < 0):
-        row = int(np.argmax(steps < 0))
-        text = f"expected times that do not decrease, got {time[row + 1]:.9g} s after {time[row]:.9g} s"
-        problems.append(Problem("column time", f"{text} in row {row + 2}"))
+        row = int(np.argmax(steps < 0)) + 1
+        order = f"{time[row]:.9g} s after {time[row - 1]:.9g} s"
+        problems.append(
+            Problem("column time", f"expected times that do not decrease, got {order} in row {row + 1}")
+        )
     thrice = np.flatnonzero((steps[:-1] == 0) & (steps[1:] == 0))
     if len(thrice):
-        text = f"expected an instant once, or twice for a jump, got {time[thrice[0]]:.9g} s three times"
-        problems.append(Problem("column time", f"{text} in row {thrice[0] + 3}"))
+        found = f"{time[thrice[0]]:.9g} s three times in row {thrice[0] + 3}"
+        problems.append(Problem("column time", f"expected an instant once, or twice for a jump, got {found}"))
     return problems

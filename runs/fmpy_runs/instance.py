@@ -122,7 +122,7 @@ class Instance:
             return call()
         except FMICallException as error:
             said = self._messages[-1] if self._messages else str(error)
-            raise SolveError(f"fmu-native at t = {self._now:.9g} s: {said}") from None
+            raise SolveError(f"fmu-native failed at t = {self._now:.9g} s: {said}") from None
 
     def _start(self, t: float) -> None:
         if not self._fresh:

@@ -31,8 +31,8 @@ from .opening import check_variables, logger, read_fmu
 Mode = Literal["me", "cs"]
 _MODES = {"me": "ModelExchange", "cs": "CoSimulation"}
 _COUNTERS = ("solver_evaluations", "solver_steps")
-# FMPy limits its solver to 500 steps per output interval, too few for stiff beams with a tight tolerance. Substeps
-# raise the limit; as they cost time, their number is increased only after a failure.
+# FMPy limits its solver to 500 steps per output interval, which is too few for stiff beams with a tight tolerance.
+# Substeps of the output interval raise FMPy's step limit. They cost time, so only a failed run gets more substeps.
 _SUBSTEPS, _MORE = 10, 10
 _TOO_FEW = "mxstep steps taken"
 _REAL = ("Real", "Float64")
@@ -253,6 +253,6 @@ def _setting(path: Path, experiment: Any, name: str, default: float) -> float:
     except ValueError:
         number = math.nan
     if not 0.0 < number < math.inf:
-        problem = Problem(f"DefaultExperiment.{name}", f"is {text!r}, expected a number > 0")
+        problem = Problem(f"DefaultExperiment.{name}", f"expected a number greater than 0, got {text!r}")
         raise DescriptionError(str(path), [problem])
     return number
