@@ -166,8 +166,10 @@ def test_accumulated_times_are_the_same_times() -> None:
 @pytest.mark.parametrize("fault", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("where", ["reference", "run"])
 @pytest.mark.parametrize("step", [1, 3])
-def test_what_is_not_finite_fails(fault: float, where: str, step: int) -> None:
-    """One bad sample makes the error infinite and the run fail, whoever has it and whatever the grid."""
+def test_samples_that_are_not_finite_fail(fault: float, where: str, step: int) -> None:
+    """A single NaN or infinite sample makes the error infinite and fails the run, on any grid and
+    in either run.
+    """
     broken = wave(TIME)
     broken[33] = fault
     good = run("good", TIME[::step], angle=wave(TIME[::step]), x=TIME[::step])
@@ -385,8 +387,8 @@ def test_a_row_of_velocities_that_opens_is_named() -> None:
     assert holds.text.startswith("reference: constraints are violated from t = 0.1 s on, by up to 1 per s (task);")
 
 
-def test_a_row_left_out_that_opens_is_named_with_its_time() -> None:
-    """Redundant at the start, demanded to differ later: the residual of the row that is left out says so."""
+def test_violated_redundant_constraint_is_named_with_its_time() -> None:
+    """A constraint that is redundant at first and violated later is reported by its residual."""
     model = arm("arm.angle + 0.3")
     _, _, lacking, run = judged(model)
     spare = replace(model, solvability=replace(model.solvability, independent=()))
@@ -410,7 +412,11 @@ def test_no_constraints() -> None:
     ("tolerance", "asked", "expected"),
     [(1e-9, None, 1e-6), (1e-6, None, 1e-4), (1e-3, None, 1e-2), (1e-3, 1e-6, 1e-6), (1e-9, 1e-3, 1e-3)],
 )
-def test_what_runs_are_held_to(tmp_path: Path, tolerance: float, asked: float | None, expected: float) -> None:
-    """What was asked for, or what solvers of the description's tolerance can keep, but 1 % of a signal at most."""
+def test_tolerance_of_the_comparison(
+    tmp_path: Path, tolerance: float, asked: float | None, expected: float
+) -> None:
+    """The tolerance is the requested one, or that which solvers can achieve, but at most 1 % of a
+    signal.
+    """
     options = RunOptions(tmp_path, tolerance=asked)
     assert granted(arm(tolerance=tolerance), options) == pytest.approx(expected)

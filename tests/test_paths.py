@@ -43,8 +43,10 @@ def _target(kind: str) -> Target:
 
 
 @pytest.mark.parametrize("kind", PROFILES)
-def test_rows(kind: str) -> None:
-    """Their levels are derivatives of each other, and both derivations agree, in every phase and after the end."""
+def test_levels_of_path_constraints(kind: str) -> None:
+    """The levels are time derivatives of each other, and both derivations agree in every phase and
+    after the end.
+    """
     data, rng = arm(programmed=[{"name": "line", "path": _path(kind)}]), np.random.default_rng(1)
     for t in (0.05, 0.3, 0.63, 0.95, 1.45, 3.0):
         check_levels(mechanism_of(data), rng, t)
@@ -189,8 +191,10 @@ def test_target_of_a_path() -> None:
     assert np.abs(target - actual).max() > 1e-3
 
 
-def test_target_leaves_out_what_has_none() -> None:
-    """Constraints on coordinates, velocities or two points do not give a target; where none exists it is NaN."""
+def test_target_exists_for_path_constraints_only() -> None:
+    """Constraints on coordinates, velocities or two points have no target; without any target the
+    signal is NaN.
+    """
     points = {name: {"link": "lower", "position": [x, 0.0, 0.0]} for name, x in (("E", 0.8), ("F", 0.4))}
     for text, order, expected in (
         ("lower.angle - 0.9", 0, set()),

@@ -181,8 +181,8 @@ def test_own_system_needs_no_ziglang(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert (found.command, found.version) == ((str(compiler), "-O1"), "a compiler, version 1")
 
 
-def test_own_platform_is_as_fmpy_has_it() -> None:
-    """The folder of this machine's library is where FMPy looks for it."""
+def test_own_platform_is_that_of_fmpy() -> None:
+    """The library's folder for this machine is the folder that FMPy reads."""
     assert here("2.0") == Platform(fmpy.platform, (fmpy.platform_tuple,))
     assert here("3.0") == Platform(fmpy.platform_tuple, (fmpy.platform_tuple,))
 

@@ -163,12 +163,8 @@ def _loads_with(data: dict[str, Any], **constraints: Any) -> Array:
     return np.array([*loads.values(), *closures.values()])
 
 
-def test_unique_loads_do_not_depend_on_what_is_left_out() -> None:
-    """Elimination and least norm give the same loads in all unique components.
-
-    Here in the others, too: in joint coordinates the cut joint's row along the line acts on nothing that moves, so
-    that the tree joint bears the whole weight.
-    """
+def test_unique_loads_are_independent_of_removed_equations() -> None:
+    """Elimination and least-norm multipliers yield equal loads in all unique components."""
     data = door("spherical", "spherical", velocity=[1.0, 0.0, 0.0])
     found = lost(found_for(data))
     a, b = (_loads_with(data, redundant=choice) for choice in ("auto", "minimum_norm"))

@@ -189,8 +189,8 @@ def test_runs_agree(compile_data: CompileData) -> None:
     assert Signal("value", model.signals["reach"].origin) == model.signals["reach"]
 
 
-def test_scales_of_what_does_not_move() -> None:
-    """In equilibrium: nothing is measured by its own rounding."""
+def test_scales_of_signals_in_equilibrium() -> None:
+    """In equilibrium, no signal is compared on the scale of its own rounding errors."""
     rest = arm(damping=1.0, simulation={"stop": 0.2, "output_step": 0.01})
     rest["links"][0]["joint"] |= {"stiffness": 400.0}
     rest["links"][1]["joint"] = {"type": "spherical", "stiffness": [80.0] * 3, "damping": [1.0] * 3}

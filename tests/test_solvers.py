@@ -193,8 +193,10 @@ def test_solution_whatever_the_scales(libraries: dict[str, Path], n: int) -> Non
 
 
 @pytest.mark.parametrize("n", [1, 2, 6, 18])
-def test_what_is_not_positive_is_refused(libraries: dict[str, Path], n: int) -> None:
-    """Rank n − 1 within rounding, by the unknown that depends on those before it; negative; not finite."""
+def test_indefinite_matrices_are_rejected(libraries: dict[str, Path], n: int) -> None:
+    """Rank n − 1 within rounding is reported by the dependent unknown; negative and infinite
+    matrices are rejected.
+    """
     rng = np.random.default_rng(n)
     scale = 10.0 ** rng.uniform(-6, 6, n)
     root = rng.normal(size=(n, max(n - 1, 1))) * (n > 1)

@@ -95,8 +95,10 @@ def finished(swing: Path) -> gp.Sweep:
     return gp.sweep(gp.load(swing), SETTINGS, ASKED, swing.parent / "out", samples=8, scheduler="here")
 
 
-def test_each_run_is_one_of_its_own(finished: gp.Sweep) -> None:
-    """The FMU of the sweep, run alone by FMPy with a row's values: the same bits in table and array file."""
+def test_runs_are_reproducible_outside_the_sweep(finished: gp.Sweep) -> None:
+    """A single FMPy run of the sweep's FMU with a row's values agrees bit by bit with table and
+    array file.
+    """
     (fmu,) = finished.folder.glob("fmu/*/Swing.fmu")
     table, data = finished.table, finished.data
     assert table["run"].tolist() == list(range(16)) and set(table["load"]) == {0.5, 2.0}
@@ -234,8 +236,10 @@ def test_wrong_sweeps(swing: Path, settings: list[str], asked: list[str], said: 
     assert not (swing.parent / "wrong").exists()
 
 
-def test_everything_wrong_is_said_at_once(swing: Path) -> None:
-    """Arguments by themselves; then keys and signals, which need the model."""
+def test_all_errors_are_reported_together(swing: Path) -> None:
+    """Errors of the arguments are reported first, then those of keys and signals, which require
+    the model.
+    """
     wrong = {"samples": 0, "sampler": "halton", "seed": -1, "scheduler": "farm"}
     with pytest.raises(DescriptionError) as caught:
         gp.sweep(gp.load(swing), ["load=uniform(1,2)"], ["peek(E_z)", "top=max(E_z"], swing.parent / "no", **wrong)
@@ -334,8 +338,10 @@ def test_object_files_are_compiled_once(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-def test_dask_gives_the_same(finished: gp.Sweep, swing: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two workers of a scheduler at an address, which is connected to for their number and for the runs."""
+def test_dask_results_agree_with_processes(
+    finished: gp.Sweep, swing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two workers of a scheduler, given by its address, yield the results of processes."""
     distributed = pytest.importorskip("distributed", reason="needs Dask: pip install gpmelica[sweep]")
     cluster_module = import_module("gpmelica.sweeps.cluster")
     really, connections = cluster_module._connected, list[str]()

@@ -98,8 +98,10 @@ def _close(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(np.array(found), np.array(expected), rtol=0, atol=1e-16)
 
 
-def test_one_to_one(machine: Path) -> None:
-    """Every link, frame, number and joint; tensors of turned inertial frames are turned; axes are unit vectors."""
+def test_import_keeps_all_numbers(machine: Path) -> None:
+    """Links, frames, numbers and joints are kept; rotated inertia tensors are transformed, and
+    axes are unit vectors.
+    """
     tables = tomllib.loads(convert_urdf(machine, folder=machine.parent / "out").text)
     links = {link["name"]: link for link in tables["links"]}
     assert tables["name"] == "my_robot"
@@ -179,8 +181,10 @@ def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None
     assert data == {"files": [str(out)], "notes": notes}
 
 
-def test_what_is_written_beside_is_said(machine: Path) -> None:
-    """Attributes that nothing reads, and a second element where the format has one; a quaternion is no detail."""
+def test_ignored_parts_are_reported(machine: Path) -> None:
+    """Ignored attributes and repeated elements are reported; an unsupported quaternion is an
+    error.
+    """
     springs = MACHINE.replace('damping="0.7"', 'damping="0.7" spring_stiffness="40"')
     text = springs.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><axis xyz="1 0 0"/>')
     machine.write_text(text, encoding="utf-8")
@@ -215,15 +219,19 @@ def test_every_changed_name_is_said(machine: Path) -> None:
     assert f"changed: names that cannot be: {names}" in convert_urdf(machine).notes
 
 
-def test_follower_starts_where_it_belongs(machine: Path) -> None:
-    """The joint that follows another one keeps to it: in the start, and in the equations."""
+def test_mimic_joint_starts_on_its_constraint(machine: Path) -> None:
+    """A joint that mimics another one satisfies its constraint at the initial time and in the
+    equations.
+    """
     model = gp.from_urdf(machine)
     assert model.check().consistent
     assert model.check().data()["dof"] == 2
 
 
-def test_bases(machine: Path) -> None:
-    """The root link with six coordinates, or on the ground; a frame that is called so is the ground."""
+def test_floating_and_fixed_base(machine: Path) -> None:
+    """The root link has six coordinates or is fixed to the ground; a root frame named `world` is
+    the ground.
+    """
     machine.write_text(MACHINE.replace('"base"', '"world"'), encoding="utf-8")
     model = gp.from_urdf(machine)
     assert model.description.links[0].name == "link_2nd_arm"
@@ -431,8 +439,8 @@ def test_pinocchio_has_the_same_tree(joint: str, elements: int, tmp_path: Path) 
     np.testing.assert_allclose(mine[1], h, rtol=0, atol=1e-12 * np.abs(h).max())
 
 
-def test_what_is_left_out_is_said(tmp_path: Path, gpmelica: Command) -> None:
-    """The crane is more than a tree of links."""
+def test_omissions_of_the_export_are_reported(tmp_path: Path, gpmelica: Command) -> None:
+    """The export of the crane lists the parts that URDF cannot express."""
     out = tmp_path / "crane.urdf"
     answer = gpmelica("export", "urdf", EXAMPLES / "crane.toml", "--out", out)
     assert answer.status == 0
@@ -447,8 +455,8 @@ def _model(links: list[Any], **tables: Any) -> Model:
     return Model(from_data({"schema": 1, "name": "Arm", "links": links} | tables))
 
 
-def test_frames_have_names_of_their_own(tmp_path: Path) -> None:
-    """What moves between two coordinates of a joint is not called as a link is."""
+def test_auxiliary_frames_have_unused_names(tmp_path: Path) -> None:
+    """The frame between two coordinates of a joint does not have the name of a link."""
     arm = link("arm", "universal")
     other = link("arm_psi_frame", "prismatic", X, "arm")
     model = _model([arm, other])
@@ -456,8 +464,10 @@ def test_frames_have_names_of_their_own(tmp_path: Path) -> None:
     assert len(again.coordinates) == len(model.coordinates) == 3
 
 
-def test_dissipation_is_carried_or_said() -> None:
-    """Each damper of a universal joint is; URDF has none for planar ones, and no speed of friction's onset."""
+def test_dissipation_is_exported_or_reported() -> None:
+    """The dampers of a universal joint are exported; those of planar joints and the velocity v_s
+    are reported.
+    """
     universal = to_urdf(_model([link("arm", "universal", damping=[0.5, 0.25])]))
     assert universal.notes == ()
     assert all(f'damping="{value}"' in universal.text for value in (0.5, 0.25))
@@ -468,8 +478,8 @@ def test_dissipation_is_carried_or_said() -> None:
     assert rubbing.notes == ("not carried: 1 speeds from which friction of joints is full (v_s)",)
 
 
-def test_shape_of_the_base_is_said() -> None:
-    """As that of any link."""
+def test_shape_of_the_base_is_reported() -> None:
+    """The shape of the base is reported like that of any link."""
     base = body(5.0, inertia=[1, 1, 1]) | {"support": "rigid", "shape": {"type": "sphere", "radius": 0.1}}
     slide = link("slide", "prismatic", X, "base")
     assert "not carried: 1 shapes of links" in to_urdf(_model([slide], base=base)).notes
