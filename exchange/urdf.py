@@ -416,7 +416,7 @@ class _Reader:
             if child.tag not in known:
                 self.others[f"<{etree.QName(child).localname}> of {place}"] += 1
             elif child.tag in seen:
-                self.others[f"<{child.tag}> of {place}, beside its first"] += 1
+                self.others[f"<{child.tag}> of {place}, after the first"] += 1
             elif child.tag in _READ:
                 self.others.update(f"{key} of <{child.tag}>" for key in _unread(child))
                 seen |= {child.tag} if place != "robot" else set()  # a robot has many links and joints

@@ -282,7 +282,7 @@ def test_files_of_other_tools(tmp_path: Path, text: str) -> None:
     [
         (b"", "line 1: expected headers with one column 'time', got nothing"),
         (b"t,x\n0,1\n", "line 1: expected headers with one column 'time', got t, x"),
-        (b"time,x,x\n0,1,2\n", "line 1: expected every header once, got twice: x"),
+        (b"time,x,x\n0,1,2\n", "line 1: expected different headers, got repeated ones: x"),
         (b"time,x\n", "expected at least one line of numbers"),
         (b"time,x\n0,1\n\n1,2,3\n", "line 4: expected 2 values, one per header, got 3"),
         (b"time,x\n0,1\n1,fast\n", "line 3: x: expected a number, got 'fast'"),

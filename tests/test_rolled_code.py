@@ -229,7 +229,7 @@ def test_an_operation_that_is_not_known_is_refused() -> None:
 def test_registers_that_are_used_again_are_refused() -> None:
     """Where they are is what the tape tells operations apart by."""
     x = ca.SX.sym("x")
-    with pytest.raises(ValueError, match="f shares its registers"):
+    with pytest.raises(ValueError, match="f reuses registers"):
         tape.tape(ca.Function("f", [x], [ca.sin(ca.cos(x))]))
 
 

@@ -153,20 +153,21 @@ def test_axes(tmp_path: Path, given: str, axis: tuple[float, ...]) -> None:
 
 
 def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None:
-    """What is changed or not carried: the command prints it, the file begins with it, the model has it."""
+    """What is changed or omitted: the command prints it, the file begins with it, the model has it."""
     notes = [
-        "kept as it is: the inertia of link 'wheel': no body has principal moments [1, 1, 3] about the com;"
+        "unchanged: the inertia of link 'wheel': no body has principal moments [1, 1, 3] about the com;"
         " the largest may not exceed the sum of the other two",
-        "changed: names that cannot be: 'my-robot' is 'my_robot', 'base' is 'base_', '2nd/arm' is 'link_2nd_arm'",
-        "chosen: friction of joints (1) is full from some 0.01 rad/s or m/s on (v_s); URDF does not say",
-        "not carried, beside the joints as comments: lower, upper, effort, velocity",
-        "not carried: transmission gear of shoulder, mechanicalReduction 50",
-        "not carried: 1 × <collision> of link",
-        "not carried: 1 × <gazebo> of robot",
-        "not carried: 1 × <visual> of link, beside its first",
-        "not carried: 1 × <visual> of link: a capsule",
-        "not carried: 1 × <visual> of link: a mesh in .dae, not STL or OBJ",
-        "not carried: 1 × <visual> of link: its mesh is not there",
+        "changed: invalid names: 'my-robot' is 'my_robot', 'base' is 'base_', '2nd/arm' is 'link_2nd_arm'",
+        "chosen: friction of joints (1) reaches its full value at v_s = 0.01 rad/s or m/s, which URDF does not"
+        " define",
+        "omitted, but noted in comments at the joints: lower, upper, effort, velocity",
+        "omitted: transmission gear of shoulder, mechanicalReduction 50",
+        "omitted: 1 × <collision> of link",
+        "omitted: 1 × <gazebo> of robot",
+        "omitted: 1 × <visual> of link, after the first",
+        "omitted: 1 × <visual> of link: a capsule",
+        "omitted: 1 × <visual> of link: a mesh in .dae, not STL or OBJ",
+        "omitted: 1 × <visual> of link: its mesh file is missing",
     ]
     out = machine.with_name("out.toml")
     answer = gpmelica("import", "urdf", machine, "--out", out)
@@ -190,7 +191,7 @@ def test_ignored_parts_are_reported(machine: Path) -> None:
     machine.write_text(text, encoding="utf-8")
     robot = read_urdf(machine)
     assert "1 × spring_stiffness of <dynamics>" in robot.not_carried
-    assert "1 × <axis> of joint, beside its first" in robot.not_carried
+    assert "1 × <axis> of joint, after the first" in robot.not_carried
     machine.write_text(MACHINE.replace('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 1 0"'), encoding="utf-8")
     with pytest.raises(gp.DescriptionError, match=r"'shoulder', <origin>: quat_xyzw is not supported.*: rpy"):
         read_urdf(machine)
@@ -208,7 +209,7 @@ def test_name_that_no_file_has(machine: Path, place: str) -> None:
     """A mesh whose name is too long for a file is one that is not there."""
     text = MACHINE.replace("package://mine/parts/slide", place + 300 * "slide")
     machine.write_text(text, encoding="utf-8")
-    assert "2 × <visual> of link: its mesh is not there" in read_urdf(machine).not_carried
+    assert "2 × <visual> of link: its mesh file is missing" in read_urdf(machine).not_carried
 
 
 def test_every_changed_name_is_said(machine: Path) -> None:
@@ -216,7 +217,7 @@ def test_every_changed_name_is_said(machine: Path) -> None:
     text = MACHINE.replace('"base"', '"ground"').replace('"slide"', '"planet-carrier"')
     machine.write_text(text, encoding="utf-8")
     names = "'my-robot' is 'my_robot', '2nd/arm' is 'link_2nd_arm', 'planet-carrier' is 'planet_carrier'"
-    assert f"changed: names that cannot be: {names}" in convert_urdf(machine).notes
+    assert f"changed: invalid names: {names}" in convert_urdf(machine).notes
 
 
 def test_mimic_joint_starts_on_its_constraint(machine: Path) -> None:
@@ -472,17 +473,17 @@ def test_dissipation_is_exported_or_reported() -> None:
     assert universal.notes == ()
     assert all(f'damping="{value}"' in universal.text for value in (0.5, 0.25))
     planar = to_urdf(_model([link("arm", "planar", damping=[0.0, 0.0, 0.5])]))
-    assert planar.notes == ("not carried: 1 damping of free and planar joints",)
+    assert planar.notes == ("omitted: 1 damping of free and planar joints",)
     friction = {"model": "coulomb", "effort": 2.0, "v_s": 0.3}
     rubbing = to_urdf(_model([link("arm", "prismatic", X, friction=friction)]))
-    assert rubbing.notes == ("not carried: 1 speeds from which friction of joints is full (v_s)",)
+    assert rubbing.notes == ("omitted: 1 velocities v_s at which joint friction is fully developed",)
 
 
 def test_shape_of_the_base_is_reported() -> None:
     """The shape of the base is reported like that of any link."""
     base = body(5.0, inertia=[1, 1, 1]) | {"support": "rigid", "shape": {"type": "sphere", "radius": 0.1}}
     slide = link("slide", "prismatic", X, "base")
-    assert "not carried: 1 shapes of links" in to_urdf(_model([slide], base=base)).notes
+    assert "omitted: 1 shapes of links" in to_urdf(_model([slide], base=base)).notes
 
 
 def test_files_are_not_overwritten(tmp_path: Path, gpmelica: Command, monkeypatch: pytest.MonkeyPatch) -> None:
