@@ -92,7 +92,7 @@ def test_a_page_stands_alone(tmp_path: Path) -> None:
     assert json.loads(data)["time"]["count"] == len(SCENE.time)
 
 
-def test_threejs_bundle_contains_its_licence() -> None:
+def test_threejs_bundle_contains_the_licence() -> None:
     """The bundled file contains three.js with its licence, and no other part of its source file."""
     text = three()
     assert text.startswith("/**\n * @license") and "SPDX-License-Identifier: MIT" in text[:200]

@@ -149,8 +149,10 @@ def test_a_step_that_cannot_be_done_leaves_no_trace(make3: Make, method: int) ->
     assert go_on(after_failure=True) == go_on(after_failure=False)
 
 
-def test_a_step_that_cannot_be_done_has_come_to_its_end_at_most(make: Make) -> None:
-    """The solver passes the communication point, at which alone there is no solution; it lands there in vain."""
+def test_last_successful_time_is_within_the_failed_step(make: Make) -> None:
+    """The solver passes the communication point, at which alone no solution exists, and then fails
+    to stop there.
+    """
     fmu = make("singular").start(tolerance=1e-3, solver_method=DORMAND_PRINCE, solver_max_steps=1, t_singular=0.5)
     shown(fmu, np.linspace(0.0, 0.49, 1001), "x1")
     fails(fmu, lambda: fmu.fmi.doStep(0.49, 0.5 - 0.49), "came to t = 0.49 s: more than 1 inner steps")

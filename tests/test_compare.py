@@ -41,8 +41,10 @@ def wave(time: Array) -> Array:
     return np.sin(2 * np.pi * time)
 
 
-def test_a_constant_is_not_measured_by_its_rounding() -> None:
-    """An effort of 3 N·m with the rounding of doubles agrees; off by 1e-4 of it, or zero, it does not."""
+def test_constant_signals_are_not_compared_on_the_scale_of_rounding() -> None:
+    """A constant effort of 3 N·m with rounding errors agrees; an error of 1e-4 of it, or a zero,
+    does not.
+    """
     units = {"arm_effort": "N.m"}
     noisy = run(arm_effort=3 + 4e-16 * wave(TIME))
     for value, agrees in ((3.0, True), (3 + 3e-10, True), (3 + 3e-4, False), (0.0, False)):
@@ -50,8 +52,10 @@ def test_a_constant_is_not_measured_by_its_rounding() -> None:
     assert scales(noisy.signals, units) == pytest.approx({"arm_effort": 0.3})
 
 
-def test_natural_magnitudes_measure_what_hardly_moves() -> None:
-    """A tenth of a signal's own, a hundredth of its link's, a thousandth of the whole mechanism's."""
+def test_natural_magnitudes_of_signals_with_little_motion() -> None:
+    """The scale is a tenth of the signal's, a hundredth of the link's, or a thousandth of the
+    mechanism's magnitude.
+    """
     noise = 1e-14 * wave(TIME)
     natural = (
         Magnitude("arm_ddot", "rad/s2", "arm", 5.0),
@@ -360,15 +364,17 @@ def test_a_start_with_the_wrong_rate() -> None:
     assert not found.ok and "task is off by 2 per s at the start" in found.text
 
 
-def test_an_unknown_row_cannot_be_said_to_start_violated() -> None:
-    """Nothing is excused by a name that is not there."""
+def test_unknown_constraint_in_starts_violated_is_rejected() -> None:
+    """An unknown name in `starts_violated` excuses no violation."""
     said = r"simulation.starts_violated\[0\]: there is no programmed constraint 'tusk'"
     with pytest.raises(DescriptionError, match=said):
         arm(starts_violated=["tusk"])
 
 
-def test_a_run_that_opens_is_named_with_its_time() -> None:
-    """More than `simulation.violation` beyond the decay of the start; less is within it."""
+def test_violation_is_reported_with_its_time() -> None:
+    """A violation that exceeds the decaying initial violation by more than `simulation.violation`
+    is reported.
+    """
     model = arm()
     _, _, lacking, run = judged(model)
     for size, ok in ((0.5e-6, True), (1e-4, False), (np.nan, False)):

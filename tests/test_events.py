@@ -390,8 +390,10 @@ def swinging(kink: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", KINKS)
-def test_long_steps_see_what_comes_and_goes(kind: str) -> None:
-    """Every element that has kinks, in the first steps after an event, too: times by closed form."""
+def test_long_steps_detect_short_events(kind: str) -> None:
+    """Event times of all elements with discontinuities agree with closed forms, also in the first
+    step after an event.
+    """
     found = simulate(mechanism_of(swinging(KINKS[kind])), method="Radau")
     phase, fast = np.arcsin(TURN), np.sqrt(FREE**2 + BOUND)
     balance, speed = BOUND * TURN / fast**2, FREE * np.cos(phase)

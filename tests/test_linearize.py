@@ -365,8 +365,10 @@ def test_frequency_response_and_its_figure(compile_data: CompileData) -> None:
 # ---- Notes ------------------------------------------------------------------------------------------------------
 
 
-def test_drift_time_and_violations_are_said_with_numbers(compile_example: Compile) -> None:
-    """The crane starts off its ellipse, falls, and its height is a function of time."""
+def test_warnings_about_drift_time_and_violations(compile_example: Compile) -> None:
+    """For a crane that starts off its ellipse, falls, and has a constraint on time, warnings
+    contain numbers.
+    """
     compiled = compile_example("crane", "stabilisation")
     space = linearized(Plant(compiled.model, compiled.fmu), point(compiled.model, 0.2))
     violated, drift, time = space.notes
@@ -411,8 +413,8 @@ def machine(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_files_hold_what_the_command_prints(gpmelica: Command, machine: Path, tmp_path: Path) -> None:
-    """JSON, npz and .mat have the same numbers and names."""
+def test_files_agree_with_the_output(gpmelica: Command, machine: Path, tmp_path: Path) -> None:
+    """JSON, npz and .mat files contain the same numbers and names."""
     drawn = ("--bode", "--output", "E_z", "--output", "upper_angle")
     answer = gpmelica("linearize", machine, "--json", "--out", tmp_path / "out", *drawn)
     assert (answer.status, answer.err) == (0, "")

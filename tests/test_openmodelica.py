@@ -211,8 +211,10 @@ def test_euler_is_not_called_right(stand_in: StandIn, model: Prepared, tmp_path:
     assert two.refused == ""
 
 
-def test_what_c_code_prints_goes_into_the_log(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """At the level of file descriptors, as omc's FMUs print; before and after it is the terminal's again."""
+def test_output_of_c_code_goes_into_the_log(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Output of omc's FMUs is redirected at the level of file descriptors, and only during the
+    run.
+    """
     log = tmp_path / "log"
     libc = ctypes.CDLL(None)
     libc.puts(b"before")

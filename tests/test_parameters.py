@@ -233,8 +233,8 @@ def test_values_out_of_bounds_are_refused(
         assert message in fmu.messages[-1]
 
 
-def test_no_start_is_an_error_with_its_place(compile_data: CompileData) -> None:
-    """There is no equilibrium next to that of the description."""
+def test_missing_equilibrium_is_an_error(compile_data: CompileData) -> None:
+    """No equilibrium exists near that of the description."""
     with Fmu(compile_data(loader(), "2.0"), "cs") as fmu:
         with pytest.raises(fmpy.fmi1.FMICallException):
             fmu.restart({"gravity[1]": 1e9})

@@ -118,8 +118,8 @@ def test_trapezoid_with_blends_of_its_ramps_is_lines_with_parabolas() -> None:
             assert target.motion(t, t)[2] == pytest.approx((speeds[k + 1] - speeds[k]) / 0.1, abs=1e-13)
 
 
-def test_speed_rises_for_a_quarter_of_a_leg_unless_told_otherwise() -> None:
-    """The page on paths gives `ramp` a default of 0.25: then the speed is constant for half of each leg."""
+def test_default_ramp_of_a_leg() -> None:
+    """The default of `ramp` is 0.25, as documented: the speed is constant for half of each leg."""
     duration = 0.8
     target = Target(Path.model_validate(_path("times", leg_time=duration, profile="trapezoidal")))
     assert [*target.stops()][:4] == pytest.approx([0.0, 0.2, 0.6, 0.8], abs=1e-15)

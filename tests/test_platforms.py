@@ -77,8 +77,10 @@ def test_one_library_for_all_macs(portable: dict[str, Compiled]) -> None:
 
 
 @pytest.mark.parametrize("fmi", NAMES)
-def test_folders_are_what_was_asked_for(portable: dict[str, Compiled], fmi: str) -> None:
-    """The archive has one library for each platform, by the standard's name, and FMPy names the same ones."""
+def test_archive_has_one_library_per_platform(portable: dict[str, Compiled], fmi: str) -> None:
+    """Each requested platform has a library with the standard's name, and FMPy lists the same
+    platforms.
+    """
     with zipfile.ZipFile(portable[fmi].fmu) as archive:
         folders = {name.split("/")[1] for name in archive.namelist() if name.startswith("binaries/")}
     assert folders == set(NAMES[fmi])

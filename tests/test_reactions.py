@@ -268,8 +268,10 @@ def test_json_contract() -> None:
     assert found["components"]["upper"] == {"fx": True, "fy": True, "fz": False}
 
 
-def test_check_shows_what_is_left_out() -> None:
-    """Redundant rows, those that take no part, how sure the rank is; and the form of the equations."""
+def test_check_reports_removed_equations() -> None:
+    """The report contains redundant constraints, unused ones, the margin of the rank and the
+    formulation.
+    """
     data = door("spherical", "spherical")
     for redundant, left in (("auto", "upper_z"), ("minimum_norm", "none: reactions of least norm")):
         model = prepare(from_data(data | {"constraints": {"redundant": redundant}}))

@@ -386,8 +386,10 @@ def test_magnitudes_bound_values_and_gradients(seed: int) -> None:
     assert (found.gradient_size >= np.abs(found.gradient)).all()
 
 
-def test_sizes_do_not_depend_on_what_cancels() -> None:
-    """Rows of rounding errors alone are made of something: of the door's rows none has a size near to theirs."""
+def test_constraint_magnitudes_ignore_cancellation() -> None:
+    """The door's constraint Jacobian consists of rounding errors, but the magnitudes of its terms
+    are large.
+    """
     mechanism, start = started(door("revolute", "revolute"))
     model = ReferenceModel(mechanism, start=start)
     state = model.state(0.0, *start)

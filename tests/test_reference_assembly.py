@@ -85,8 +85,8 @@ def test_change_is_the_smallest() -> None:
     assert along[1] < 0.2 * along[0]
 
 
-def test_closed_loops_stay_as_they_are() -> None:
-    """Where nothing is open, nothing moves, and chains without closures are not touched."""
+def test_closed_loops_are_not_moved() -> None:
+    """Closed loops and chains without closures keep their coordinates."""
     mechanism, q, _, _ = random_loop(0, "revolute")
     assert assemble(mechanism, q) == pytest.approx(q, abs=1e-14)
     tree = mechanism_of(random_chain(np.random.default_rng(0)))

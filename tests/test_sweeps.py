@@ -66,8 +66,8 @@ def test_reused_instance_is_a_fresh_one_to_the_last_bit(hanging: Compiled) -> No
 
 
 @pytest.mark.slow
-def test_a_run_that_fails_on_its_way_says_when(hanging: Compiled) -> None:
-    """Too few inner steps: no numbers, and the next run is sound."""
+def test_failed_run_reports_the_time(hanging: Compiled) -> None:
+    """A run with too few inner steps has no results, and the next run is unaffected."""
     with Repeated(hanging.fmu, ["E_x"], SPAN) as repeated:
         with pytest.raises(SolveError, match=r"t = "):
             repeated.run({"moment": 1e30})
@@ -116,8 +116,10 @@ def test_runs_are_reproducible_outside_the_sweep(finished: gp.Sweep) -> None:
     assert data["E_z"].attrs["units"] == "m" and data.sizes == {"run": 16, "time": 31}
 
 
-def test_a_key_means_what_the_description_means(finished: gp.Sweep, swing: Path) -> None:
-    """A row against the reference solver of the description with these numbers."""
+def test_rows_agree_with_the_reference_solver(finished: gp.Sweep, swing: Path) -> None:
+    """A row of the table agrees with the reference solver for the description with the row's
+    values.
+    """
     row = finished.table.iloc[13]
     changes = {key: float(row[key]) for key in ("links.rod.joint.stiffness",)}
     model = gp.load(swing, **changes, **{"parameters.load": float(row["load"])}, simulation={"tolerance": 1e-10})
@@ -126,8 +128,8 @@ def test_a_key_means_what_the_description_means(finished: gp.Sweep, swing: Path)
 
 
 @pytest.mark.slow
-def test_commands_keep_what_their_filters_begin_with(tmp_path: Path) -> None:
-    """A rope whose length at rest is varied hangs still in each run, as by the description with that length."""
+def test_command_filters_start_at_rest(tmp_path: Path) -> None:
+    """A rope with varied free length hangs at rest in each run, as with a modified description."""
     rope = {"name": "rope", "a": {"link": "ground", "point": [0.0, 0.0, 3.0]}, "b": {"link": "load"}}
     rope |= {"stiffness": 1e3, "damping": 10.0, "rest": {"input": "hoist", "cutoff": 1.0, "start": "drop"}}
     data = machine(

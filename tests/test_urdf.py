@@ -212,8 +212,8 @@ def test_name_that_no_file_has(machine: Path, place: str) -> None:
     assert "2 × <visual> of link: its mesh file is missing" in read_urdf(machine).not_carried
 
 
-def test_every_changed_name_is_said(machine: Path) -> None:
-    """Also of links that are called as planes are; the ground has no name to change."""
+def test_changed_names_are_reported(machine: Path) -> None:
+    """Invalid names are replaced and reported; the ground has no name to change."""
     text = MACHINE.replace('"base"', '"ground"').replace('"slide"', '"planet-carrier"')
     machine.write_text(text, encoding="utf-8")
     names = "'my-robot' is 'my_robot', '2nd/arm' is 'link_2nd_arm', 'planet-carrier' is 'planet_carrier'"

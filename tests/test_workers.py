@@ -156,8 +156,8 @@ def _script(effort: float, limit: float) -> str:
 @pytest.mark.slow
 @needs_rumoca
 @pytest.mark.parametrize("limits", [(2.0, 1e6), (1e5, 4.0)], ids=["of the processor", "by the clock"])
-def test_its_limit_of_time_ends_it(limits: tuple[float, float]) -> None:
-    """Nothing after a limit that is too short for anything."""
+def test_time_limit_terminates_the_worker(limits: tuple[float, float]) -> None:
+    """A very short time limit yields no result."""
     answer = subprocess.run(
         [sys.executable, "-c", _script(*limits)], capture_output=True, text=True, timeout=_GUARD, check=True
     )
