@@ -88,5 +88,5 @@ def header_problems(header: Sequence[str], where: str = "line 1") -> list[Proble
         problems.append(Problem(where, f"expected headers with one column 'time', got {shown}"))
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
-        problems.append(Problem(where, f"expected every header once, got twice: {', '.join(repeated)}"))
+        problems.append(Problem(where, f"expected different headers, got repeated ones: {', '.join(repeated)}"))
     return problems

@@ -184,14 +184,16 @@ def _left_out(numbers: Mechanism) -> Iterator[str]:
         "contacts": chain.contacts,
         **{key: getattr(chain, key) for key in ELEMENTS},
         "joints with friction that depends on their loads": [c for c in coordinates if c.friction is not None],
-        "speeds from which friction of joints is full (v_s)": [c for c in coordinates if c.coulomb is not None],
+        "velocities v_s at which joint friction is fully developed": [
+            c for c in coordinates if c.coulomb is not None
+        ],
         "joints with stops": [c for c in coordinates if c.limits is not None],
         "joints with an armature": [c for c in coordinates if c.armature],
-        "start positions and velocities that are not 0": [c for c in coordinates if c.position or c.velocity],
+        "initial positions and velocities other than 0": [c for c in coordinates if c.position or c.velocity],
         "damping of free and planar joints": [
             c for c in coordinates if c.damping and c.role == "joint" and c.owner in whole
         ],
     }
-    yield from (f"not carried: {len(things)} {what}" for what, things in counted.items() if things)
+    yield from (f"omitted: {len(things)} {what}" for what, things in counted.items() if things)
     if values_of(chain.gravity) != (0.0, 0.0, -9.81):
-        yield f"not carried: gravity {list(values_of(chain.gravity))} m/s²"
+        yield f"omitted: gravity {list(values_of(chain.gravity))} m/s²"

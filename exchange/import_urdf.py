@@ -91,7 +91,7 @@ class _Import:
         ]
         self.said_of_names({robot.name: name} | self.names)
         self.said_of_joints()
-        notes = (*self.notes, *(f"not carried: {text}" for text in robot.not_carried))
+        notes = (*self.notes, *(f"omitted: {text}" for text in robot.not_carried))
         about = f"from {source}, {'floating' if self.floating else 'fixed'} base"
         return Imported(name, about, tuple(links), tuple(programmed), notes)
 
@@ -106,7 +106,7 @@ class _Import:
         root = self.robot.root
         if self.ground is not None:
             self.notes.append(f"changed: the root link {root.name!r} is the ground")
-            self.notes += ["not carried: the shape of the ground"] * (root.shape is not None)
+            self.notes += ["omitted: the shape of the ground"] * (root.shape is not None)
             return
         joint = {"type": "free" if self.floating else "fixed"}
         yield LinkText(self.table(root, "ground", {}, joint), "root")
@@ -163,7 +163,7 @@ class _Import:
             Checked.model_validate(table)
         except ValidationError as error:
             cause = error.errors(include_url=False)[0].get("ctx", {}).get("error", "cannot be")
-            self.notes.append(f"kept as it is: the inertia of link {link.name!r}: {cause}")
+            self.notes.append(f"unchanged: the inertia of link {link.name!r}: {cause}")
             table["physical"] = False
         return table
 
@@ -182,7 +182,7 @@ class _Import:
             if start:
                 table["position"] = start
         elif (joint.damping or joint.friction) and joint.type != "fixed":
-            self.notes.append(f"not carried: damping and friction of the {joint.type} joint {joint.name!r}")
+            self.notes.append(f"omitted: damping and friction of the {joint.type} joint {joint.name!r}")
         return table
 
     def start(self, joint: UrdfJoint) -> float:
@@ -209,16 +209,16 @@ class _Import:
     def said_of_names(self, names: dict[str, str]) -> None:
         changed = [f"{old!r} is {new!r}" for old, new in names.items() if old != new]
         if changed:
-            self.notes.append(f"changed: names that cannot be: {', '.join(changed)}")
+            self.notes.append(f"changed: invalid names: {', '.join(changed)}")
 
     def said_of_joints(self) -> None:
         rubbing = sum(1 for joint in self.robot.joints if joint.friction and joint.type in WITH_ONE_COORDINATE)
         if rubbing:
-            text = f"friction of joints ({rubbing}) is full from some {_REGULAR:g} rad/s or m/s on (v_s)"
-            self.notes.append(f"chosen: {text}; URDF does not say")
+            text = f"friction of joints ({rubbing}) reaches its full value at v_s = {_REGULAR:g} rad/s or m/s"
+            self.notes.append(f"chosen: {text}, which URDF does not define")
         names = list(dict.fromkeys(key for joint in self.robot.joints for key in joint.kept))
         if names:
-            self.notes.append(f"not carried, beside the joints as comments: {', '.join(names)}")
+            self.notes.append(f"omitted, but noted in comments at the joints: {', '.join(names)}")
 
 
 def relocated(robot: Imported, folder: Path) -> Imported:

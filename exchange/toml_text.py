@@ -1,4 +1,4 @@
-"""Conversion of tables to readable TOML."""
+"""Conversion of a description's tables to readable TOML."""
 
 from __future__ import annotations
 

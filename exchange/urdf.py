@@ -407,7 +407,7 @@ class _Reader:
         self.problem(element, f"{key}: expected {what}, got {text[:60]!r}")
         return ()
 
-    # ---- problems and what is left ------------------------------------------------------------------------------
+    # ---- problems and ignored parts -----------------------------------------------------------------------------
 
     def rest(self, element: etree._Element, *known: str, place: str = "robot") -> None:
         """Count the child elements that are not in `known`, and attributes that are ignored."""
@@ -416,7 +416,7 @@ class _Reader:
             if child.tag not in known:
                 self.others[f"<{etree.QName(child).localname}> of {place}"] += 1
             elif child.tag in seen:
-                self.others[f"<{child.tag}> of {place}, beside its first"] += 1
+                self.others[f"<{child.tag}> of {place}, after the first"] += 1
             elif child.tag in _READ:
                 self.others.update(f"{key} of <{child.tag}>" for key in _unread(child))
                 seen |= {child.tag} if place != "robot" else set()  # a robot has many links and joints
@@ -455,8 +455,8 @@ def _returns(joint: UrdfJoint, joints: dict[str, UrdfJoint]) -> bool:
 
 
 def _unread(element: etree._Element) -> list[str]:
-    """Return the attributes of an element that are ignored, apart from those in other XML
-    namespaces.
+    """Return the attributes of an XML element that the reader ignores, apart from those in other
+    XML namespaces.
     """
     return [key for key in map(str, element.attrib) if key not in _READ[str(element.tag)] and key[0] != "{"]
 

@@ -35,7 +35,7 @@ class Visuals:
         shape: Table | None = None
         for visual in link.iterchildren("visual"):
             if shape is not None:
-                self.left["<visual> of link, beside its first"] += 1
+                self.left["<visual> of link, after the first"] += 1
                 continue
             try:
                 shape = self._table(visual)
@@ -81,7 +81,7 @@ class Visuals:
             case "mesh":
                 scale = _numbers(form, "scale", "1 1 1")
                 if len({*scale}) != 1:
-                    raise ValueError("a mesh of different scales")
+                    raise ValueError("a mesh with different scales per axis")
                 file = self._file(str(form.get("filename", "")))
                 return {"file": str(file)} | ({"scale": scale[0]} if scale[0] != 1.0 else {})
             case other:
@@ -113,7 +113,7 @@ def _numbers(element: etree._Element | None, key: str, default: str = "") -> lis
     except ValueError:
         found = []
     if not found or not all(map(math.isfinite, found)):
-        raise ValueError(f"{key} is no number")
+        raise ValueError(f"{key} contains no valid numbers")
     return found
 
 
@@ -128,4 +128,4 @@ def _colour(material: etree._Element) -> str | None:
 def _why(error: ValidationError) -> str:
     found = error.errors(include_url=False)[0]
     place = ".".join(map(str, found["loc"]))
-    return "its mesh is not there" if "there is no file" in found["msg"] else f"{place}: {found['msg']}"
+    return "its mesh file is missing" if "there is no file" in found["msg"] else f"{place}: {found['msg']}"

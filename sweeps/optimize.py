@@ -121,7 +121,12 @@ def limits(texts: Sequence[str]) -> tuple[Limit, ...]:
         except ValueError:
             number = np.nan
         if match is None or not np.isfinite(number):
-            problems.append(Problem(f"--constraint {text!r}", "expected expression <= number, or >="))
+            problems.append(
+                Problem(
+                    f"--constraint {text!r}",
+                    "expected a constraint of the form: expression <= number, or expression >= number",
+                )
+            )
             continue
         try:
             (objective,) = objectives([f"constraint{len(found) + 1}={match[1].strip()}"])

@@ -157,4 +157,6 @@ def settle(folder: Path, plan: Mapping[str, Any]) -> None:
     )
     if differ:
         found = f"contains a different sweep (differences: {', '.join(differ)})"
-        raise DescriptionError(str(folder), f"{found}; expected the sweep to continue, or use another --out")
+        raise DescriptionError(
+            str(folder), f"{found}; continue this sweep with unchanged arguments, or use another --out"
+        )

@@ -91,7 +91,7 @@ def variations(settings: str | Sequence[str] | Mapping[str, Any]) -> tuple[Varia
             problems.append(Problem(f"--set {key}", "occurs twice; combine all values in one option"))
         found[key] = variation
     if not found and not problems:
-        problems.append(Problem("--set", f"nothing is varied: {_FORMS} of a key, as in --set payload=100:1000:10"))
+        problems.append(Problem("--set", f"no key is varied: {_FORMS} of a key, as in --set payload=100:1000:10"))
     if problems:
         raise DescriptionError("sweep", problems)
     return tuple(found.values())

@@ -55,8 +55,8 @@ EXCESSES = {
 
 
 @pytest.mark.parametrize("name", EXCESSES)
-def test_excesses(run: CommandLine, name: str) -> None:
-    """Far too much, or nothing at all, is answered as shortly as anything else."""
+def test_excessive_input_gets_a_short_message(run: CommandLine, name: str) -> None:
+    """Extremely large or empty input is answered with a message of normal length."""
     replacement, expected = EXCESSES[name]
     outcome = run.on_text(changed(replacement))
     assert (outcome.status, outcome.out, outcome.files) == (2, "", [])

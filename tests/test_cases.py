@@ -93,13 +93,13 @@ def test_zeros_do_not_spoil_the_line() -> None:
     ],
     ids=["noise", "constant", "growth", "oscillation", "zeros", "too short"],
 )
-def test_what_does_not_decay_has_no_rate(values: np.ndarray) -> None:
-    """No line is laid through what is not one."""
+def test_no_decay_rate_without_exponential_decay(values: np.ndarray) -> None:
+    """No line is fitted to a violation that does not decay exponentially."""
     assert straight_part(TIME, values, 0.0) is None
 
 
-def test_fast_root_is_left_out() -> None:
-    """α = 110, β = 20: ten time constants of −218 1/s."""
+def test_decay_rate_ignores_the_fast_root() -> None:
+    """For α = 110 and β = 20, the fit begins after ten time constants of the fast root −218 1/s."""
     run = made_up_case("a")
     _, fast = baumgarte_roots(110.0, 20.0)
     assert run.stabilisation.settled == pytest.approx(-10.0 / fast) and 0.04 < run.stabilisation.settled < 0.05
@@ -414,8 +414,10 @@ DAHL = {"model": "dahl", "sigma0": 1e4, "mu_s": 0.2}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("friction", [LUGRE, DAHL, LUGRE | {"normal_force": 30.0}])
-def test_friction_efforts_are_what_is_missing(friction: dict[str, Any]) -> None:
-    """Newton: friction is the pull minus mass times acceleration; the normal force is the weight, or given."""
+def test_friction_efforts_balance_newtons_law(friction: dict[str, Any]) -> None:
+    """Friction is the pull minus mass times acceleration; the normal force is the weight or a
+    given value.
+    """
     mechanism = mechanism_of(_rubbing(**friction))
     run = simulate(mechanism)
     pull = 8 + 4 * np.sin(20 * run.time)

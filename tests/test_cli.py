@@ -152,8 +152,8 @@ def test_run_writes_everything(finished: tuple[Path, Answer]) -> None:
     assert rise == pytest.approx(0.1 * np.sin(3 * truth.time) ** 2, abs=1e-6)
 
 
-def test_run_result_is_what_is_printed(finished: tuple[Path, Answer]) -> None:
-    """`result.json` is what --json prints, with the keys of design section 6: of the file see test_report."""
+def test_json_output_equals_the_result_file(finished: tuple[Path, Answer]) -> None:
+    """`result.json` is the output of --json; test_report checks the keys."""
     folder, answer = finished
     data = answer.json
     assert data == json.loads((folder / "result.json").read_text(encoding="utf-8"))
@@ -232,10 +232,10 @@ def test_compare_files_and_fmus(gpmelica: Command, finished: tuple[Path, Answer]
     assert "upper_angle" in answer.out
 
 
-def test_compare_refuses_what_it_cannot_read(
+def test_compare_rejects_unreadable_files(
     gpmelica: Command, finished: tuple[Path, Answer], tmp_path: Path
 ) -> None:
-    """A missing file, a table without time and an FMU that is none are bad input."""
+    """A missing file, a table without a time column and an invalid FMU are invalid input."""
     good = finished[0] / "reference.csv"
     fails(gpmelica("compare", good, tmp_path / "none.csv"), 2, "none.csv: cannot be read: No such file")
     (tmp_path / "bad.csv").write_text("a,b\n1,2\n")

@@ -90,8 +90,8 @@ def test_what_is_wrong_is_said(
 
 
 @pytest.mark.slow
-def test_one_that_crashes_takes_nothing_with_it(hanging: Compiled, tmp_path: Path, gpmelica: Command) -> None:
-    """A null pointer in the FMU's step: a message, exit status 1, and no temporary file."""
+def test_crash_of_an_fmu_is_reported(hanging: Compiled, tmp_path: Path, gpmelica: Command) -> None:
+    """A null pointer in the FMU's step results in a message, exit status 1 and no temporary files."""
     sources = native.generate(hanging.model.native_program, hanging.model.chain, "2.0")
     step = sources.files["cosimulation.c"].replace("inputs_begin_step(model);", "*(volatile int *)0 = 0;")
     assert step != sources.files["cosimulation.c"]

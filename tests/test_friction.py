@@ -301,8 +301,8 @@ def _check(model: Prepared, found: Array, expected: Array) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_native(compile_data: CompileData, name: str) -> None:
-    """q̈ and ż of the compiled FMU are the reference's at random states."""
+def test_native_fmu_agrees_with_the_reference(compile_data: CompileData, name: str) -> None:
+    """q̈ and ż of the compiled FMU agree with the reference at random states."""
     compiled = compile_data(MECHANISMS[name])
     states = random_states(compiled.model, np.random.default_rng(11), 20)
     found = native_accelerations(compiled.model, compiled.fmu, states)

@@ -79,8 +79,8 @@ def test_the_softer_of_two_masses_has_the_slower_mode() -> None:
     assert found[0].frequency == pytest.approx(10 * found[1].frequency, rel=1e-7)
 
 
-def test_stabilisation_is_told_from_the_mechanism() -> None:
-    """The roots of s² + 2αs + β² are those of the constraint; the other slide keeps its oscillation."""
+def test_stabilisation_modes_are_identified() -> None:
+    """The roots of s² + 2αs + β² belong to the constraint; the other slide keeps its oscillation."""
     data = _slide(0.0, points={"E": {"link": "free", "position": [0.0, 0.0, 0.0]}})
     loose = {"type": "prismatic", "axis": [0.0, 1.0, 0.0]}
     data["links"].append(data["links"][0] | {"name": "free", "joint": loose})

@@ -87,8 +87,8 @@ def test_an_input_saturates_at_an_event() -> None:
     assert (event.label, event.t) == ("motor drive", pytest.approx(0.4, abs=1e-10))
 
 
-def test_an_input_that_nobody_gives_is_zero() -> None:
-    """Nothing moves."""
+def test_missing_input_is_zero() -> None:
+    """Without an input, nothing moves."""
     found = simulate(mechanism_of(_carriage(_motor())))
     assert not found.signals["drive_force"].any()
     assert not found.signals["cart_position"].any()

@@ -43,8 +43,10 @@ def _line(text: str, start: str) -> int:
 
 
 @TRANSPORTS
-def test_build(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
-    """The FMU, the text, the script and the log are in the folder; the outcome tells what omc said."""
+def test_build_writes_all_files(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+    """The folder contains the FMU, the Modelica source, the script and the log; the outcome
+    contains omc's facts.
+    """
     out, told = tmp_path / "out", []
     outcome = openmodelica.build(
         model, out, omc=stand_in.omc, progress=lambda what, fraction: told.append(what), sessions=sessions
@@ -209,8 +211,10 @@ def test_euler_is_not_called_right(stand_in: StandIn, model: Prepared, tmp_path:
     assert two.refused == ""
 
 
-def test_what_c_code_prints_goes_into_the_log(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """At the level of file descriptors, as omc's FMUs print; before and after it is the terminal's again."""
+def test_output_of_c_code_goes_into_the_log(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Output of omc's FMUs is redirected at the level of file descriptors, and only during the
+    run.
+    """
     log = tmp_path / "log"
     libc = ctypes.CDLL(None)
     libc.puts(b"before")
@@ -338,8 +342,10 @@ def test_flags_of_the_user_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
     assert openmodelica.Omc("/no/omc").environment["CMAKE_TOOLCHAIN_FILE"] == "mine.cmake"
 
 
-def test_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without omc: within a second, with the places that were looked at and the ways to get it."""
+def test_missing_omc_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without omc, a message appears within a second, with the searched places and advice on the
+    installation.
+    """
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("OPENMODELICAHOME", str(tmp_path / "gone"))
     begin = time.process_time()

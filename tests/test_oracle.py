@@ -119,8 +119,8 @@ def test_short_pulses_are_not_stepped_over() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_nothing_is_said_against_examples(path: Path) -> None:
-    """Each case starts as the description and the laws of mechanics want it."""
+def test_oracle_has_no_findings_for_the_examples(path: Path) -> None:
+    """Each case starts in accordance with the description and the laws of mechanics."""
     for case in _cases(path):
         assert check_start(*given(prepare(load(path, case)))) == ()
 

@@ -70,8 +70,10 @@ def test_constraints_on_direction_cosines(base: str) -> None:
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_their_rates_are_names_too(order: int) -> None:
-    """A row of order 1 or 2 in them is the derivative of the row of order 0."""
+def test_angle_rates_are_valid_names(order: int) -> None:
+    """A constraint of order 1 or 2 in angle rates is the time derivative of the constraint of
+    order 0.
+    """
     suffix = "_dot" if order == 1 else "_ddot"
     rows = [{"name": "tilt", "expression": "T.R13 - sin(t)"}]
     rates = ["T.R13_dot - cos(t)", "T.R13_ddot + sin(t)"]
@@ -279,8 +281,10 @@ def _check_end(run: Trajectory) -> None:
     assert end == pytest.approx([*WAYPOINTS[-1], *ORIENTATIONS[-1]], abs=1e-8)
 
 
-def test_what_drives_do_is_what_the_body_gains() -> None:
-    """The work of the six efforts is the potential energy at the end, where the body rests as the path says."""
+def test_drive_work_equals_energy_gain() -> None:
+    """The work of the six efforts equals the potential energy at the end, where the body is at
+    rest.
+    """
     data = _flight(**SHORT)
     data["simulation"]["output_step"] = 0.002
     run = simulate(mechanism_of(data))

@@ -77,8 +77,10 @@ def test_one_library_for_all_macs(portable: dict[str, Compiled]) -> None:
 
 
 @pytest.mark.parametrize("fmi", NAMES)
-def test_folders_are_what_was_asked_for(portable: dict[str, Compiled], fmi: str) -> None:
-    """The archive has one library for each platform, by the standard's name, and FMPy names the same ones."""
+def test_archive_has_one_library_per_platform(portable: dict[str, Compiled], fmi: str) -> None:
+    """Each requested platform has a library with the standard's name, and FMPy lists the same
+    platforms.
+    """
     with zipfile.ZipFile(portable[fmi].fmu) as archive:
         folders = {name.split("/")[1] for name in archive.namelist() if name.startswith("binaries/")}
     assert folders == set(NAMES[fmi])
@@ -181,8 +183,8 @@ def test_own_system_needs_no_ziglang(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert (found.command, found.version) == ((str(compiler), "-O1"), "a compiler, version 1")
 
 
-def test_own_platform_is_as_fmpy_has_it() -> None:
-    """The folder of this machine's library is where FMPy looks for it."""
+def test_own_platform_is_that_of_fmpy() -> None:
+    """The library's folder for this machine is the folder that FMPy reads."""
     assert here("2.0") == Platform(fmpy.platform, (fmpy.platform_tuple,))
     assert here("3.0") == Platform(fmpy.platform_tuple, (fmpy.platform_tuple,))
 

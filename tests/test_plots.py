@@ -165,8 +165,8 @@ def test_logarithmic_axes_skip_zeros() -> None:
     assert largest[3:] == [1e-6, 1e-5]
 
 
-def test_what_a_mechanism_does_not_have_is_not_drawn() -> None:
-    """A pendulum without runs: the mechanism and its joint, no base, beam, constraint or error."""
+def test_plots_contain_existing_parts_only() -> None:
+    """The report of a pendulum without runs has no pictures of base, beams, constraints or errors."""
     report = pendulum_report()
     assert [picture.name for picture in pictures(report)] == ["schematic", "joint_coordinates", "energy"]
     fixed = crane_report()

@@ -163,12 +163,8 @@ def _loads_with(data: dict[str, Any], **constraints: Any) -> Array:
     return np.array([*loads.values(), *closures.values()])
 
 
-def test_unique_loads_do_not_depend_on_what_is_left_out() -> None:
-    """Elimination and least norm give the same loads in all unique components.
-
-    Here in the others, too: in joint coordinates the cut joint's row along the line acts on nothing that moves, so
-    that the tree joint bears the whole weight.
-    """
+def test_unique_loads_are_independent_of_removed_equations() -> None:
+    """Elimination and least-norm multipliers yield equal loads in all unique components."""
     data = door("spherical", "spherical", velocity=[1.0, 0.0, 0.0])
     found = lost(found_for(data))
     a, b = (_loads_with(data, redundant=choice) for choice in ("auto", "minimum_norm"))
@@ -272,8 +268,10 @@ def test_json_contract() -> None:
     assert found["components"]["upper"] == {"fx": True, "fy": True, "fz": False}
 
 
-def test_check_shows_what_is_left_out() -> None:
-    """Redundant rows, those that take no part, how sure the rank is; and the form of the equations."""
+def test_check_reports_removed_equations() -> None:
+    """The report contains redundant constraints, unused ones, the margin of the rank and the
+    formulation.
+    """
     data = door("spherical", "spherical")
     for redundant, left in (("auto", "upper_z"), ("minimum_norm", "none: reactions of least norm")):
         model = prepare(from_data(data | {"constraints": {"redundant": redundant}}))

@@ -140,8 +140,10 @@ def test_generated_multipliers_of_least_norm() -> None:
     assert found == pytest.approx(expected[order], rel=1e-10)
 
 
-def test_rows_of_rounding_noise_bear_nothing() -> None:
-    """They are told by the terms they are made of, for their noise may be near to the length of a small row."""
+def test_constraints_of_rounding_noise_carry_no_load() -> None:
+    """Such constraints are recognised by the magnitudes of their terms, because their noise may be
+    as large as a small constraint.
+    """
     C = np.array([[3e-5, 1e-5], [1e-16, -8e-17]])
     E = MinimumNorm(1, np.array([[4e-5, 1e-5], [0.6, 0.8]]))(C)
     assert np.abs(E) == pytest.approx(np.array([[1.0, 0.0]]), abs=1e-10)
@@ -150,7 +152,7 @@ def test_rows_of_rounding_noise_bear_nothing() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("maker", MAKERS)
-def test_accelerations_do_not_depend_on_what_is_left_out(maker: Any, seed: int) -> None:
+def test_accelerations_are_independent_of_removed_equations(maker: Any, seed: int) -> None:
     """q̈ is independent of the removed equations, of least-norm multipliers, of formulation and of drives.
 
     The same applies to the drive efforts (Wojtyra and Frączek 2013, section 2.2).
@@ -202,8 +204,10 @@ def test_solvability_of_a_redundant_loop() -> None:
     assert found.gap[1] < 1e-14 < found.tolerance < 1e-4 < found.gap[0]
 
 
-def test_programmed_constraints_stay_where_a_closure_says_the_same() -> None:
-    """Two nearly parallel programmed constraints are kept: their efforts are what the drives have to deliver."""
+def test_programmed_constraints_take_precedence_over_closures() -> None:
+    """Two nearly parallel programmed constraints are kept, because their efforts are those of the
+    drives.
+    """
     table = machine(
         link("U", "prismatic", X),
         link("V", "prismatic", Y, "U"),
@@ -217,8 +221,8 @@ def test_programmed_constraints_stay_where_a_closure_says_the_same() -> None:
     assert (found.rank, found.independent) == (2, ("p", "m"))
 
 
-def test_partition_is_chosen_anew() -> None:
-    """A driven crank that turns all around: `auto` gets through where a fixed partition stops."""
+def test_partition_changes_during_the_run() -> None:
+    """A driven crank makes full turns with the partition `auto`; a fixed partition fails."""
     data = polygon(0, dependent=["side1.angle", "side2.angle", "side3.angle"], redundant="auto")
     data["programmed"] = [{"name": "turn", "expression": "side0.angle - start(side0.angle) - 0.1*t"}]
     mechanism, start = started(data)
@@ -382,8 +386,10 @@ def test_magnitudes_bound_values_and_gradients(seed: int) -> None:
     assert (found.gradient_size >= np.abs(found.gradient)).all()
 
 
-def test_sizes_do_not_depend_on_what_cancels() -> None:
-    """Rows of rounding errors alone are made of something: of the door's rows none has a size near to theirs."""
+def test_constraint_magnitudes_ignore_cancellation() -> None:
+    """The door's constraint Jacobian consists of rounding errors, but the magnitudes of its terms
+    are large.
+    """
     mechanism, start = started(door("revolute", "revolute"))
     model = ReferenceModel(mechanism, start=start)
     state = model.state(0.0, *start)
@@ -407,8 +413,10 @@ DOOR = machine(
 @pytest.mark.parametrize("redundant", ["auto", "minimum_norm"])
 @pytest.mark.parametrize("formulation", ["gpme", "gpme_reduced", "lagrange"])
 @pytest.mark.parametrize("actuated", ["all", ["door"]])
-def test_no_row_is_left(redundant: str, formulation: str, actuated: str | list[str]) -> None:
-    """A door on two hinges, and a blade that it carries along: the joint alone keeps all rows."""
+def test_closure_without_remaining_equations(redundant: str, formulation: str, actuated: str | list[str]) -> None:
+    """The joint of a door on two hinges, and of a blade that moves with it, keeps all constraint
+    equations.
+    """
     settings = {"redundant": redundant, "formulation": formulation, "actuated": actuated}
     model = prepare(from_data(DOOR | {"constraints": settings}))
     assert model.solvability.rank == 0

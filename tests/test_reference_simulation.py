@@ -200,8 +200,10 @@ def _assert_same(mechanism: Mechanism, q: Array, qd: Array, rng: np.random.Gener
 @pytest.mark.parametrize("linearized", [False, True])
 @pytest.mark.parametrize("base", ["flexible", "rigid"])
 @pytest.mark.parametrize("seed", range(2))
-def test_bases(seed: int, base: str, linearized: bool) -> None:
-    """With supports as points or by small motions, and without any."""
+def test_rates_of_many_states_equal_those_of_single_states_on_supports(
+    seed: int, base: str, linearized: bool
+) -> None:
+    """Rates of many states at once equal those of single states, for flexible and rigid bases."""
     rng = np.random.default_rng(seed)
     data: dict[str, Any] = random_chain(rng, base=base) | {"simulation": {"start": "description"}}
     data["base"] |= {"linearized": linearized}
@@ -274,8 +276,10 @@ def test_a_row_that_opens_stops_the_run() -> None:
         simulate(_arm(rows, output_step=0.5, violation=1e-5))
 
 
-def test_what_was_changed_of_the_start() -> None:
-    """A loop that is closed by moving far, and a velocity that it does not allow, are said with from and to."""
+def test_changes_of_the_initial_state_are_reported() -> None:
+    """The report names the old and new values of a moved loop closure and of an inconsistent
+    velocity.
+    """
     data = four_bar(0.7, statics={"locked": ["crank"]})
     mechanism = mechanism_of(data)
     assert start_notes(mechanism, start_state(mechanism)) == []
@@ -317,8 +321,10 @@ def test_where_a_choice_of_coordinates_ends() -> None:
 
 
 @pytest.mark.slow
-def test_what_the_text_cannot_do_is_said_before_the_build(tmp_path: Path) -> None:
-    """Where the text's coordinates end is known by then, whatever becomes of the build."""
+def test_limits_of_the_modelica_source_are_reported_before_the_build(tmp_path: Path) -> None:
+    """The end of the validity of Modelica coordinates is reported whether or not the build
+    succeeds.
+    """
     told: list[str] = []
     options = RunOptions(tmp_path, progress=lambda what, fraction: told.append(what))
     compilers = Compilers((OpenModelica(Omc(str(tmp_path / "nowhere"))),))

@@ -186,8 +186,8 @@ def test_figures_follow_the_colours_of_the_page() -> None:
 @pytest.mark.parametrize(
     "hostile", ["<script>alert(1)</script>", '"><img src=x onerror=y>', "a & b < c", "{{ n }}"]
 )
-def test_report_escapes_what_the_description_says(hostile: str) -> None:
-    """Text of the description, of notes and of tools is shown, never interpreted."""
+def test_report_escapes_texts(hostile: str) -> None:
+    """Texts of the description, of notes and of tools are displayed and never interpreted as HTML."""
     report = crane_run()
     chain = report.mechanism.chain.model_copy(update={"description": hostile})
     mechanism = replace(report.mechanism, chain=chain)
@@ -227,8 +227,8 @@ def test_each_of_the_three_can_spoil_the_verdict(key: str, word: str) -> None:
     assert word in content.text.split("flexible_boom")[1][:60] and f"{word} {reason}" in content.text
 
 
-def test_a_run_cut_short_is_said_beside_the_verdict() -> None:
-    """How much was compared, where somebody reads that runs agree."""
+def test_shortened_run_is_reported_beside_the_verdict() -> None:
+    """The compared fraction of the run is displayed beside the statement that runs agree."""
     sentence = crane_run().agrees.text
     assert sentence == (
         "Agreement with the reference solver: 2 runs over the full 2 s; modelica-rumoca over 1 s of 2 s."

@@ -83,8 +83,8 @@ def test_deformation_is_drawn_larger_by_the_beams_coordinates() -> None:
         assert frames == pytest.approx(poses(CRANE.mechanism)(np.where(elastic, scale * q, q)), abs=1e-9)
 
 
-def test_a_run_that_breaks_off_stays_where_it_was() -> None:
-    """Of its frames so many count as it has reached; a NaN ends it, too."""
+def test_shortened_run_ends_with_its_last_frame() -> None:
+    """Only frames that the run has reached are shown; a NaN ends the run."""
     half = RUN.time <= 1.0
     short = replace(RUN, time=RUN.time[half], signals={n: v[half] for n, v in RUN.signals.items()})
     broken = replace(

@@ -32,8 +32,10 @@ def _connections(system: Any) -> set[tuple[str | None, ...]]:
     return {(c.startElement, c.startConnector, c.endElement, c.endConnector) for c in system.connections}
 
 
-def test_plant_alone(plant: Compiled, tmp_path: Path) -> None:
-    """All inputs and outputs are the system's; both structures and the values are valid by the schemas."""
+def test_archive_without_a_controller(plant: Compiled, tmp_path: Path) -> None:
+    """All inputs and outputs belong to the system; both structures and the parameter values match
+    the schemas.
+    """
     path = write_ssp(plant.fmu, tmp_path)
     system = ssp_reader.read_ssd(str(path)).system  # validates
     ports = {(v.name, v.causality) for v in plant.description.modelVariables if v.causality in ("input", "output")}

@@ -54,7 +54,7 @@ def test_samples_have_their_distribution(sampler: str) -> None:
         (["x=gamma(2,1)"], "unknown distribution 'gamma'"),
         (["x=nan"], "expected finite numbers"),
         (["x=1", "x=2"], "occurs twice"),
-        ([], "nothing is varied"),
+        ([], "no key is varied"),
         ({"x": []}, "there are no values"),
     ],
 )

@@ -66,8 +66,8 @@ def test_reused_instance_is_a_fresh_one_to_the_last_bit(hanging: Compiled) -> No
 
 
 @pytest.mark.slow
-def test_a_run_that_fails_on_its_way_says_when(hanging: Compiled) -> None:
-    """Too few inner steps: no numbers, and the next run is sound."""
+def test_failed_run_reports_the_time(hanging: Compiled) -> None:
+    """A run with too few inner steps has no results, and the next run is unaffected."""
     with Repeated(hanging.fmu, ["E_x"], SPAN) as repeated:
         with pytest.raises(SolveError, match=r"t = "):
             repeated.run({"moment": 1e30})
@@ -95,8 +95,10 @@ def finished(swing: Path) -> gp.Sweep:
     return gp.sweep(gp.load(swing), SETTINGS, ASKED, swing.parent / "out", samples=8, scheduler="here")
 
 
-def test_each_run_is_one_of_its_own(finished: gp.Sweep) -> None:
-    """The FMU of the sweep, run alone by FMPy with a row's values: the same bits in table and array file."""
+def test_runs_are_reproducible_outside_the_sweep(finished: gp.Sweep) -> None:
+    """A single FMPy run of the sweep's FMU with a row's values agrees bit by bit with table and
+    array file.
+    """
     (fmu,) = finished.folder.glob("fmu/*/Swing.fmu")
     table, data = finished.table, finished.data
     assert table["run"].tolist() == list(range(16)) and set(table["load"]) == {0.5, 2.0}
@@ -114,8 +116,10 @@ def test_each_run_is_one_of_its_own(finished: gp.Sweep) -> None:
     assert data["E_z"].attrs["units"] == "m" and data.sizes == {"run": 16, "time": 31}
 
 
-def test_a_key_means_what_the_description_means(finished: gp.Sweep, swing: Path) -> None:
-    """A row against the reference solver of the description with these numbers."""
+def test_rows_agree_with_the_reference_solver(finished: gp.Sweep, swing: Path) -> None:
+    """A row of the table agrees with the reference solver for the description with the row's
+    values.
+    """
     row = finished.table.iloc[13]
     changes = {key: float(row[key]) for key in ("links.rod.joint.stiffness",)}
     model = gp.load(swing, **changes, **{"parameters.load": float(row["load"])}, simulation={"tolerance": 1e-10})
@@ -124,8 +128,8 @@ def test_a_key_means_what_the_description_means(finished: gp.Sweep, swing: Path)
 
 
 @pytest.mark.slow
-def test_commands_keep_what_their_filters_begin_with(tmp_path: Path) -> None:
-    """A rope whose length at rest is varied hangs still in each run, as by the description with that length."""
+def test_command_filters_start_at_rest(tmp_path: Path) -> None:
+    """A rope with varied free length hangs at rest in each run, as with a modified description."""
     rope = {"name": "rope", "a": {"link": "ground", "point": [0.0, 0.0, 3.0]}, "b": {"link": "load"}}
     rope |= {"stiffness": 1e3, "damping": 10.0, "rest": {"input": "hoist", "cutoff": 1.0, "start": "drop"}}
     data = machine(
@@ -234,8 +238,10 @@ def test_wrong_sweeps(swing: Path, settings: list[str], asked: list[str], said: 
     assert not (swing.parent / "wrong").exists()
 
 
-def test_everything_wrong_is_said_at_once(swing: Path) -> None:
-    """Arguments by themselves; then keys and signals, which need the model."""
+def test_all_errors_are_reported_together(swing: Path) -> None:
+    """Errors of the arguments are reported first, then those of keys and signals, which require
+    the model.
+    """
     wrong = {"samples": 0, "sampler": "halton", "seed": -1, "scheduler": "farm"}
     with pytest.raises(DescriptionError) as caught:
         gp.sweep(gp.load(swing), ["load=uniform(1,2)"], ["peek(E_z)", "top=max(E_z"], swing.parent / "no", **wrong)
@@ -334,8 +340,10 @@ def test_object_files_are_compiled_once(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-def test_dask_gives_the_same(finished: gp.Sweep, swing: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two workers of a scheduler at an address, which is connected to for their number and for the runs."""
+def test_dask_results_agree_with_processes(
+    finished: gp.Sweep, swing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two workers of a scheduler, given by its address, yield the results of processes."""
     distributed = pytest.importorskip("distributed", reason="needs Dask: pip install gpmelica[sweep]")
     cluster_module = import_module("gpmelica.sweeps.cluster")
     really, connections = cluster_module._connected, list[str]()
@@ -394,7 +402,7 @@ def test_constraints_bind(gpmelica: Command, swing: Path) -> None:
     ("bounds", "options", "said"),
     [
         (["load=1,2"], {}, "--set load: expected bounds, as in uniform(100,1000)"),
-        (["load=uniform(1,2)"], {"constraints": ["peak(E_z) = 2"]}, "expected expression <= number, or >="),
+        (["load=uniform(1,2)"], {"constraints": ["peak(E_z) = 2"]}, "of the form: expression <= number"),
         (["load=uniform(1,2)"], {"constraints": ["E_z <= 2"]}, "--objective constraint1: changes over time"),
         (["load=uniform(1,2)"], {"method": "newton"}, "expected one of evolution, simplex, got 'newton'"),
         (["load=uniform(1,2)"], {"evaluations": 3}, "expected 16 or more for 1 keys by evolution, got 3"),

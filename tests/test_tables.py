@@ -187,8 +187,10 @@ def test_kinks_in_the_modelica_source_are_those_of_the_table(tmp_path: Path) -> 
     assert times == pytest.approx(TIMES[1:] / 2.0)
 
 
-def test_the_text_of_a_long_table_has_it_once(tmp_path: Path) -> None:
-    """5,000 points used three times: one function, of a size that goes with the points."""
+def test_long_tables_are_written_once(tmp_path: Path) -> None:
+    """5,000 points that are used three times yield one function, whose size is proportional to the
+    points.
+    """
     time = np.linspace(0.0, 10.0, 5000)
     data = _arm(tmp_path)
     data["tables"] = {

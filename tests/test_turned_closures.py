@@ -185,10 +185,8 @@ def test_an_fmu_lets_a_free_axis_turn(free_axis: Compiled) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("described", [0.0, 100.0])
-def test_an_fmu_asks_its_own_stiffness_whether_an_axis_may_turn(
-    described: float, compile_data: CompileData
-) -> None:
-    """A stiffness that follows a parameter counts by the parameter's present value."""
+def test_rotation_check_uses_the_current_stiffness(described: float, compile_data: CompileData) -> None:
+    """A stiffness that depends on a parameter counts with the parameter's current value."""
     data = locked(("spherical",), "description", **_SPRINGS, stiffness=[*_STIFF[:5], "k"])
     data["parameters"]["k"] = described
     with Fmu(compile_data(data), "cs") as fmu:

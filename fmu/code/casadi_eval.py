@@ -13,7 +13,7 @@ from ...generator.program.program import Program
 from ...language import ir
 from ...language.ir import Expr
 
-SX = Any  # casadi has no usable types
+SX = Any  # CasADi has no usable type annotations
 
 
 def _matmul(expr: Expr, a: SX, b: SX) -> SX:

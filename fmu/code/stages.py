@@ -262,7 +262,9 @@ class _Cutter:
         return groups
 
     def _definitions(self, roots: Iterable[Expr]) -> list[Item]:
-        """Return the program items on which the expressions depend, without those of PREPARE."""
+        """Return the program items on which expressions depend, apart from items that depend on
+        parameters only.
+        """
         names = needed(self.program, roots)
         return [
             item

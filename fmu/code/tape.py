@@ -132,7 +132,9 @@ class _Instructions:
         """
         writers = np.flatnonzero(self._kinds != ca.OP_OUTPUT)
         if self._function.sz_w() != len(writers):
-            raise ValueError(f"{self._function.name()} shares its registers")
+            raise ValueError(
+                f"{self._function.name()} reuses registers; expected a function made by with_own_registers"
+            )
         reads = (self._given >= 0) & (self._kinds != ca.OP_INPUT)[:, None]
         return np.where(reads, writers[np.where(reads, self._given, 0)], -1)
 

@@ -1,4 +1,6 @@
-"""Parser of omc's output: values and messages of scripts and of interactive sessions."""
+"""Parser of the output of the OpenModelica compiler omc: values and messages of scripts and
+sessions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compilation of a Modelica model to an FMU by omc."""
+"""Compilation of a Modelica model to an FMU by the OpenModelica compiler omc."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Corrections of errors in model descriptions that omc exports."""
+"""Corrections of errors in model descriptions that the OpenModelica compiler omc exports."""
 
 from __future__ import annotations
 

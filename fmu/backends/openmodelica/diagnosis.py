@@ -1,4 +1,6 @@
-"""Translation of omc's messages to the terms of the mechanism's description."""
+"""Translation of messages of the OpenModelica compiler omc to the terms of the mechanism's
+description.
+"""
 
 from __future__ import annotations
 

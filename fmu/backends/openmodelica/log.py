@@ -1,4 +1,6 @@
-"""Log of the statements sent to omc and of its answers, for `openmodelica.log`."""
+"""Log of the statements sent to the OpenModelica compiler omc and of its answers, for
+`openmodelica.log`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Connection to omc by scripts, one run of omc per statement, for an omc that refuses an
-interactive session.
+"""Connection to the OpenModelica compiler omc by scripts, one run of omc per statement.
+
+Scripts are used if omc refuses an interactive session.
 """
 
 from __future__ import annotations

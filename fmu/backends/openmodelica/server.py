@@ -1,4 +1,6 @@
-"""omc as a server on this machine or in docker, and OMPython's connection to it."""
+"""OpenModelica compiler omc as a server on this machine or in docker, and OMPython's
+connection to it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Connection to omc through OMPython: one interactive session for all statements."""
+"""Connection to the OpenModelica compiler omc through OMPython: one interactive session for
+all statements.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Co-simulation solver inside an FMU that omc built."""
+"""Co-simulation solver inside an FMU that the OpenModelica compiler omc built."""
 
 from __future__ import annotations
 

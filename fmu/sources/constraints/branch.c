@@ -86,7 +86,7 @@ static bool may_leap(const Model *model) {
 
 static bool fail(Model *model) {
     return model_fail(model, "the constraints depend on each other shortly before t = %.15g s, and the velocities change "
-                      "abruptly there, so the motion would leave its branch; take another tolerance or method, change "
+                      "abruptly there, so the motion would leave its branch; use another tolerance or method, change "
                       "the dimensions, or end the run before", model_time(model));
 }
 

@@ -98,7 +98,7 @@ static bool project(Model *model, Level which, double *correction) {
     if (now <= tolerance_of(model)) return true;
     return model_fail(model,
                       "the projection of the %s onto the constraints does not converge at t = %.15g s: a violation of"
-                      " %.3g is left, expected at most %.3g (projection_tolerance)",
+                      " %.3g remains, expected at most %.3g (projection_tolerance)",
                       level->name, model_time(model), now, tolerance_of(model));
 }
 

@@ -119,7 +119,7 @@ static bool solve_tree(Model *model, const Stage *stage) {
     if (code == CONSTRAINED_SOLVE_DEPENDENT) return fail_dependent(model, stage, blocks.m);
     return model_fail(model, "no inertia resists the motion of coordinate %d of %d at t = %.15g s%s (coordinates: %s)",
                       code, blocks.tree.n, model_time(model),
-                      blocks.m > 0 ? "; where constraints hold it, accelerations = \"dense\" solves that" : "",
+                      blocks.m > 0 ? "; if constraints hold this coordinate, use accelerations = \"dense\"" : "",
                       stage->coordinates);
 }
 

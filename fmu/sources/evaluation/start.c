@@ -48,7 +48,7 @@ static double largest(int n, const double *values, int *place) {
 static bool fail_phase(Model *model, const Phase *phase) {
     int worst = 0;
     const double left = largest(phase->n_left, model->workspace + phase->left, &worst);
-    return model_fail(model, "with these parameters no %s is found in %d steps: %.3g is left of %s", phase->what,
+    return model_fail(model, "no %s was found in %d steps for these parameters: residual %.3g of %s", phase->what,
                       phase->most_steps, left, phase->names[worst]);
 }
 
@@ -66,8 +66,8 @@ static bool is_positive_definite(int n, double *a) {
 }
 
 static bool fail_stability(Model *model, const Phase *phase) {
-    return model_fail(model, "with these parameters the %s next to the one before is not stable: %s and others fall "
-                      "away from it", phase->what, phase->names[0]);
+    return model_fail(model, "the %s near the previous one is unstable for these parameters: %s and others move away "
+                      "from it", phase->what, phase->names[0]);
 }
 
 /* Computes column `column` of the residual's Jacobian; the right-hand side contains the negative residual. */

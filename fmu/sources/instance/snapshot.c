@@ -131,10 +131,10 @@ static bool are_counts(const RunState *run) {
 static const char *fault(const Model *model, Snapshot *snapshot) {
     const RunState *run = &snapshot->run;
     if (snapshot->checksum != checksum(snapshot)) return "the checksum is wrong";
-    if (!is_mode(model, run->mode) || (run->dirty & ~(uint32_t)AFTER_PARAMETERS)) return "its mode is none";
-    if (!are_settings(run)) return "a setting of the solver is none that can be set";
+    if (!is_mode(model, run->mode) || (run->dirty & ~(uint32_t)AFTER_PARAMETERS)) return "its mode is invalid";
+    if (!are_settings(run)) return "a setting of the solver is invalid";
     if (!are_counts(run) || run->orientation < -1 || run->orientation > 1) return "a count is out of range";
-    if (run->start < START_GIVEN || run->start > START_FOUND) return "its start is none";
+    if (run->start < START_GIVEN || run->start > START_FOUND) return "the origin of its start states is invalid";
     if (!model_are_indices(snapshot->workspace)) return "a pivot is out of range";
     return NULL;
 }
