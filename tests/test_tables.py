@@ -265,20 +265,20 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
     ),
     "linear with free ends": (
         (GOOD, 'time = "t", value = "angle", interpolation = "linear", ends = "free"'),
-        ['tables.slew.ends: "free" is for cubic tables; a linear one holds its first and last value'],
+        ['tables.slew.ends: "free" is for cubic tables only; a linear table keeps its first and last value'],
     ),
     "a motion with kinks": (
         (GOOD, 'time = "t", value = "angle", interpolation = "linear"', f'{MOTION}"table(slew, t)"'),
         [
-            "motions[0].position (slewing): table(slew, …) is linear, and its slope jumps here; set"
-            ' interpolation = "cubic"'
+            "motions[0].position (slewing): table(slew, …) is linear, but a motion needs a continuous"
+            ' slope; set interpolation = "cubic"'
         ],
     ),
     "a run beyond free ends": (
         (GOOD, 'time = "t", value = "angle", ends = "free"', f'{MOTION}"table(slew, 2*t)"\n{STOP}'),
         [
-            "motions[0].position (slewing): table(slew, …): the run asks for 0 to 4 s (simulation.stop), the table"
-            ' goes from 0 to 3 s; give more lines, a shorter run, or ends = "rest"'
+            "motions[0].position (slewing): table(slew, …): the run needs 0 to 4 s (simulation.stop), the table"
+            ' contains 0 to 3 s; add lines, shorten the run, or set ends = "rest"'
         ],
     ),
     "a table of angles": (

@@ -30,21 +30,21 @@ class Shape(Part):
     """Appearance of a link in pictures and animations, without influence on the equations."""
 
     type: Literal["box", "cylinder", "sphere", "mesh"]
-    """Box, cylinder along z, and sphere have their middle at the origin of `frame`."""
+    """Type of the shape. Box, cylinder along z and sphere are centred at the origin of `frame`."""
     size: tuple[PlainPositive, PlainPositive, PlainPositive] | None = None
-    """Of a box, along x, y and z, m."""
+    """Size of a box along x, y and z, m."""
     radius: PlainPositive | None = None
-    """Of a cylinder or sphere, m."""
+    """Radius of a cylinder or sphere, m."""
     length: PlainPositive | None = None
-    """Of a cylinder, m."""
+    """Length of a cylinder, m."""
     file: Text | None = None
-    """Of a mesh: STL or OBJ, its path from the description's folder."""
+    """Mesh file, STL or OBJ, relative to the folder of the description."""
     scale: PlainPositive = 1.0
-    """Of a mesh: the unit of its file, m; 0.001 for one in mm."""
+    """Length unit of the mesh file, m; 0.001 for a file in mm."""
     frame: Frame = Frame()
-    """Where it is in the link's frame."""
+    """Frame of the shape in the link frame."""
     colour: Colour | None = None
-    """As `#rrggbb`; without it one that other links do not have."""
+    """Colour as `#rrggbb`; default: a colour that no other link has."""
 
     @model_validator(mode="after")
     def _complete(self) -> Shape:
@@ -65,5 +65,5 @@ class Shape(Part):
 def _check_file(path: Path) -> None:
     if path.suffix.lower() not in _ENDINGS:
         raise KeyProblem("file", f"expected a file that ends in {' or '.join(_ENDINGS)}, got {path.name!r}")
-    if not os.path.isfile(path):  # False, too, where no file can be called so
+    if not os.path.isfile(path):  # also False for a path that is no valid file name
         raise KeyProblem("file", f"there is no file {str(path)!r}; paths go from the description's folder")
