@@ -138,9 +138,7 @@ class RunOptions:
     inputs: GivenInputs = None
     tolerance: Annotated[
         float | None,
-        Option(
-            "admissible error, relative to the scale of each signal (default: 1e-6, or 100 times simulation.tolerance)"
-        ),
+        Option("admissible error, relative to the scale of each signal (1e-6, or 100 times simulation.tolerance)"),
     ] = None
     rumoca: OwnRumoca = True
     compiler: CompilerName = "auto"

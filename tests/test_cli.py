@@ -332,7 +332,7 @@ def test_help_and_version(gpmelica: Command) -> None:
     assert answer.status == 0
     words = " ".join(answer.out.split())
     assert all(command in words for command in COMMANDS.split())
-    assert "Exit status: 0 ok; 1 a check or comparison failed; 2 bad input" in words
+    assert "Exit status: 0 ok; 1 a check or comparison failed; 2 invalid input" in words
     version = gpmelica("--version")
     assert (version.status, version.out) == (0, f"gpmelica {gp.__version__}\n")
     nothing = gpmelica()

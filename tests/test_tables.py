@@ -265,7 +265,9 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
     ),
     "linear with free ends": (
         (GOOD, 'time = "t", value = "angle", interpolation = "linear", ends = "free"'),
-        ['tables.slew.ends: "free" is for cubic tables only; a linear table keeps its first and last value'],
+        [
+            'tables.slew.ends: "free" is for cubic tables only; a linear table keeps its first and last value beyond its ends'
+        ],
     ),
     "a motion with kinks": (
         (GOOD, 'time = "t", value = "angle", interpolation = "linear"', f'{MOTION}"table(slew, t)"'),
@@ -303,8 +305,8 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "a motion that follows another joint": (
         (GOOD, 'time = "t", value = "angle"', f'{MOTION}"table(slew, t) + arm.angle_dot"'),
         [
-            "motions[0].position (slewing): expected an expression of t and parameters; 'arm.angle_dot' moves,"
-            " which [[programmed]] is for"
+            "motions[0].position (slewing): expected an expression of t and parameters,"
+            " got 'arm.angle_dot'; use [[programmed]] instead"
         ],
     ),
 }
