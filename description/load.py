@@ -100,7 +100,7 @@ def _read(path: Path, source: str) -> dict[str, Any]:
     try:
         return _with_paths(tomllib.loads(text), path.parent)
     except (ValueError, RecursionError) as error:
-        raise DescriptionError(source, f"is not valid TOML: {error}") from None
+        raise DescriptionError(source, f"the file is not valid TOML: {error}") from None
 
 
 def _with_paths(data: dict[str, Any], folder: Path) -> dict[str, Any]:

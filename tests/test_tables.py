@@ -239,8 +239,8 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "times go back": (
         ("t,angle\n0,1\n2,1\n1,2\n2,2\n",),
         [
-            "tables.slew.time: slew.csv, line 4: expected a time after the one before, 2 s, got 1 s",
-            "tables.slew.time: slew.csv, line 5: expected a time after the one before, 2 s, got 2 s",
+            "tables.slew.time: slew.csv, line 4: expected increasing times, got 1 s after 2 s",
+            "tables.slew.time: slew.csv, line 5: expected increasing times, got 2 s after 2 s",
         ],
     ),
     "no column": (
@@ -266,7 +266,8 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "linear with free ends": (
         (GOOD, 'time = "t", value = "angle", interpolation = "linear", ends = "free"'),
         [
-            'tables.slew.ends: "free" is for cubic tables only; a linear table keeps its first and last value beyond its ends'
+            'tables.slew.ends: "free" is for cubic tables only; a linear table keeps its first and last value'
+            " beyond its ends"
         ],
     ),
     "a motion with kinks": (

@@ -34,9 +34,9 @@ class Support(Part):
     @model_validator(mode="after")
     def _one_law(self) -> Support:
         if self.law is not None and not self.one_sided:
-            raise KeyProblem("law", "goes with one_sided = true alone; set it, or remove the law")
+            raise KeyProblem("law", "a contact law requires one_sided = true; set one_sided, or remove the law")
         if self.law is not None and self.damping[2]:
-            raise KeyProblem("damping", "expected 0 along z, where the loss of law takes its place")
+            raise KeyProblem("damping", "expected 0 along z, because the loss of the law replaces the damping")
         return self
 
 

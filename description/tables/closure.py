@@ -67,12 +67,14 @@ class Closure(Part):
     def _complete(self) -> Closure:
         springs = self.model == "spring_damper"
         if springs != (self.stiffness is not None):
-            raise KeyProblem("stiffness", 'six numbers go with model = "spring_damper", and only with it')
+            raise KeyProblem(
+                "stiffness", 'expected six numbers with model = "spring_damper", and none with other models'
+            )
         if not springs and (self.damping is not None or self.axes is not None):
             key = "axes" if self.damping is None else "damping"
-            raise KeyProblem(key, 'goes with model = "spring_damper" only')
+            raise KeyProblem(key, 'the key requires model = "spring_damper"')
         if (self.type == "distance") != (self.length is not None):
-            raise KeyProblem("length", "goes with a distance closure, and only with it")
+            raise KeyProblem("length", "expected a length of a distance closure, and of no other closure")
         if springs and self.type == "distance":
             raise KeyProblem(
                 "model", "a distance closure is a constraint; use a spherical spring_damper for springs"

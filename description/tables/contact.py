@@ -24,7 +24,7 @@ class ContactLaw(Part):
 def without_damper(law: ContactLaw | None, keys: set[str]) -> None:
     """Raise KeyProblem if a description contains both a contact law and a damper."""
     if law is not None and "damping" in keys:
-        raise KeyProblem("damping", "does not go with law, whose loss takes its place; remove one of them")
+        raise KeyProblem("damping", "expected either damping or law, got both; remove one of them")
 
 
 class Plane(Part):

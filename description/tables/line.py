@@ -75,11 +75,11 @@ class Line(Part):
     def _one_form(self) -> Line:
         springs = [key for key in ("stiffness", "damping", "rest") if key in self.model_fields_set]
         if self.force is not None and self.input:
-            raise KeyProblem("force", "does not go with input = true")
+            raise KeyProblem("force", "expected either force or input = true, got both")
         if springs and (self.force is not None or self.input):
             raise KeyProblem(
                 springs[0], f"does not go with {'force' if self.force is not None else 'input = true'}"
             )
         if self.force is None and not self.input and not (self.stiffness or self.damping):
-            raise ValueError("gives no force; give stiffness or damping, or force, or input = true")
+            raise ValueError("the element has no force; give stiffness or damping, or force, or input = true")
         return self

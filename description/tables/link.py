@@ -35,7 +35,7 @@ class Limits(Part):
     def _in_order(self) -> Limits:
         without_damper(self.law, self.model_fields_set)
         if self.lower is None and self.upper is None:
-            raise ValueError("gives no stop; give lower, upper or both")
+            raise ValueError("the table has no limit; give lower, upper or both")
         if self.lower is not None and self.upper is not None:
             lower, upper = value_of(self.lower), value_of(self.upper)
             if lower >= upper:
@@ -88,7 +88,7 @@ class Joint(Part):
             return value
         names = [motion.coordinate for motion in JOINT_TYPES[kind]]
         if not names and value:
-            raise ValueError(f"a {kind} joint has no coordinates; leave the key out")
+            raise ValueError(f"a {kind} joint has no coordinates; remove the key")
         if isinstance(value, tuple) and len(value) != len(names):
             raise ValueError(
                 f"expected {len(names)} value(s), one per coordinate of the {kind} joint ({', '.join(names)}),"
@@ -115,7 +115,7 @@ class Joint(Part):
         if self.friction is None or isinstance(self.friction, Coulomb):
             return self
         if (self.type == "revolute") != (self.friction.diameter is not None):
-            text = "a revolute joint needs its journal's diameter, a prismatic one has none"
+            text = "a revolute joint requires a journal diameter, and a prismatic joint has none"
             raise KeyProblem("friction.diameter", text)
         return self
 
@@ -180,5 +180,5 @@ class Link(Inertial):
         if self.beam is not None and self.has_inertia:
             raise ValueError("give a beam, or mass, com and inertia, not both")
         if self.beam is not None and self.beam.count > 1 and self.shape is not None:
-            raise KeyProblem("shape", "a flexible beam is drawn as a tube that bends; leave the shape out")
+            raise KeyProblem("shape", "a flexible beam is drawn as a bending tube; remove the shape")
         return self

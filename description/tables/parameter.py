@@ -38,7 +38,7 @@ class Parameter(Part):
             raise KeyProblem("max", f"expected at least min, which is {self.min:g}, got {self.max:g}")
         problem = self.bounds.problem(self.value)
         if problem:
-            raise KeyProblem("value", f"{problem}, got {self.value:.6g}: the parameter's own min and max")
+            raise KeyProblem("value", f"{problem}, got {self.value:.6g}; change the value, or min and max")
         return self
 
     @property

@@ -56,7 +56,9 @@ class Shape(Part):
             if not given and key in wanted:
                 raise KeyProblem(key, f"is missing; a {self.type} needs {' and '.join(wanted)}")
         if self.type != "mesh" and self.scale != 1.0:
-            raise KeyProblem("scale", f"is for meshes; give the {' and '.join(wanted)} of the {self.type} in m")
+            raise KeyProblem(
+                "scale", f"a scale applies to meshes only; give the {' and '.join(wanted)} of the {self.type} in m"
+            )
         if self.file is not None:
             _check_file(Path(self.file))
         return self
@@ -66,4 +68,6 @@ def _check_file(path: Path) -> None:
     if path.suffix.lower() not in _ENDINGS:
         raise KeyProblem("file", f"expected a file that ends in {' or '.join(_ENDINGS)}, got {path.name!r}")
     if not os.path.isfile(path):  # also False for a path that is no valid file name
-        raise KeyProblem("file", f"there is no file {str(path)!r}; paths go from the description's folder")
+        raise KeyProblem(
+            "file", f"there is no file {str(path)!r}; paths are relative to the folder of the description"
+        )

@@ -107,7 +107,7 @@ def _read(path: Path, stamp: tuple[int, int] | None, time: str, value: str, fewe
     use one file.
     """
     if stamp is None or not path.is_file():
-        text = f"there is no file {str(path)!r}; paths go from the description's folder"
+        text = f"there is no file {str(path)!r}; paths are relative to the folder of the description"
         return ((), ()), (Problem("file", text),)
     try:
         lines = read_rows(path, _LARGEST)
@@ -160,6 +160,6 @@ def _value_problems(file: str, lines: Sequence[Row], found: Any, names: Sequence
             if x is not np.ma.masked and not abs(x) <= 1e12:
                 yield Problem("file", f"{file}, line {line}: {name}: expected a number up to 1e12, got {x:g}")
         if row[0] is not np.ma.masked and row[0] <= before:
-            text = f"expected a time after the one before, {before:.9g} s, got {row[0]:.9g} s"
+            text = f"expected increasing times, got {row[0]:.9g} s after {before:.9g} s"
             yield Problem("time", f"{file}, line {line}: {text}")
         before = before if row[0] is np.ma.masked or not np.isfinite(row[0]) else max(before, float(row[0]))

@@ -99,7 +99,7 @@ class Path(Part):
                 text = f"leg {number} turns by 180°, so that its axis is ambiguous; add a waypoint between"
                 raise KeyProblem("orientations", text)
         if self.ramp is not None and self.profile != "trapezoidal":
-            raise KeyProblem("ramp", f'goes with profile = "trapezoidal" alone, got {self.profile!r}')
+            raise KeyProblem("ramp", f'a ramp requires profile = "trapezoidal", got {self.profile!r}')
         return self
 
     @property
@@ -165,7 +165,7 @@ class Programmed(Part):
         if (self.expression is None) == (self.path is None):
             raise ValueError("give either expression or path")
         if self.path is not None and self.order != 0:
-            raise KeyProblem("order", "a path is a constraint on positions; leave the key out")
+            raise KeyProblem("order", "a path is a constraint on positions; remove the key")
         return self
 
     @property
@@ -201,7 +201,7 @@ class Motion(Part):
         if self.input == (self.position is not None):
             raise ValueError("give either position or input = true")
         if self.input and self.cutoff is None:
-            raise KeyProblem("cutoff", "is missing: the frequency of the filter that follows the input, Hz")
+            raise KeyProblem("cutoff", "the key is missing; expected the frequency of the input filter, Hz")
         if not self.input and self.cutoff is not None:
             raise KeyProblem("cutoff", "is for input = true only; a motion by an expression has no filter")
         return self

@@ -13,16 +13,16 @@ from .origin import Origin, Signal
 _MEASURES = {
     "line": {
         "length": ("m", "length of {}"),
-        "rate": ("m/s", "rate of the length of {}"),
-        "force": ("N", "force of {}, positive where it pulls its ends together"),
+        "rate": ("m/s", "rate of change of the length of {}"),
+        "force": ("N", "force of {}, positive in tension"),
     },
     "contact": {
         "gap": ("m", "gap between {} and its plane, negative in contact"),
-        "force": ("N", "force that presses {}"),
+        "force": ("N", "normal force of the plane on {}"),
     },
     "support": {
-        "gap": ("m", "height of {} above where its spring is relaxed"),
-        "force": ("N", "force of {} on the base, along the world's z"),
+        "gap": ("m", "height of {} above the position of its undeformed spring"),
+        "force": ("N", "force of {} on the base along z, world frame"),
     },
 }
 MEASURED = {quantity for measures in _MEASURES.values() for quantity in measures}

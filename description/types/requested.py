@@ -8,9 +8,9 @@ from .origin import Origin, Signal, of_point
 AXES = "xyz"
 ENERGIES = ("kinetic", "potential", "total")
 _ENERGY = {
-    "kinetic": "kinetic energy, that of rotors (armature) included",
-    "potential": "energy of gravity, 0 at the world's origin, and of all springs as far as they act",
-    "total": "kinetic and potential energy",
+    "kinetic": "kinetic energy, including that of rotors (armature)",
+    "potential": "potential energy of gravity, 0 at the world origin, and of all active springs",
+    "total": "sum of kinetic and potential energy",
 }
 
 
@@ -22,13 +22,13 @@ def accelerations(point: str) -> list[Measure]:
 
 def origins(link: str) -> list[Measure]:
     """Return the components x, y, z of the origin of a link's frame, world frame, m."""
-    return _of_link(link, "origin", AXES, "m", f"origin of {link}'s frame, world")
+    return _of_link(link, "origin", AXES, "m", f"origin of the frame of {link}, world")
 
 
 def quaternions(link: str) -> list[Measure]:
     """Return the components w, x, y, z of a link's orientation as a unit quaternion."""
-    text = f"rotation of {link}'s frame into the world's axes, quaternion of norm 1"
-    return _of_link(link, "quaternion", f"w{AXES}", "1", f"{text}, continuous in the joints' coordinates:")
+    text = f"orientation of the frame of {link} in the world frame, unit quaternion"
+    return _of_link(link, "quaternion", f"w{AXES}", "1", f"{text}, continuous in the joint coordinates:")
 
 
 def omegas(link: str) -> list[Measure]:
