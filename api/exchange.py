@@ -85,7 +85,9 @@ def _without_mass(source: str, description: Chain) -> list[str]:
     problems = analysis.massless(numbers, analysis.elsewhere(start))
     if problems:
         raise DescriptionError(source, [Problem("", problem.message) for problem in problems])
-    return [f"cannot start as it is: {problem.message}" for problem in analysis.massless(numbers, start)]
+    return [
+        f"the initial state is inadmissible: {problem.message}" for problem in analysis.massless(numbers, start)
+    ]
 
 
 def from_urdf(path: Path | str, base: str = "fixed") -> Model:
@@ -152,6 +154,6 @@ def to_urdf(model: Model) -> Exported:
 
 def _hinted(error: DescriptionError, base: str) -> DescriptionError:
     """Return the error with a hint at a floating base if the mechanism cannot move."""
-    hint = "; --base floating lets the root link move" if base == "fixed" else ""
+    hint = "; use --base floating to let the root link move" if base == "fixed" else ""
     problems = [Problem(p.where, p.message + hint * ("nothing can move" in p.message)) for p in error.problems]
     return DescriptionError(error.source, problems)

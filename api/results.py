@@ -145,7 +145,7 @@ class Run:
         from matplotlib import pyplot
 
         if not names:
-            raise UnknownNameError(f"give names of signals to plot; known are: {', '.join(self)}")
+            raise UnknownNameError(f"expected names of signals to plot, got none; known are: {', '.join(self)}")
         values = {name: self[name] for name in names}
         panels = list(dict.fromkeys(self.units.get(name, "") for name in names))
         figure, grid = pyplot.subplots(len(panels), squeeze=False, sharex=True, layout="constrained")
@@ -192,7 +192,9 @@ class Run:
         from .. import analysis, scene
 
         if self.model is None:
-            raise UnknownNameError("powers are of a run of a model; take one of Model.simulate")
+            raise UnknownNameError(
+                "expected a run with a model, such as a result of Model.simulate; this run contains signals only"
+            )
         scene.check_coordinates(self.model.mechanism, self.trajectory)
         run, problem = self.trajectory, self._problem(self.model)
         elements = analysis.course(problem, run, most=len(run.time)).power
@@ -246,7 +248,9 @@ class Run:
         target = Path(path)
         check_ending(target)
         if self.model is None:
-            raise UnknownNameError("only a run of a model can be animated; take one of Model.simulate")
+            raise UnknownNameError(
+                "expected a run with a model, such as a result of Model.simulate; this run contains signals only"
+            )
         runs = [run.trajectory for run in (self, ghost) if run is not None]
         for run in runs:
             scene.check_coordinates(self.model.mechanism, run)

@@ -77,7 +77,7 @@ def _assign(target: Any, keys: list[str], value: Any) -> None:
         if rest:
             _assign(target[place], rest, value)
         elif _is_number(value) and _has_value(target, place):
-            target[place]["value"] = value  # of a parameter with unit and bounds, which stay
+            target[place]["value"] = value  # the unit and bounds of a parameter stay
         else:
             target[place] = copy.deepcopy(value)
 

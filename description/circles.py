@@ -29,20 +29,18 @@ def problems(draft: Draft, names: References) -> Iterator[Problem]:
         waiting[name] = [names.measured[x].partition(".")[0] for x in filter(names.is_force, names_in(text))]
     while circle := _circle(waiting):
         shown = " → ".join(f"{name}_force" for name in circle)
-        text = f"{shown}: each of these forces waits for the next one, in a circle; let one of them do without"
+        text = f"{shown}: these forces form an algebraic loop; remove one dependency"
         yield Problem(places[circle[0]], text)
         waiting[circle[0]].remove(circle[1])
 
 
 def _circle(waiting: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the names of one algebraic loop, with the first name repeated at the end; empty
-    without a loop.
-    """
+    """Return forces of one algebraic loop, each dependent on the next, the first repeated at the end."""
     try:
         TopologicalSorter(
             {name: [x for x in others if x in waiting] for name, others in waiting.items()}
         ).prepare()
     except CycleError as error:
-        found: list[str] = error.args[1][::-1]  # it has each after those that wait for it
+        found: list[str] = error.args[1][::-1]  # graphlib lists each force before the forces that depend on it
         return found
     return []

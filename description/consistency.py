@@ -70,7 +70,7 @@ def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
     for key in ("links", "closures", "forces", "lines", "contacts", *ELEMENTS, "cases"):
         yield from _repeated(draft.names(key))
     yield from _folded(draft.names("cases"))
-    # closures of one name are reported by it, not by their rows again
+    # Of several closures with one name, only the first contributes rows: the name is reported above.
     closures = {entry.name: (where, entry) for where, entry in reversed([*draft.entries("closures")])}
     tasks = [entry for key in ("programmed", "motions", "nonholonomic") for entry in draft.entries(key)]
     entries = [*tasks, *reversed(closures.values())]
@@ -81,7 +81,7 @@ def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
             yield Problem(f"{where}.name", "'base' means the table [base]; choose another name")
     for where, name in draft.names("points"):
         if name == "base" or name in names.all_links:
-            yield Problem(where, f"a link or the base is called {name!r} too; rename one of them")
+            yield Problem(where, f"a link or the base is also called {name!r}; rename one of them")
 
 
 def _repeated(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
@@ -172,7 +172,7 @@ def _at_rest(motion: Motion, where: str, names: References) -> Iterator[Problem]
     keys = [elementary.coordinate for elementary in JOINT_TYPES[joint.type]]
     velocity = dict(zip(keys, joint.values("velocity"), strict=True)).get(key or keys[0], 0.0) if keys else 0.0
     if velocity:
-        text = f"a filter starts at rest; expected a joint whose start velocity is 0, got {velocity:g}"
+        text = f"the input filter starts at rest; expected the initial velocity 0 of the joint, got {velocity:g}"
         yield Problem(f"{where}.joint", text)
 
 
@@ -196,7 +196,7 @@ def _input_clashes(draft: Draft) -> Iterator[Problem]:
 def _of_time(text: str, where: str, names: References) -> Iterator[Problem]:
     for name in dict.fromkeys(expressions.running_names(expressions.parse(text))):
         if "." in name or name in names.measured:
-            message = f"expected an expression of t and parameters; {name!r} moves, which [[programmed]] is for"
+            message = f"expected an expression of t and parameters, got {name!r}; use [[programmed]] instead"
             yield Problem(where, message)
 
 
@@ -290,12 +290,12 @@ def _expression(
 def _forces_in(tree: Expr, names: References, kinematic: bool) -> Iterator[str]:
     """Yield messages about forces in expressions that must not depend on forces."""
     for name in dict.fromkeys(filter(names.is_force, expressions.started_names(tree))):
-        yield f"start({name}): start takes what positions and velocities tell, and {name} is a force"
+        yield f"start({name}): expected a quantity of positions and velocities, but {name} is a force"
     if kinematic:
         for name in dict.fromkeys(filter(names.is_force, expressions.running_names(tree))):
             yield (
-                f"{name!r} is a force, and a programmed constraint says how something moves: the forces that it"
-                " takes follow. Use a length, rate, gap, point or coordinate, or give the force in [[forces]]"
+                f"{name!r} is a force, but a programmed constraint prescribes a motion; use a length, rate, gap,"
+                " point or coordinate, or define the force in [[forces]]"
             )
 
 
@@ -345,7 +345,8 @@ def _ambiguous(text: str, where: str, names: References) -> Iterator[Problem]:
     for name in OWN_NAMES:
         if name in names.parameters and name in names_in(text):
             yield Problem(
-                where, f"{name!r} is the line's own {name}, and a parameter is called so, too: rename it"
+                where,
+                f"{name!r} is a quantity of the line, and also the name of a parameter; rename the parameter",
             )
 
 
@@ -413,7 +414,7 @@ def _listed_name(key: str, name: str, where: str, draft: Draft, names: Reference
         yield from _force_joint(name, where, names)
     elif key == "redundant":
         rows = constraint_rows(draft.chain)
-        if name not in rows and not draft.faulty:  # faulty parts may have more rows
+        if name not in rows and not draft.faulty:  # the rows of faulty parts are unknown
             yield Problem(where, unknown("constraint row", name, rows))
     elif name not in names.coordinates and name.partition(".")[0] not in names.faulty:
         yield Problem(where, unknown("coordinate", name, names.coordinates))
@@ -427,11 +428,11 @@ def _listed(choice: str | tuple[str, ...]) -> tuple[str, ...]:
 def _whole(chain: Chain, names: References) -> Iterator[Problem]:
     """Yield problems that can be detected only if all parts of the description are valid."""
     if not names.coordinates:
-        yield Problem("links", "nothing can move: there is neither a base nor a joint other than fixed ones")
+        yield Problem("links", "nothing can move: all joints are fixed, and there is no base")
         return
     dependent, redundant = chain.constraints.dependent, chain.constraints.redundant
     rows, listed = len(constraint_rows(chain)) - len(_listed(redundant)), len(_listed(dependent))
-    # fewer may be right where rows turn out to be redundant
+    # Redundant constraint equations, found later, need no dependent coordinate.
     wrong = listed > rows or (listed < rows and not isinstance(redundant, str))
     if dependent != "auto" and wrong:
         where = "constraints.dependent"

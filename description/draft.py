@@ -15,7 +15,7 @@ from .tables.chain import Chain
 from .tables.parameter import values
 
 Location = tuple[int | str, ...]
-# tables and arrays whose members stand alone: links, points, …
+# Keys of tables and arrays whose members are checked separately, such as links and points.
 _WITH_MEMBERS = {key for key, field in Chain.model_fields.items() if field.default in ((), {})}
 
 
@@ -73,7 +73,7 @@ def draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
     """Return the valid parts of a file's tables and the problems of the others; None without
     separable parts.
     """
-    with known_parameters(values(data.get("parameters"))):  # of all parts, those left out later included
+    with known_parameters(values(data.get("parameters"))):  # parameters of the whole file, also of faulty parts
         return _draft(data)
 
 

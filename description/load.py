@@ -20,8 +20,8 @@ from .messages import named
 from .tables.chain import Chain
 from .uses import misspelled
 
-_LARGEST = 1_000_000  # bytes; a description of a thousand links is far below
-_DEEPEST = 20  # tables and arrays inside each other; a pseudo_inertia is at 4
+_LARGEST = 1_000_000  # maximum size of a description file in bytes; a thousand links need far less
+_DEEPEST = 20  # maximum nesting of tables and arrays; a pseudo_inertia has level 4
 
 
 def load(path: Path | str, case: str | None = None, changes: Mapping[str, Any] | None = None) -> Chain:
@@ -58,7 +58,7 @@ def from_data(
 ) -> Chain:
     """Return the validated description in the tables of a TOML file; see `load`."""
     if _is_deeper(data, _DEEPEST):
-        raise DescriptionError(source, f"has tables or arrays more than {_DEEPEST} deep")
+        raise DescriptionError(source, f"expected tables and arrays nested in at most {_DEEPEST} levels")
     chain, problems = _validate(data)
     chosen, tables = (chain if case is None else None), data
     names = []
@@ -100,7 +100,7 @@ def _read(path: Path, source: str) -> dict[str, Any]:
     try:
         return _with_paths(tomllib.loads(text), path.parent)
     except (ValueError, RecursionError) as error:
-        raise DescriptionError(source, f"is not valid TOML: {error}") from None
+        raise DescriptionError(source, f"the file is not valid TOML: {error}") from None
 
 
 def _with_paths(data: dict[str, Any], folder: Path) -> dict[str, Any]:

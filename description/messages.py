@@ -122,7 +122,7 @@ def dotted(keys: Sequence[int | str]) -> str:
 def _shown(value: Any) -> str:
     try:
         text = repr(value)
-    except ValueError:  # Python refuses to write integers of thousands of digits
+    except ValueError:  # Python raises an error for the text of an integer with thousands of digits.
         return "a number of thousands of digits"
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -135,7 +135,7 @@ def _known_keys(loc: Sequence[int | str]) -> list[str]:
         if key in part.model_fields:
             choice = [*_parts(part.model_fields[str(key)].annotation)]
             part = next(iter(choice), part)
-        # pydantic adds the tag of the union's member that it has chosen
+        # pydantic adds the tag of the selected union member to the location
         part = next((member for member in choice if _has_tag(member, key)), part)
     return [field.alias or name for name, field in part.model_fields.items()]
 

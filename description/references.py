@@ -105,7 +105,7 @@ class References:
                 None if order == 2 else f"{name!r} is an acceleration, known in [[programmed]] of order = 2 only"
             )
         if owner in self.points and name.partition(".")[2].split("_")[0] in _COSINES:
-            return f"{name!r} is about axes that point {owner} does not have; {axes_for(owner)}"
+            return f"{name!r} refers to axes that point {owner} does not have; {axes_for(owner)}"
         known = [*self._in_expressions, *(self._accelerations if order == 2 else ())]
         own = [other for other in known if other.startswith(f"{owner}.")]
         return f"unknown name {name!r}; {alternatives(name, own or known)}"

@@ -12,7 +12,7 @@ from .draft import Draft
 from .messages import dotted
 from .tables.table import Table
 
-_ROUNDING = 1e-9  # of a table's span
+_ROUNDING = 1e-9  # rounding error of times, relative to the time span of the table
 
 
 def file_problems(draft: Draft) -> Iterator[Problem]:
@@ -57,14 +57,17 @@ def _is_affine(argument: Expr, draft: Draft) -> bool:
 def _fits(use: Expr, where: str, table: Table, draft: Draft, may_have_kinks: bool) -> Iterator[Problem]:
     name, *_ = use.data
     if table.interpolation == "linear" and not may_have_kinks:
-        yield Problem(where, f'table({name}, …) is linear, and its slope jumps here; set interpolation = "cubic"')
+        yield Problem(
+            where,
+            f'table({name}, …) is linear, but a motion needs a continuous slope; set interpolation = "cubic"',
+        )
     if table.ends == "free":
         first, last = table.span
         begin, end = _range(use.args[0], draft)
         margin = _ROUNDING * (last - first)
         if begin < first - margin or end > last + margin:
-            text = f"the run asks for {begin:.9g} to {end:.9g} s (simulation.stop), the table goes from"
-            text += f' {first:.9g} to {last:.9g} s; give more lines, a shorter run, or ends = "rest"'
+            text = f"the run needs {begin:.9g} to {end:.9g} s (simulation.stop), the table contains"
+            text += f' {first:.9g} to {last:.9g} s; add lines, shorten the run, or set ends = "rest"'
             yield Problem(where, f"table({name}, …): {text}")
 
 

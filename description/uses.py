@@ -16,7 +16,10 @@ from .fields.elements import Command
 from .fields.numbers import ParametricNumber
 from .tables.chain import Chain
 
-_OPEN = {"parameters": "parameter", "tables": "table"}  # tables of a file that take any name
+_OPEN = {
+    "parameters": "parameter",
+    "tables": "table",
+}  # keys of a description whose members have names chosen by the user, and what a member is called
 
 
 def unused(chain: Chain) -> dict[str, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Functions that take the fields of a record as their arguments."""
+"""Decorator for functions whose arguments are the fields of an options record."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Owner = TypeVar("Owner")
 Result = TypeVar("Result")
 
 _HEADING = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)  # heading of a numpydoc section, underlined
-_ENTRY = re.compile(r"^(?=\S)", re.MULTILINE)  # begin of a line that is not indented
+_ENTRY = re.compile(r"^(?=\S)", re.MULTILINE)  # start of a line without indentation
 
 
 def taking(
@@ -38,7 +38,7 @@ def taking(
     ) -> Callable[Concatenate[Owner, Fields], Result]:
         own = inspect.signature(function)
         first = next(iter(own.parameters.values()))
-        types = get_type_hints(record)  # without the forms of options on the command line
+        types = get_type_hints(record)  # types of the fields without their command-line forms
         fields = [p.replace(annotation=types[p.name]) for p in inspect.signature(record).parameters.values()]
         whole = own.replace(parameters=[first, *fields])
 

@@ -159,7 +159,7 @@ def test_invalid_animation_requests(tmp_path: Path) -> None:
     run = short()
     with pytest.raises(DescriptionError, match=r"a.avi: expected a name that ends in .html, .gif, .mp4"):
         run.animate(tmp_path / "a.avi")
-    with pytest.raises(UnknownNameError, match="only a run of a model"):
+    with pytest.raises(UnknownNameError, match="expected a run with a model"):
         Run(run.trajectory, {}).animate(tmp_path / "a.html")
     foreign = replace(run, trajectory=Trajectory("table.csv", run.time, {"x": run.time}))
     with pytest.raises(DescriptionError, match=r"table.csv: lacks crank_angle.*; expected a run of .* FourBar3D"):

@@ -289,14 +289,14 @@ def test_full_disk(arm: Path, tmp_path: Path) -> None:
         command = [sys.executable, "-m", "gpmelica", "schema"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (4, 1)
-    assert "No space left on device; nothing is wrong with the input" in done.stderr
+    assert "No space left on device; the input is valid" in done.stderr
     limited = (
         f"import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (999, 999)); from {app.__name__} import main; main()"
     )
     command = [sys.executable, "-c", limited, "modelica", str(arm), "--out", "out"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, list((tmp_path / "out").iterdir())) == (4, "", [])
-    assert "Arm.mo: File too large; nothing is wrong with the input" in done.stderr
+    assert "Arm.mo: File too large; the input is valid" in done.stderr
 
 
 def test_statics(gpmelica: Command, arm: Path) -> None:
@@ -332,7 +332,7 @@ def test_help_and_version(gpmelica: Command) -> None:
     assert answer.status == 0
     words = " ".join(answer.out.split())
     assert all(command in words for command in COMMANDS.split())
-    assert "Exit status: 0 ok; 1 a check or comparison failed; 2 bad input" in words
+    assert "Exit status: 0 ok; 1 a check or comparison failed; 2 invalid input" in words
     version = gpmelica("--version")
     assert (version.status, version.out) == (0, f"gpmelica {gp.__version__}\n")
     nothing = gpmelica()

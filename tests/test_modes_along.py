@@ -131,8 +131,8 @@ def test_commands(gpmelica: Command, tmp_path: Path) -> None:
     assert "payload in kg" in (tmp_path / "out" / "modes_along.svg").read_text(encoding="utf-8")
     for wrong, text in (
         ("payload=1:7:x", "has x values"),
-        ("payload=3", "at least two values"),
-        ("payload=0.01,1", "the parameter's own min and max"),
+        ("payload=3", "two values or more"),
+        ("payload=0.01,1", "change the value, or min and max"),
         ("payloat=1,2", "there is no parameter 'payloat'; did you mean 'payload'?"),
         ("t=0:2:3", "expected a time of the run, 0 to 0.1 s"),
         ("payload", "expected KEY=first:last:count"),

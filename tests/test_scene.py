@@ -238,7 +238,7 @@ def test_damaged_meshes(tmp_path: Path) -> None:
         ({"type": "box"}, "shape.size .*is missing; a box needs size"),
         ({"type": "box", "size": [1.0, 1.0, 1.0], "radius": 1.0}, "shape.radius .*a box has none; it has size"),
         ({"type": "cylinder", "radius": 1.0}, "shape.length .*is missing; a cylinder needs radius and length"),
-        ({"type": "sphere", "radius": 1.0, "scale": 0.1}, "shape.scale .*is for meshes"),
+        ({"type": "sphere", "radius": 1.0, "scale": 0.1}, "shape.scale .*applies to meshes"),
         ({"type": "sphere", "radius": 1.0, "colour": "red"}, "shape.colour .*expected a colour as #rrggbb"),
         ({"type": "mesh", "file": "no.stl"}, "shape.file .*there is no file 'no.stl'"),
         ({"type": "mesh", "file": "part.step"}, "shape.file .*expected a file that ends in .stl or .obj"),

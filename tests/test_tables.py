@@ -241,8 +241,8 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "times go back": (
         ("t,angle\n0,1\n2,1\n1,2\n2,2\n",),
         [
-            "tables.slew.time: slew.csv, line 4: expected a time after the one before, 2 s, got 1 s",
-            "tables.slew.time: slew.csv, line 5: expected a time after the one before, 2 s, got 2 s",
+            "tables.slew.time: slew.csv, line 4: expected increasing times, got 1 s after 2 s",
+            "tables.slew.time: slew.csv, line 5: expected increasing times, got 2 s after 2 s",
         ],
     ),
     "no column": (
@@ -267,20 +267,23 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
     ),
     "linear with free ends": (
         (GOOD, 'time = "t", value = "angle", interpolation = "linear", ends = "free"'),
-        ['tables.slew.ends: "free" is for cubic tables; a linear one holds its first and last value'],
+        [
+            'tables.slew.ends: "free" is for cubic tables only; a linear table keeps its first and last value'
+            " beyond its ends"
+        ],
     ),
     "a motion with kinks": (
         (GOOD, 'time = "t", value = "angle", interpolation = "linear"', f'{MOTION}"table(slew, t)"'),
         [
-            "motions[0].position (slewing): table(slew, …) is linear, and its slope jumps here; set"
-            ' interpolation = "cubic"'
+            "motions[0].position (slewing): table(slew, …) is linear, but a motion needs a continuous"
+            ' slope; set interpolation = "cubic"'
         ],
     ),
     "a run beyond free ends": (
         (GOOD, 'time = "t", value = "angle", ends = "free"', f'{MOTION}"table(slew, 2*t)"\n{STOP}'),
         [
-            "motions[0].position (slewing): table(slew, …): the run asks for 0 to 4 s (simulation.stop), the table"
-            ' goes from 0 to 3 s; give more lines, a shorter run, or ends = "rest"'
+            "motions[0].position (slewing): table(slew, …): the run needs 0 to 4 s (simulation.stop), the table"
+            ' contains 0 to 3 s; add lines, shorten the run, or set ends = "rest"'
         ],
     ),
     "a table of angles": (
@@ -305,8 +308,8 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "a motion that follows another joint": (
         (GOOD, 'time = "t", value = "angle"', f'{MOTION}"table(slew, t) + arm.angle_dot"'),
         [
-            "motions[0].position (slewing): expected an expression of t and parameters; 'arm.angle_dot' moves,"
-            " which [[programmed]] is for"
+            "motions[0].position (slewing): expected an expression of t and parameters,"
+            " got 'arm.angle_dot'; use [[programmed]] instead"
         ],
     ),
 }

@@ -328,7 +328,10 @@ def test_motions_without_mass() -> None:
     pinocchio = pin.buildModelFromUrdf(str(path))
     M = pin.crba(pinocchio, pinocchio.createData(), np.full(pinocchio.nq, 0.3))
     assert M.diagonal().min() == 0.0
-    assert "cannot start as it is: neck_2.angle, head.angle can move" in convert_urdf(robot("icub.urdf")).notes[-1]
+    assert (
+        "the initial state is inadmissible: neck_2.angle, head.angle can move"
+        in convert_urdf(robot("icub.urdf")).notes[-1]
+    )
 
 
 ARM = """<robot name="arm"><link name="base"/>
@@ -495,6 +498,6 @@ def test_files_are_not_overwritten(tmp_path: Path, gpmelica: Command, monkeypatc
     path.write_text("edited", encoding="utf-8")
     answer = gpmelica(*command)
     assert answer.status == 2
-    assert "is there already; say --out" in answer.err
+    assert "exists already; choose a file by --out" in answer.err
     assert path.read_text(encoding="utf-8") == "edited"
     assert gpmelica(*command, "--out", path).status == 0

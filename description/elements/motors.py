@@ -15,10 +15,10 @@ class Motor(Element):
     measures: ClassVar = {"force": Quantity("{effort}", "effort of motor {name} on the joint coordinate")}
 
     joint: JointName
-    """The joint's link such as `slide`, or `wrist.psi` where the joint has several coordinates."""
+    """Coordinate of a joint: the link such as `slide`, or `wrist.psi` for a joint with several coordinates."""
     constant: Annotated[AnyNumber, *number("{effort}/A", "effort of motor {name} per unit current")]
-    """Effort per current, N/A or N·m/A; negative where a positive current drives the coordinate down."""
+    """Effort per current, N/A or N·m/A; negative if a positive current accelerates the coordinate negatively."""
     limit: Annotated[AnyNumber, *number("{effort}", "largest effort of motor {name}", POSITIVE)]
-    """Largest effort either way, N or N·m."""
+    """Largest effort in both directions, N or N·m."""
     current: Annotated[Expression | None, Command("A", "current of motor {name}")] = None
-    """Expression, A; without it the FMU's user gives it, as the input `<name>_current`."""
+    """Current, an expression, A; without this key the current is the FMU's input `<name>_current`."""

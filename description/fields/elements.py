@@ -79,7 +79,7 @@ class Element(Part):
     measures: ClassVar[Mapping[str, Quantity]] = {}
 
     name: Name
-    """Begins the names of its parameters, inputs and outputs."""
+    """Name of the element, which the names of its parameters, inputs and outputs begin with."""
 
     @classmethod
     def kind(cls) -> str:

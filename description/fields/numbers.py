@@ -23,7 +23,7 @@ from ...language.ir import Expr
 from ...language.suggest import alternatives
 from ..types.bounds import ANY, NON_NEGATIVE, POSITIVE, Bounds
 
-# of the description that is being read: values of its parameters, None of one that is faulty itself
+# Values of the parameters of the description that is being validated; None for a faulty parameter.
 _KNOWN: ContextVar[Mapping[str, float | None]] = ContextVar("parameters")
 
 
@@ -93,13 +93,13 @@ def known_parameters(values: Mapping[str, float | None]) -> Iterator[None]:
 
 
 def _read(value: Any, check: Callable[[Any], float], bounds: Bounds) -> AnyNumber:
-    if isinstance(value, ParametricNumber):  # of a part that is made of another one's numbers
+    if isinstance(value, ParametricNumber):  # a table that is constructed from validated numbers
         return _checked(value, bounds)
     if not isinstance(value, str):
         return check(value)
     known, tree = _KNOWN.get({}), _parsed(value)
     if any(known[name] is None for name in _parameters_of(value, tree, known)):
-        return ParametricNumber(1.0, value, tree)  # the faulty parameter is reported itself
+        return ParametricNumber(1.0, value, tree)  # the fault of the parameter is reported at the parameter
     return _checked(ParametricNumber(_value(value, tree, known), value, tree), bounds)
 
 
@@ -120,14 +120,14 @@ def _parsed(text: str) -> Expr:
 def _parameters_of(text: str, tree: Expr, known: Mapping[str, float | None]) -> set[str]:
     """Return the parameters in an expression; raise ValueError if the expression uses other names."""
     if next(expressions.started_names(tree), None):
-        raise ValueError(f"{text!r}: start(…) is known once a run begins; expected parameters and numbers")
+        raise ValueError(f"{text!r}: start(…) has no value before a run; expected parameters and numbers")
     if next(expressions.tables(tree), None) is not None:
         raise ValueError(f"{text!r}: table(…) changes over time; expected parameters and numbers")
     used = {*expressions.names(tree)} - {"pi"}
     for name in sorted(used):
         if name not in known:
             raise ValueError(
-                f"{text!r} uses {name!r}, but this number may be an expression of [parameters] and pi only;"
+                f"{text!r} uses {name!r}; expected an expression of [parameters] and pi only;"
                 f" {alternatives(name, known)}"
             )
     return used
@@ -169,13 +169,13 @@ def _field(bounds: Bounds) -> Any:
     return Field(strict=True, allow_inf_nan=False, ge=bounds.low, le=bounds.high)
 
 
-# numbers of their own: settings, start values, what decides about the equations' form
+# Plain numbers, without expressions: settings, initial values, numbers that determine the form of the equations.
 Plain = Annotated[float, _field(ANY)]
 PlainPositive = Annotated[float, _field(POSITIVE)]
 PlainNonNegative = Annotated[float, _field(NON_NEGATIVE)]
 PlainVector3 = tuple[Plain, Plain, Plain]
 
-# numbers or expressions of parameters
+# Numbers or expressions of parameters.
 Number = Annotated[AnyNumber, _Readable(ANY)]
 Positive = Annotated[AnyNumber, _Readable(POSITIVE)]
 NonNegative = Annotated[AnyNumber, _Readable(NON_NEGATIVE)]

@@ -26,7 +26,7 @@ from .numbers import Matrix3, NonNegative, Number, Plain, PlainVector3, Positive
 class Part(BaseModel):
     """Base class of all tables of a description: immutable, without unknown keys."""
 
-    # a string below a key is its description, in the JSON Schema and in the reference page
+    # The string below a key is the description of the key in the JSON Schema and in docs/keys.md.
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
 
@@ -62,7 +62,7 @@ class KeyProblem(ValueError):
 
 
 def _integer(value: Any) -> Any:
-    # For Python 1, 1.0 and True are equal, and so are they for Literal.
+    # A Literal accepts 1.0 and True instead of 1, because they are equal in Python.
     if type(value) is not int:
         raise ValueError(f"expected an integer, got {value!r}")
     return value
@@ -76,7 +76,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
 
-# Unions choose their member by the value's form, so that a problem is reported once, for the form that is meant.
+# The form of a value selects the member of a union, so that a problem is reported once, for the intended form.
 
 
 def _count(value: Any) -> str:
@@ -124,10 +124,12 @@ RedundantRows = _WordOrNames[Annotated[Literal["auto", "minimum_norm"], _only("a
 
 
 def _printable(value: str) -> str:
-    # XML has no way to write most of them, and terminals obey them
+    # Most control characters cannot be written in XML, and terminals interpret them as commands.
     found = next((i for i, c in enumerate(value) if c not in "\n\t" and _is_control(c)), None)
     if found is not None:
-        raise ValueError(f"expected no control characters but new lines and tabs, got {value[found]!r} at {found}")
+        raise ValueError(
+            f"expected no control characters except line breaks and tabs, got {value[found]!r} at position {found}"
+        )
     return value
 
 

@@ -28,37 +28,38 @@ from .task import Force, Motion, Nonholonomic, Point, Programmed
 
 class _Machine(Part):
     version: Version = Field(alias="schema")
-    """Version of the format."""
+    """Version of the description format."""
     name: FileName
-    """Of the mechanism; becomes the Modelica model's and the FMU's name."""
+    """Name of the mechanism, of the Modelica model and of the FMU."""
     description: Text = ""
-    """A line about it, for Modelica, FMU and report."""
+    """One line about the mechanism, for the Modelica model, the FMU and the report."""
     gravity: Vector3 = (0.0, 0.0, -9.81)
-    """x, y, z in the world frame, m/s²."""
+    """Gravitational acceleration: x, y, z in the world frame, m/s²."""
     parameters: dict[Name, NumberOrTable] = Field({})
-    """Name → number or table that expressions may use, here and in place of other numbers of the mechanism."""
+    """Parameters by name, each a number or a table. Expressions of parameters may replace numbers of
+    the mechanism."""
     tables: dict[Name, Table] = Field({})
-    """Name → table over time from a file, which expressions use as `table(name, t)`."""
+    """Lookup tables over time by name, from files; expressions use them as `table(name, t)`."""
     base: Base | None = None
-    """The base; without this table the links start from the ground."""
+    """Base of the mechanism; without this table, the ground carries the links."""
     links: tuple[Link, ...] = ()
-    """Rigid links and beams, in any order; parents are named."""
+    """Rigid links and beams in any order; each names its parent."""
     points: dict[Name, Point] = Field({})
-    """Name → point fixed to a link, for expressions, paths and outputs."""
+    """Points on links by name, for expressions, paths and outputs."""
     closures: tuple[Closure, ...] = ()
-    """What closes loops."""
+    """Joints that close kinematic loops."""
     programmed: tuple[Programmed, ...] = ()
-    """Programmed constraints: what the mechanism has to do."""
+    """Programmed constraints, which prescribe the motion."""
     motions: tuple[Motion, ...] = ()
-    """Joints that are driven."""
+    """Driven joints."""
     nonholonomic: tuple[Nonholonomic, ...] = ()
-    """Knife edges."""
+    """Knife edges, as nonholonomic constraints."""
     forces: tuple[Force, ...] = ()
     """Applied forces and efforts."""
     lines: tuple[Line, ...] = ()
-    """Forces along the lines between two points: spring legs, cylinders, ropes."""
+    """Two-point force elements: spring-dampers, cylinders and ropes."""
     contacts: tuple[Contact, ...] = ()
-    """Points of links on planes."""
+    """Contacts between points on links and planes."""
 
 
 if TYPE_CHECKING:
@@ -78,13 +79,13 @@ class Chain(_WithElements):
     """Description of a mechanism and its task in SI units, angles in rad."""
 
     constraints: Constraints = Constraints()
-    """How constraints are kept."""
+    """Formulation and stabilisation of the constraints."""
     statics: Statics = Statics()
-    """How the equilibrium at the start is found."""
+    """Search for the initial static equilibrium."""
     simulation: Simulation = Simulation()
-    """The run: its length and how exact it is."""
+    """Time span, methods and tolerances of the simulation."""
     outputs: Outputs = Outputs()
-    """What the FMU gives besides coordinates, points and efforts."""
+    """Outputs of the FMU in addition to coordinates, points and efforts."""
     cases: tuple[Case, ...] = ()
     """Named variants of the description."""
 

@@ -36,13 +36,15 @@ class Frame(Part):
     """
 
     xyz: Vector3 | None = None
-    """Its origin in the parent's frame, m; without it 0."""
+    """Origin in the parent frame, m; default 0."""
     rpy: Vector3 | None = None
-    """Roll, pitch and yaw, rad: R = Rz(yaw)·Ry(pitch)·Rx(roll) turns its axes into the parent's; without it 0."""
+    """Roll, pitch and yaw, rad: R = Rz(yaw)·Ry(pitch)·Rx(roll) transforms vectors from this frame to
+    the parent frame; default 0."""
     matrix: Matrix4 | None = None
-    """Homogeneous 4×4, row by row: rotation, and in the last column the origin, m."""
+    """Homogeneous 4×4 matrix by rows: rotation, and origin in the last column, m."""
     dh: Vector4 | None = None
-    """a (m), alpha (rad), d (m), theta (rad): Rot(x, alpha)·Trans(x, a)·Rot(z, theta)·Trans(z, d)."""
+    """Denavit–Hartenberg parameters a (m), alpha (rad), d (m), theta (rad): Rot(x, alpha)·Trans(x,
+    a)·Rot(z, theta)·Trans(z, d)."""
 
     @model_validator(mode="after")
     def _one_form(self) -> Frame:
@@ -205,7 +207,7 @@ def _any_given(numbers: Iterable[AnyNumber]) -> bool:
 
 
 def _clean(rotation: Array) -> Array:
-    # cos(pi/2) is 6e-17: such residue would cost operations in every backend and hide the shape of the text.
+    # cos(pi/2) is 6e-17. Such residues would cost operations in each backend and obscure the generated source.
     nearest = np.round(rotation)
     return np.where(np.abs(rotation - nearest) < 1e-15, nearest + 0.0, rotation)
 
@@ -216,8 +218,8 @@ def _check_constant(matrix: Matrix4) -> None:
             if isinstance(x, ParametricNumber) and (j < 3 or i == 3):
                 raise KeyProblem(
                     "matrix",
-                    f"row {i + 1} depends on parameters ({x.text!r}), but then its axes may be no rotation any"
-                    " more; use rpy or dh for angles that are expressions",
+                    f"row {i + 1} depends on parameters ({x.text!r}), so that other"
+                    " values make no rotation; use rpy or dh for angles that are expressions",
                 )
 
 
@@ -229,7 +231,7 @@ def _check_homogeneous(matrix: Array) -> None:
     if error > _ORTHONORMAL:
         raise KeyProblem(
             "matrix",
-            f"expected the upper left 3×3 to be a rotation, but it is off from orthonormal by {error:.2g}"
+            f"expected the upper left 3×3 to be a rotation, but its deviation from orthonormality is {error:.2g}"
             f" (at most {_ORTHONORMAL:g}); correct it, give more digits, or use rpy",
         )
     if np.linalg.det(rotation) < 0:

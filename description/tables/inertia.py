@@ -13,23 +13,24 @@ from ..fields.numbers import AnyNumber, Matrix4, NonNegative, Vector3, value_of,
 from ..fields.types import KeyProblem, Moments, Part
 from ..types.bounds import FARTHEST
 
-_ROUNDING = 1e-9  # relative; a flat body's moments add up exactly
+_ROUNDING = 1e-9  # relative rounding error of moments; those of a flat body add up exactly
 _SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 class Inertial(Part):
     """Mass, centre of mass and inertia of a rigid body."""
 
-    physical: bool = Field(True, strict=True)  # before the mass, whose check asks for it
-    """`false` takes moments that no body has, and a mass of 0 with moments, as they are: robots have them."""
+    physical: bool = Field(True, strict=True)  # defined before the mass, whose validator uses it
+    """`false` accepts moments of inertia that no body has, and zero mass with moments, as in many robot files."""
     mass: NonNegative | None = None
-    """Of the body, kg; above 0."""
+    """Mass of the body, kg; above 0."""
     com: Vector3 | None = None
-    """Centre of mass: x, y, z in the body's frame, m; without it the frame's origin."""
+    """Centre of mass: x, y, z in the frame of the body, m; default: the origin."""
     inertia: Moments | None = None
-    """About the centre of mass, axes of the body's frame, kg·m²: the diagonal, or all of the 3×3."""
+    """Inertia about the centre of mass in the axes of the body, kg·m²: the diagonal, or the 3×3 matrix."""
     pseudo_inertia: Matrix4 | None = None
-    """In place of the three: the 4×4 pseudo-inertia about the frame's origin, in kg·m², kg·m and kg."""
+    """Pseudo-inertia about the origin of the frame, a 4×4 matrix in kg·m², kg·m and kg, instead of
+    `mass`, `com` and `inertia`."""
 
     @property
     def has_inertia(self) -> bool:

@@ -22,15 +22,15 @@ class Parameter(Part):
     """Number that expressions may use, and parameter of the FMU and of the Modelica model."""
 
     value: Plain
-    """The number."""
+    """Value of the parameter."""
     unit: Annotated[str, AfterValidator(known_unit)] | None = None
-    """As Modelica writes it, such as `kg` or `N.m/rad`; without one it is as the expressions want it."""
+    """Unit in the notation of Modelica, such as `kg` or `N.m/rad`; default: no unit."""
     description: Text = ""
-    """A line about it, for Modelica, FMU and report."""
+    """One line about the parameter, for the Modelica model, the FMU and the report."""
     min: Plain | None = None
-    """The least that it may be, here and in the FMU."""
+    """Smallest admissible value, in the description and in the FMU."""
     max: Plain | None = None
-    """The most that it may be, here and in the FMU."""
+    """Largest admissible value, in the description and in the FMU."""
 
     @model_validator(mode="after")
     def _within(self) -> Parameter:
@@ -38,7 +38,7 @@ class Parameter(Part):
             raise KeyProblem("max", f"expected at least min, which is {self.min:g}, got {self.max:g}")
         problem = self.bounds.problem(self.value)
         if problem:
-            raise KeyProblem("value", f"{problem}, got {self.value:.6g}: the parameter's own min and max")
+            raise KeyProblem("value", f"{problem}, got {self.value:.6g}; change the value, or min and max")
         return self
 
     @property
@@ -63,7 +63,7 @@ def values(tables: Any) -> dict[str, float | None]:
 def _value(entry: Any) -> float | None:
     try:
         return Parameter.model_validate(_number_or_table(entry)).value
-    except ValueError:  # pydantic's is one, too
+    except ValueError:  # includes pydantic's ValidationError
         return None
 
 

@@ -29,16 +29,18 @@ class Table(Part):
     """
 
     file: Text
-    """Its path, from the description's folder; headers in the first line, at most 10,000 lines below it."""
+    """CSV file, relative to the folder of the description, with headers in the first line and at most
+    10,000 further lines."""
     time: str = "time"
-    """Header of the column of times, s, each later than the one before."""
+    """Header of the column of times, s, which must increase."""
     value: str
-    """Header of the column of values, in the unit of what they are used for."""
+    """Header of the column of values, in the unit that the expression requires."""
     interpolation: Literal["cubic", "linear"] = "cubic"
-    """`cubic`: a spline with a continuous second derivative; `linear`: with kinks, for forces alone."""
+    """`cubic`: spline with continuous second derivative; `linear`: with kinks, for forces only."""
     ends: Literal["rest", "free"] = "rest"
-    """`rest`: before its first and after its last time it holds the value there, and a cubic table begins and ends
-    with no slope; `free`: no run may leave the table, and the ends have the slopes of their neighbours' cubics."""
+    """`rest`: constant before the first and after the last time, and zero slope at both ends of a cubic
+    table; `free`: the run must lie within the table, and the slopes at the ends are those of cubics
+    through the neighbouring points."""
 
     _points: tuple[tuple[float, ...], tuple[float, ...]] = PrivateAttr(((), ()))
     _problems: tuple[Problem, ...] = PrivateAttr(())
@@ -46,7 +48,10 @@ class Table(Part):
     @model_validator(mode="after")
     def _with_points(self) -> Table:
         if self.interpolation == "linear" and self.ends == "free":
-            raise KeyProblem("ends", '"free" is for cubic tables; a linear one holds its first and last value')
+            raise KeyProblem(
+                "ends",
+                '"free" is for cubic tables only; a linear table keeps its first and last value beyond its ends',
+            )
         fewest = _FEWEST[self.interpolation, self.ends]
         self._points, self._problems = _read(Path(self.file), _stamp(self.file), self.time, self.value, fewest)
         return self
@@ -102,7 +107,7 @@ def _read(path: Path, stamp: tuple[int, int] | None, time: str, value: str, fewe
     use one file.
     """
     if stamp is None or not path.is_file():
-        text = f"there is no file {str(path)!r}; paths go from the description's folder"
+        text = f"there is no file {str(path)!r}; paths are relative to the folder of the description"
         return ((), ()), (Problem("file", text),)
     try:
         lines = read_rows(path, _LARGEST)
@@ -155,6 +160,6 @@ def _value_problems(file: str, lines: Sequence[Row], found: Any, names: Sequence
             if x is not np.ma.masked and not abs(x) <= 1e12:
                 yield Problem("file", f"{file}, line {line}: {name}: expected a number up to 1e12, got {x:g}")
         if row[0] is not np.ma.masked and row[0] <= before:
-            text = f"expected a time after the one before, {before:.9g} s, got {row[0]:.9g} s"
+            text = f"expected increasing times, got {row[0]:.9g} s after {before:.9g} s"
             yield Problem("time", f"{file}, line {line}: {text}")
         before = before if row[0] is np.ma.masked or not np.isfinite(row[0]) else max(before, float(row[0]))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LARGEST = 1e30  # products of ten of them are still finite
-FARTHEST = 1e12  # m, of places: numbers are 0.1 mm apart there
+LARGEST = 1e30  # largest number; products of ten such numbers are finite in double precision
+FARTHEST = 1e12  # largest distance of a point, m; double precision resolves 0.1 mm there
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,8 @@ class Bounds:
 ANY = Bounds()
 POSITIVE = Bounds(0.0, exclusive=True)
 NON_NEGATIVE = Bounds(0.0)
-EXPONENT = Bounds(1.0, 2.0)  # of Dahl's model
-HERTZIAN = Bounds(1.0, 10.0)  # exponent of a contact's depth
-RAMP = Bounds(0.0, 0.5, exclusive=True)  # of a trapezoidal profile
+EXPONENT = Bounds(1.0, 2.0)  # exponent γ of the Dahl friction model
+HERTZIAN = Bounds(1.0, 10.0)  # exponent of the penetration depth in a contact law
+RAMP = Bounds(
+    0.0, 0.5, exclusive=True
+)  # fraction of the leg time in which the speed of a trapezoidal profile rises

@@ -13,7 +13,8 @@ from typing import Literal
 
 X, Y, Z = 0, 1, 2
 
-# rad: between frames that a closure holds together; beyond it, springs and cosines no longer pull them together
+# Largest rotation, rad, between two frames that a closure aligns. Beyond this angle, spring moments and cosine
+# conditions drive the frames apart.
 MOST_TURNED = pi / 2
 
 
@@ -72,7 +73,7 @@ CLOSURE_TYPES: dict[str, tuple[Condition, ...]] = {
     "point_on_line": (_along(X), _along(Y)),
 }
 
-# x y z φ θ ψ: what `stiffness` and `damping` of a spring-damper refer to
+# Deformations x, y, z, φ, θ, ψ, to which `stiffness` and `damping` of a spring-damper refer.
 DEFORMATIONS: dict[str, tuple[Condition, ...]] = {
     "local": (*_SAME_ORIGIN, *_SAME_AXES),
     "world": (*(Condition("along_world", axis) for axis in (X, Y, Z)), *_SAME_AXES),

@@ -47,7 +47,7 @@ def _translation(coordinate: str, axis: Axis | None) -> ElementaryMotion:
     return ElementaryMotion(coordinate, "translation", axis)
 
 
-# R = Rz(psi)·Ry(theta)·Rx(phi), the papers' angles
+# Rotation R = Rz(psi)·Ry(theta)·Rx(phi) of a spherical joint, as in the publications of Urbaś.
 _SPHERICAL = (_rotation("psi", Z), _rotation("theta", Y), _rotation("phi", X))
 
 JOINT_TYPES: dict[str, tuple[ElementaryMotion, ...]] = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .origin import Origin, Signal
 
-# kind of element → quantity → unit, and what a positive value means
+# Unit and description of each measured quantity by type of force element; the sign is that of a positive value.
 _MEASURES = {
     "line": {
         "length": ("m", "length of {}"),
@@ -27,7 +27,7 @@ _MEASURES = {
 }
 MEASURED = {quantity for measures in _MEASURES.values() for quantity in measures}
 FORCE = "force"
-RATES = {"length": "rate", "gap": "gap_dot"}  # what is read of a motion, and the name of its rate
+RATES = {"length": "rate", "gap": "gap_dot"}  # name of the time derivative of each kinematic quantity
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# kind of origin, quantity → the signal's name in Modelica, FMUs and results
+# Name of each signal in Modelica models, FMUs and result files, by kind of origin and quantity.
 _NAMES = {
     ("coordinate", "position"): "{owner}",
     ("coordinate", "velocity"): "{owner}_dot",

@@ -22,13 +22,13 @@ def accelerations(point: str) -> list[Measure]:
 
 def origins(link: str) -> list[Measure]:
     """Return the components x, y, z of the origin of a link's frame, world frame, m."""
-    return _of_link(link, "origin", AXES, "m", f"origin of {link}'s frame, world")
+    return _of_link(link, "origin", AXES, "m", f"origin of the frame of {link}, world")
 
 
 def quaternions(link: str) -> list[Measure]:
     """Return the components w, x, y, z of a link's orientation as a unit quaternion."""
-    text = f"rotation of {link}'s frame into the world's axes, quaternion of norm 1"
-    return _of_link(link, "quaternion", f"w{AXES}", "1", f"{text}, continuous in the joints' coordinates:")
+    text = f"orientation of the frame of {link} in the world frame, unit quaternion"
+    return _of_link(link, "quaternion", f"w{AXES}", "1", f"{text}, continuous in the joint coordinates:")
 
 
 def omegas(link: str) -> list[Measure]:

@@ -93,15 +93,15 @@ class DownhillLimits:
 
 DOWNHILL = DownhillLimits()
 
-# ---- Of the search in Python alone: differences and damped steps, which do not converge quadratically -----------
+# ---- Limits of the search in Python: finite differences and damped steps without quadratic convergence ----------
 
-CLOSED = 1e-7  # m and rad: gap of a closed loop; descriptions have 8 digits
-RANK = 1e-9  # singular values of loop closures, by the largest: smaller ones are rounding
-STALLED = 1e-9  # relative decrease of a gap at which no more is expected
-KEPT = 1e-8  # m/s, rad/s or a constraint's unit: rate of a kept one; of fast mechanisms, by the terms of its rate
-BALANCED = 1e-9  # force, by the largest that acts, that is left in an equilibrium: accuracy of differences
-SETTLED = 1e-13  # step, by the coordinates and at least 1 rad or m, that is rounding
-CLOSE = 1e-6  # rad or m: Newton's last step but one, which needs no trial
-SMALLEST = 1e-12  # stiffness by the largest, or force by those that act, that is rounding
-PATIENCE = 20  # steps: where these hardly reduce the residual, more would not do
-PROGRESS = 0.9  # least residual of these steps, by the largest, above which there is no progress
+CLOSED = 1e-7  # largest gap of a closed loop, m or rad; descriptions have about 8 digits
+RANK = 1e-9  # smallest significant singular value of the closure Jacobian, relative to the largest
+STALLED = 1e-9  # relative decrease of the gap per step below which the search has stalled
+KEPT = 1e-8  # largest rate of a fulfilled constraint, in its unit per s, or relative to the terms of the rate
+BALANCED = 1e-9  # residual force in equilibrium, relative to the largest force: accuracy of finite differences
+SETTLED = 1e-13  # step within rounding errors, relative to the coordinates and at least to 1 rad or m
+CLOSE = 1e-6  # size of the second-last Newton step, rad or m, which needs no line search
+SMALLEST = 1e-12  # stiffness or force within rounding errors, relative to the largest
+PATIENCE = 20  # number of steps without progress after which the search ends
+PROGRESS = 0.9  # ratio of smallest to largest residual of these steps above which no progress is made
