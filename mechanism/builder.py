@@ -195,7 +195,7 @@ class _Builder(Generic[S, V, M]):
 
     def _link(self, link: Link) -> None:
         self._begin("link", link.name)
-        place, rotation = self._frame(link.parent, link.frame, link.name, f"joint frame of {link.name}")
+        place, rotation = self._frame(link.parent, link.frame, link.name, f"the joint frame of {link.name}")
         coordinates = self._coordinates(link.name, "joint", link.joint)
         self.first_body[link.name] = len(self.bodies)
         if link.beam is not None:
@@ -329,7 +329,7 @@ class _Builder(Generic[S, V, M]):
         spring: tuple[S | None, S | None] = (None, None)
         damper: S | None = None
         if _acts(stiffness):
-            unit, text = f"{effort}/{motion.unit}", f"joint spring of {owner}"
+            unit, text = f"{effort}/{motion.unit}", f"stiffness of the joint spring of {owner}"
             spring = (
                 self.algebra.scalar(f"{prefix}_stiffness", stiffness, unit, text, NON_NEGATIVE),
                 self.algebra.scalar(
@@ -337,7 +337,7 @@ class _Builder(Generic[S, V, M]):
                 ),
             )
         if _acts(damping):
-            unit, text = f"{effort}.s/{motion.unit}", f"joint damper of {owner}"
+            unit, text = f"{effort}.s/{motion.unit}", f"damping of joint {owner}"
             damper = self.algebra.scalar(f"{prefix}_damping", damping, unit, text, NON_NEGATIVE)
         return *spring, damper
 
@@ -521,7 +521,7 @@ def _acts(number: AnyNumber) -> bool:
 
 
 def _parameter_text(name: str, parameter: Parameter) -> str:
-    unit = "" if parameter.unit else "; unit as in its expressions"
+    unit = "" if parameter.unit else "; its unit follows from the expressions that use it"
     return parameter.description or f"parameter {name} of the description{unit}"
 
 
