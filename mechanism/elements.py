@@ -65,10 +65,10 @@ def _filter(given: Followed, algebra: Algebra[S, V, M]) -> Filter[S]:
     """Return the input filter of a two-point force element's rest length."""
     name, start = given.input, None
     cutoff = algebra.scalar(
-        f"{name}_cutoff", given.cutoff, "Hz", f"cutoff frequency of the filter of {name}", POSITIVE
+        f"{name}_cutoff", given.cutoff, "Hz", f"cutoff frequency of the filter of input {name}", POSITIVE
     )
     if given.start is not None:
-        start = algebra.scalar(f"{name}_start", given.start, "m", f"initial value of {name}", NON_NEGATIVE)
+        start = algebra.scalar(f"{name}_start", given.start, "m", f"initial value of input {name}", NON_NEGATIVE)
     return Filter(name, "m", cutoff, None, start)
 
 
@@ -91,7 +91,7 @@ def contact(given: described_contact.Contact, algebra: Algebra[S, V, M], place: 
         where,
         algebra.vector(f"{name}_origin", given.plane.point, "m", text),
         np.array(given.plane.normal),
-        *_pressed(algebra, name, name, given, ("N", "m")),
+        *_pressed(algebra, name, f"contact {name}", given, ("N", "m")),
         mu,
         v_s,
     )
