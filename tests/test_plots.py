@@ -25,11 +25,12 @@ from gpmelica.report.plots import Picture, energy, pictures
 from gpmelica.report.plots.logarithmic import errors, violations
 from gpmelica.report.plots.overlay import Overlay, run_overlay
 from gpmelica.report.plots.path import point_path
-from gpmelica.report.plots.schematic import schematic, start_pose
+from gpmelica.report.plots.schematic import pose, schematic
 from gpmelica.report.plots.style import BLUE, colours, styled
 from gpmelica.report.plots.time_series import base_motion, elastic_coordinates, joint_coordinates
 from gpmelica.runs.compare.compare import compare
 from gpmelica.runs.compare.context import RunReport
+from gpmelica.scene import poses_of
 
 FIGURES = (
     "schematic", "joint_coordinates", "path_E", "base_motion", "elastic_coordinates", "forces", "energy", "power",
@@ -212,7 +213,7 @@ def test_names_do_not_lie_on_each_other(name: str) -> None:
     """Of two machines with many places near each other; every link, point and closure has its name somewhere."""
     mechanism = build(load(EXAMPLES / f"{name}.toml"))
     q = np.array([c.position for c in mechanism.coordinates])
-    figure = start_pose(mechanism, poses(mechanism, q))
+    figure = pose(poses_of(mechanism, q[None]))
     assert figure is not None
     figure.draw_without_rendering()
     labels = [text for text in figure.axes[0].texts if text.get_text()]
@@ -258,7 +259,7 @@ def test_links_are_drawn_between_all_their_joints() -> None:
     mechanism = build(load(EXAMPLES / "four_bar_3d.toml"))
     q = np.array([c.position for c in mechanism.coordinates])
     frames = poses(mechanism, q)
-    figure = start_pose(mechanism, frames)
+    figure = pose(poses_of(mechanism, q[None]))
     assert figure is not None
     drawn = [np.transpose(line.get_data_3d()) for line in figure.axes[0].lines]  # type: ignore[attr-defined]
     ends = np.concatenate([line for line in drawn if len(line) == 2])
