@@ -1,4 +1,4 @@
-"""Contents of `check`: bodies, coordinates, constraints, partition."""
+"""Output of `check`: bodies, coordinates, constraints, coordinate partition and initial state."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from .initial_state import initial_data, initial_tables
 
 @dataclass(frozen=True)
 class Summary:
-    """Facts about a model before its run."""
+    """Properties of a model that are known before its run."""
 
     model: Prepared
 
     def data(self) -> dict[str, Any]:
-        """JSON-ready: bodies, coordinates, constraint rows, partition, initial state, warnings, remarks."""
+        """Return bodies, coordinates, constraints, partition, initial state, warnings and remarks, JSON-ready."""
         return facts(self.model) | {
             "initial_state": initial_data(self.model, self.initial),
             "plausible": [remark.data() for remark in self.plausible],
         }
 
     def tables(self) -> list[Table | str]:
-        """For a terminal."""
+        """Return tables and lines for a terminal."""
         data = self.data()
         return [
             *tables(self.model, data),
@@ -46,7 +46,7 @@ class Summary:
 
     @cached_property
     def plausible(self) -> tuple[plausibility.Remark, ...]:
-        """Remarks on what is probably not meant, as far as they need no run."""
+        """Remarks on values that are probably not meant, as far as these can be found without a run."""
         return plausibility.of_description(self.model, self.initial)
 
     @cached_property
@@ -56,7 +56,7 @@ class Summary:
 
     @property
     def consistent(self) -> bool:
-        """Whether every constraint row holds at the start, or is known to start violated."""
+        """Whether all constraint equations hold initially, except those declared to be violated initially."""
         return start_consistency(self.model).ok
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ class Summary:
 
 
 def facts(model: Prepared) -> dict[str, Any]:
-    """JSON-ready summary."""
+    """Return the properties of a model except its initial state and remarks, JSON-ready."""
     mechanism, constraints, start = model.mechanism, model.solvability, start_consistency(model)
     return {
         "model": model.name,
@@ -104,7 +104,9 @@ def facts(model: Prepared) -> dict[str, Any]:
 
 
 def _pose_of(model: Prepared, name: str) -> dict[str, Any]:
-    """Return the initial pose of a point with axes, world frame, for the begin of a path with orientations."""
+    """Return position and orientation of a frame at the initial state, world frame, as a path with
+    orientations needs.
+    """
     frame, frames = model.mechanism.frames[name], frames_of(model.mechanism, model.start[0])
     place, axes = in_world(frames, frame.place), axes_in_world(frames, frame)
     return {"name": name, "position": place.tolist(), "rpy": list(angles_of(axes))}
@@ -130,12 +132,12 @@ def _table_of(model: Prepared, name: str) -> dict[str, Any]:
 
 def _words_of(table: Mapping[str, Any]) -> str:
     span = f"{table['points']} points from {table['first']:.6g} to {table['last']:.6g} s"
-    beyond = ", then it holds its last value" if table["ends_before_run"] else ""
+    beyond = ", constant after the last point" if table["ends_before_run"] else ""
     return f"table {table['name']}: {span}, {table['interpolation']}{beyond}"
 
 
 def tables(model: Prepared, data: dict[str, Any]) -> list[Table | str]:
-    """Return the `facts` as tables for a terminal."""
+    """Return the result of `facts` as tables and lines for a terminal."""
     constraints = model.solvability
     bodies = Table("body", "parent", "mass kg", title=f"{data['model']}: bodies")
     for body in data["bodies"]:
@@ -145,7 +147,9 @@ def tables(model: Prepared, data: dict[str, Any]) -> list[Table | str]:
         kind = "dependent" if c["name"] in data["dependent"] else "independent"
         coordinates.add_row(c["name"], c["role"], f"{c['start']:.6g}", c["unit"], kind)
     rows = ", ".join(data["constraints"]) or "none"
-    line = f"{data['n']} coordinates, {len(data['constraints'])} constraint rows ({rows}) of rank {data['rank']}"
+    line = (
+        f"{data['n']} coordinates, {len(data['constraints'])} constraint equations ({rows}) of rank {data['rank']}"
+    )
     rank = analysis.Rank(constraints.rank, constraints.tolerance, *constraints.gap)
     return [
         bodies,

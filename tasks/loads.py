@@ -1,4 +1,4 @@
-"""RMS and peak of the joint loads over a run (Jarzębowska et al. 2023, equation (34))."""
+"""Root mean square and peak of joint reactions over a run (Jarzębowska et al. 2023, equation (34))."""
 
 from __future__ import annotations
 
@@ -22,16 +22,23 @@ _PARTS = ("axial", "normal", "fx", "fy", "fz", "nx", "ny", "nz")
 
 @dataclass(frozen=True)
 class LoadSummary:
-    """Loads of a run.
+    """Joint reactions of a run.
 
-    Parameters:
-        run         the reference's run, with all joint loads among its signals
-        joints      link → part (`axial`, `fx`, …) → {"rms", "max"}, N or N·m
-        drives      coordinate → {"rms", "max"} of the effort that its drive delivers, N or N·m
-        closures    closure → its force (x, y, z) and moment on frame b at the end of the run, world, N and N·m
-        edges       knife edge → {"rms", "max"} of its force along its normal, N
-        not_unique  link, closure or knife edge → parts of its load that a model of rigid bodies does not determine
-                    (Wojtyra and Frączek 2013): fx … nz in the joint's axes, axial, normal, force
+    Attributes
+    ----------
+    run
+        Run of the reference solver, with all joint reactions among its signals.
+    joints
+        Link → component (`axial`, `fx`, …) → `rms` and `max`, N or N·m.
+    drives
+        Coordinate → `rms` and `max` of the effort that its drive delivers, N or N·m.
+    closures
+        Closure → force and moment (x, y, z each) on frame b at the end of the run, world frame, N and N·m.
+    edges
+        Knife edge → `rms` and `max` of its force along its normal, N.
+    not_unique
+        Link, closure or knife edge → components of the reaction that a model of rigid bodies does not determine
+        (Wojtyra and Frączek 2013): fx … nz in the joint's axes, axial, normal, force.
     """
 
     run: Trajectory
@@ -42,7 +49,7 @@ class LoadSummary:
     not_unique: dict[str, list[str]]
 
     def data(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """Return root mean squares and peaks without the run, JSON-ready."""
         return {
             "joints": self.joints,
             "drives": self.drives,
@@ -52,22 +59,25 @@ class LoadSummary:
         }
 
     def marked_run(self) -> Trajectory:
-        """The run with signals that are not unique called so: `crank_load_fz (not unique)`."""
+        """Return the run with marked names of signals that are not unique:
+
+        `crank_load_fz (not unique)`.
+        """
         marked = {joint_load(link, part).name for link, parts in self.not_unique.items() for part in parts}
         marked |= {row_force(edge).name for edge in self.edges if edge in self.not_unique}
         names = {name: f"{name} ({NOT_UNIQUE})" if name in marked else name for name in self.run.signals}
         return replace(self.run, signals={names[name]: values for name, values in self.run.signals.items()})
 
     def notes(self) -> list[str]:
-        """Explanations of the marks in the table, joint by joint."""
+        """Return explanations of the marks in the table, one per joint."""
         return [
             f"* {name}: {' '.join(parts)} {'is' if len(parts) == 1 else 'are'} {NOT_UNIQUE} in a model of rigid"
-            " bodies, but one of many solutions; see gpmelica reactions"
+            " bodies; the value is one of many solutions, see gpmelica reactions"
             for name, parts in self.not_unique.items()
         ]
 
     def table(self) -> Table:
-        """For a terminal."""
+        """Return the table for a terminal."""
         table = Table("joint", "axial rms N", "normal rms N", "force max N", "moment max N.m")
         for link, parts in self.joints.items():
             lost = self.not_unique.get(link, [])
@@ -92,7 +102,9 @@ def _marked(value: float, doubtful: bool) -> str:
 
 
 def loads(model: Prepared, options: MotionOptions) -> LoadSummary:
-    """Run the reference solver, with FMU inputs over time, and sum up the loads of the joints."""
+    """Run the reference solver with FMU inputs over time, and return root mean squares and peaks of
+    joint reactions.
+    """
     problem = problem_with(model, inputs_of(model, options.inputs))
     run = analysis.simulate(problem, analysis.RunSettings(loads="all"), options.progress)
     links = dict.fromkeys(body.link for body in model.mechanism.bodies if body.link != "base")

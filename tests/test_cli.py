@@ -208,7 +208,7 @@ def test_a_run_with_every_option(gpmelica: Command, arm: Path, tmp_path: Path) -
     answer = gpmelica("run", arm, *" ".join(options).split(), "--out", folder)
     assert answer.status == 0, answer.err
     assert all(f"{word}: " in answer.out for word in ("consistent", "agrees", "holds"))
-    assert "the Modelica text was not run in rumoca, as asked for" in answer.out
+    assert "the Modelica source was not run in rumoca, as requested" in answer.out
     assert read_model_description(str(folder / "Arm.fmu")).fmiVersion == "3.0"
     page = html.unescape((folder / "report.html").read_text(encoding="utf-8"))
     assert [option for option in (*options, f"--out {folder}") if option not in page] == []

@@ -16,8 +16,8 @@ from ..plots.schematic import pose
 from .documentation import page
 
 _CAPTION = (
-    "Bodies as lines between their origins, at the start. Circles are joints, dots lie between rigid finite"
-    " elements, triangles are supports, diamonds points."
+    "Bodies at the initial state, as lines from their origins to their joints and points. Circles are joints, dots"
+    " connect rigid finite elements, triangles are supports, diamonds are points."
 )
 _ICONS = {"2.0": "model.png", "3.0": "terminalsAndIcons/icon.png"}
 

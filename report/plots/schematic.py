@@ -115,9 +115,7 @@ class _Stick:
         return np.vstack([np.reshape([*lines, *joints], (-1, 3)), self._supports()])
 
     def primitives(self, colour: str, front: bool) -> Iterator[Primitive]:
-        """Yield the primitives of the figure in one colour, in front of other figures or behind
-        these.
-        """
+        """Yield the primitives of the figure in one colour, in front of other figures or behind these."""
         order = 4 if front else 2
         for segment in self.segments():
             yield Polyline(np.array(segment), colour, 2.4, order, round_ends=True)
