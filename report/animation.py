@@ -75,7 +75,7 @@ def page(scene: Scene, case: str = "", table: TextTable | None = None, notes: Se
 def check_ending(path: Path) -> None:
     """Raise DescriptionError if a file name does not end in `.html`, `.gif` or `.mp4`."""
     if path.suffix not in ENDINGS:
-        raise DescriptionError(str(path), f"expected a name that ends in {', '.join(ENDINGS)}")
+        raise DescriptionError(str(path), f"expected a file name that ends in {', '.join(ENDINGS)}")
 
 
 def write_drawing(folder: Path, scene: Scene) -> list[Path]:

@@ -155,7 +155,7 @@ def test_mp4(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_cannot_be_animated(tmp_path: Path) -> None:
     """Another ending, no model, signals of something else: said before anything is drawn."""
     run = short()
-    with pytest.raises(DescriptionError, match=r"a.avi: expected a name that ends in .html, .gif, .mp4"):
+    with pytest.raises(DescriptionError, match=r"a.avi: expected a file name that ends in .html, .gif, .mp4"):
         run.animate(tmp_path / "a.avi")
     with pytest.raises(UnknownNameError, match="only a run of a model"):
         Run(run.trajectory, {}).animate(tmp_path / "a.html")

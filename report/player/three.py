@@ -31,5 +31,5 @@ def three() -> str:
         return text[begin : text.index(_END, begin)].strip()
     except (AssertionError, OSError, KeyError, ValueError, zipfile.BadZipFile):
         raise MissingToolError(
-            "the player needs three.js out of the package trimesh; pip install 'trimesh>=5,<6'"
+            "the player needs three.js from the package trimesh; run pip install 'trimesh>=5,<6'"
         ) from None
