@@ -76,7 +76,7 @@ def test_reactions_as_table_and_json(gpmelica: Command, arm: Path, tmp_path: Pat
     """Ranks, gap and one line per joint and row; with --out the same facts as a file."""
     answer = gpmelica("reactions", arm)
     assert (answer.status, answer.err) == (0, "")
-    for part in ("5 rows, 6 columns (planar: 3 per body), rank 5", "upper", "height", "unique"):
+    for part in ("5 constraint equations, 6 columns (planar: 3 per body), rank 5", "upper", "height", "unique"):
         assert part in answer.out
     assert "not unique" not in answer.out.split("components that are not unique")[1]
     data = gpmelica("reactions", arm, "--json", "--out", tmp_path / "there").json
