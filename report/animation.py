@@ -1,4 +1,4 @@
-"""A scene as a file: a page that plays it, a film, or one picture."""
+"""Files that show a scene: a page with a player, a film, or one picture."""
 
 from __future__ import annotations
 
@@ -28,13 +28,27 @@ def write_animation(
     table: TextTable | None = None,
     notes: Sequence[str] = (),
 ) -> Path:
-    """Write `.html`, which plays in any browser and needs no other file, or a film as `.gif` or `.mp4`.
+    """Write a page that plays a scene in any browser without other files, or a film of the scene.
 
-    Parameters:
-        case     name of the case, for the page's title
-        progress  function that is called with an activity and the fraction done
-        table    below the player, and notes below that
-    Raises DescriptionError for another ending, MissingToolError for an mp4 without ffmpeg.
+    Parameters
+    ----------
+    path
+        File that ends in `.html`, `.gif` or `.mp4`.
+    scene
+        Mechanism and its motion.
+    case
+        Name of the case for the title of the page.
+    progress
+        Function that is called with an activity and the fraction done.
+    table, notes
+        Table and remarks below the player of a page.
+
+    Raises
+    ------
+    DescriptionError
+        If the file name has another ending.
+    MissingToolError
+        If an mp4 is requested without ffmpeg.
     """
     check_ending(path)
     if path.suffix == ".html":
@@ -59,13 +73,13 @@ def page(scene: Scene, case: str = "", table: TextTable | None = None, notes: Se
 
 
 def check_ending(path: Path) -> None:
-    """Raise DescriptionError for one that is not known."""
+    """Raise DescriptionError if a file name does not end in `.html`, `.gif` or `.mp4`."""
     if path.suffix not in ENDINGS:
-        raise DescriptionError(str(path), f"expected a name that ends in {', '.join(ENDINGS)}")
+        raise DescriptionError(str(path), f"expected a file name that ends in {', '.join(ENDINGS)}")
 
 
 def write_drawing(folder: Path, scene: Scene) -> list[Path]:
-    """Write `drawing.png` and `drawing.svg` of the scene's first instant; `drawing.html` can be turned about."""
+    """Write `drawing.png`, `drawing.svg` and the rotatable `drawing.html` of the scene's first instant."""
     with styled():
         png, svg = render(drawing(scene))
     paths = write_all(folder, {"drawing.png": png, "drawing.svg": svg})

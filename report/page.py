@@ -83,7 +83,7 @@ class InlineFigure:
 
     @property
     def svg(self) -> Markup:
-        """Element of the figure for the page."""
+        """Element `<svg>` of the figure for an HTML page."""
         return inline_svg(self.picture.svg, self.picture.name, self.picture.title)
 
 
@@ -111,7 +111,7 @@ class Section:
 
     @property
     def parts(self) -> list[Part]:
-        """Parts that have content."""
+        """Parts of the section that have content."""
         return [part for part in self.content if part]
 
 
@@ -149,7 +149,7 @@ class ReportPage:
 
     @property
     def sections(self) -> list[Section]:
-        """Sections that have content."""
+        """Sections of the page that have content."""
         return [section for section in self.content if section.parts]
 
     def values(self) -> dict[str, Any]:

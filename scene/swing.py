@@ -13,7 +13,7 @@ from ..core.errors import SolveError
 from ..core.trajectory import Array
 from ..mechanism import Mechanism
 from .motion import RecordedMotion
-from .scene import Scene, scene_of
+from .scene import Scene
 from .skeleton import extent, frames_of, held_places, in_world
 
 _MOST, _LEAST = 48, 16  # Largest and smallest number of animation frames in a cycle.
@@ -56,8 +56,9 @@ def swinging(model: analysis.ReferenceModel, pose: Array, swings: Sequence[Swing
     cycles = np.linspace(0.0, 1.0, 1 + int(np.clip(_NUMBERS // films, _LEAST, _MOST)))
     motions = [_motion(model, pose, swing, cycles, t) for swing in swings]
     rest = RecordedMotion("rest", len(cycles), frames_of(mechanism, np.tile(pose, (len(_SCALES), len(cycles), 1))))
-    forces = (model.forces.marks, np.zeros((len(cycles), len(model.forces.marks), 3)))
-    return scene_of(mechanism, cycles, _SCALES, (*motions, rest), forces, cyclic=True)
+    marks = model.forces.marks
+    nothing = np.zeros((len(cycles), len(marks), 3))
+    return Scene(mechanism, cycles, _SCALES, (*motions, rest), marks, nothing, cyclic=True)
 
 
 def seen_well(mechanism: Mechanism, pose: Array, shape: NDArray[np.complex128]) -> float:

@@ -1,4 +1,4 @@
-"""Contents of `check`: bodies, coordinates, constraints, partition."""
+"""Output of `check`: bodies, coordinates, constraints, coordinate partition and initial state."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Summary:
 
 
 def facts(model: Prepared) -> dict[str, Any]:
-    """JSON-ready summary."""
+    """Return the properties of a model except its initial state and remarks, JSON-ready."""
     mechanism, constraints, start = model.mechanism, model.solvability, start_consistency(model)
     return {
         "model": model.name,
@@ -134,7 +134,9 @@ def facts(model: Prepared) -> dict[str, Any]:
 
 
 def _pose_of(model: Prepared, name: str) -> dict[str, Any]:
-    """Return the initial pose of a point with axes, world frame, for the begin of a path with orientations."""
+    """Return position and orientation of a frame at the initial state, world frame, as a path with
+    orientations needs.
+    """
     frame, frames = model.mechanism.frames[name], frames_of(model.mechanism, model.start[0])
     place, axes = in_world(frames, frame.place), axes_in_world(frames, frame)
     return {"name": name, "position": place.tolist(), "rpy": list(angles_of(axes))}
@@ -160,12 +162,12 @@ def _table_of(model: Prepared, name: str) -> dict[str, Any]:
 
 def _words_of(table: Mapping[str, Any]) -> str:
     span = f"{table['points']} points from {table['first']:.6g} to {table['last']:.6g} s"
-    beyond = ", then it holds its last value" if table["ends_before_run"] else ""
+    beyond = ", constant after the last point" if table["ends_before_run"] else ""
     return f"table {table['name']}: {span}, {table['interpolation']}{beyond}"
 
 
 def tables(model: Prepared, data: dict[str, Any]) -> list[Table | str]:
-    """Return the `facts` as tables for a terminal."""
+    """Return the result of `facts` as tables and lines for a terminal."""
     constraints = model.solvability
     bodies = Table("body", "parent", "mass kg", title=f"{data['model']}: bodies")
     for body in data["bodies"]:
@@ -175,7 +177,9 @@ def tables(model: Prepared, data: dict[str, Any]) -> list[Table | str]:
         kind = "dependent" if c["name"] in data["dependent"] else "independent"
         coordinates.add_row(c["name"], c["role"], f"{c['start']:.6g}", c["unit"], kind)
     rows = ", ".join(data["constraints"]) or "none"
-    line = f"{data['n']} coordinates, {len(data['constraints'])} constraint rows ({rows}) of rank {data['rank']}"
+    line = (
+        f"{data['n']} coordinates, {len(data['constraints'])} constraint equations ({rows}) of rank {data['rank']}"
+    )
     rank = analysis.Rank(constraints.rank, constraints.tolerance, *constraints.gap)
     return [
         bodies,

@@ -1,4 +1,4 @@
-"""RMS and peak of the joint loads over a run (Jarzębowska et al. 2023, equation (34))."""
+"""Root mean square and peak of joint reactions over a run (Jarzębowska et al. 2023, equation (34))."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class LoadSummary:
         """
         return [
             f"* {name}: {' '.join(parts)} {'is' if len(parts) == 1 else 'are'} {NOT_UNIQUE} in a model of rigid"
-            " bodies, but one of many solutions; see gpmelica reactions"
+            " bodies; the value is one of many solutions, see gpmelica reactions"
             for name, parts in self.not_unique.items()
         ]
 
@@ -136,7 +136,9 @@ def _marked(value: float, doubtful: bool) -> str:
 
 
 def loads(model: Prepared, options: MotionOptions) -> LoadSummary:
-    """Run the reference solver, with FMU inputs over time, and sum up the loads of the joints."""
+    """Run the reference solver with FMU inputs over time, and return root mean squares and peaks of
+    joint reactions.
+    """
     problem = problem_with(model, inputs_of(model, options.inputs))
     run = analysis.simulate(problem, analysis.RunSettings(loads="all"), options.progress)
     links = dict.fromkeys(body.link for body in model.mechanism.bodies if body.link != "base")

@@ -1,4 +1,4 @@
-"""All cases of a description: each is run and verified, and the papers' figures overlay them."""
+"""Study of all cases of a description: each case is run and verified, and one page compares the cases."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .run import run
 
 @dataclass(frozen=True)
 class Study:
-    """Results of the cases in the order of the description; `report` is the page that compares them."""
+    """Results of the cases in the order of the description; `report` is the page that compares the cases."""
 
     chain: Chain
     runs: tuple[Outcome, ...]
@@ -37,20 +37,20 @@ class Study:
 
     @property
     def ok(self) -> bool:
-        """Whether every run of every case agrees with its reference."""
+        """Whether every run of every case agrees with its reference run."""
         return all(entry.result["ok"] for entry in self.runs)
 
     @property
     def questionable(self) -> bool:
-        """Whether a case has remarks on what is probably not meant."""
+        """Whether a case has remarks on values that are probably not meant."""
         return any(entry.result.get("plausible") for entry in self.runs)
 
     def data(self) -> dict[str, Any]:
-        """Contents of `cases.json`."""
+        """Return the contents of `cases.json`."""
         return cases_data(self.chain, self.runs)
 
     def table(self) -> Table:
-        """For a terminal."""
+        """Return the table of cases for a terminal."""
         table = Table("case", "n", "dof", "relative error", "verdict", "plausible", *([] if self.ok else ["why"]))
         for entry in self.runs:
             word = verdict(entry)
@@ -68,7 +68,7 @@ class Study:
 
 @dataclass(frozen=True)
 class _Job:
-    """A case to run, by its name or None for the description as it is, and the study's folder."""
+    """Case to run, by name, or None for the description without a case, and the folder of the study."""
 
     file: Path
     case: str | None
@@ -86,14 +86,14 @@ class _Job:
 
 
 def study_cases(file: Path, options: StudyOptions) -> Study:
-    """Run all cases of a description in parallel; writes one folder per case and the page that compares them.
+    """Run all cases of a description in parallel, and write one folder per case and the page that compares them.
 
-    A case that cannot be built or run is a failure in the study, and the others go on.
+    A case that cannot be built or run is a failure in the study; the other cases are run.
 
     Parameters
     ----------
     file
-        Description with cases; without any, the description itself is run.
+        Description with cases; a description without cases is itself run.
     options
         Options of the study.
 
@@ -115,9 +115,9 @@ def study_cases(file: Path, options: StudyOptions) -> Study:
 
 
 def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
-    """Each case in a process; what their FMUs have in common is compiled once."""
+    """Run each case in a process; C code that the FMUs share is compiled once."""
     done: dict[str, Outcome] = {}
-    for job in jobs:  # also of those that an interruption keeps from being run
+    for job in jobs:  # An interruption must not leave verdicts of cases that were not run.
         withdraw_verdict(job.folder / job.name)
     progress("cases", 0.0)
     with kept_objects():
@@ -137,7 +137,7 @@ def _run_case(job: _Job) -> Outcome:
     try:
         report = run(prepare(load(job.file, job.case), str(job.file)), options, job.case or "")
     except MissingToolError:
-        raise  # no case can do without
+        raise  # Every case needs the tool.
     except GpmelicaError as error:
         return CaseFailure(job.name, str(error))
     return case_run(report, job.name)

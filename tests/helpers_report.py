@@ -18,6 +18,7 @@ from gpmelica.description import load
 from gpmelica.description.load import from_data
 from gpmelica.mechanism import GROUND, Coordinate, Mechanism, build
 from gpmelica.report.plots import Picture, pictures
+from gpmelica.report.plots.choice import of_one_case
 from gpmelica.runs.compare.compare import compare
 from gpmelica.runs.compare.context import RunReport
 from gpmelica.runs.compare.findings import Finding
@@ -156,6 +157,13 @@ def crane_run() -> RunReport:
 def crane_pictures() -> tuple[Picture, ...]:
     """Its figures."""
     return tuple(pictures(crane_run()))
+
+
+@cache
+def some_pictures() -> tuple[Picture, ...]:
+    """Three of its figures: the mechanism, joint coordinates, and errors."""
+    groups = of_one_case(crane_run())
+    return tuple(next(iter(groups[group])) for group in ("model", "motion", "errors"))
 
 
 def pendulum_report() -> RunReport:

@@ -157,7 +157,7 @@ def test_invalid_animation_requests(tmp_path: Path) -> None:
     anything is drawn.
     """
     run = short()
-    with pytest.raises(DescriptionError, match=r"a.avi: expected a name that ends in .html, .gif, .mp4"):
+    with pytest.raises(DescriptionError, match=r"a.avi: expected a file name that ends in .html, .gif, .mp4"):
         run.animate(tmp_path / "a.avi")
     with pytest.raises(UnknownNameError, match="expected a run with a model"):
         Run(run.trajectory, {}).animate(tmp_path / "a.html")

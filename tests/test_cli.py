@@ -76,7 +76,7 @@ def test_reactions_as_table_and_json(gpmelica: Command, arm: Path, tmp_path: Pat
     """Ranks, gap and one line per joint and row; with --out the same facts as a file."""
     answer = gpmelica("reactions", arm)
     assert (answer.status, answer.err) == (0, "")
-    for part in ("5 rows, 6 columns (planar: 3 per body), rank 5", "upper", "height", "unique"):
+    for part in ("5 constraint equations, 6 columns (planar: 3 per body), rank 5", "upper", "height", "unique"):
         assert part in answer.out
     assert "not unique" not in answer.out.split("components that are not unique")[1]
     data = gpmelica("reactions", arm, "--json", "--out", tmp_path / "there").json
@@ -208,7 +208,7 @@ def test_a_run_with_every_option(gpmelica: Command, arm: Path, tmp_path: Path) -
     answer = gpmelica("run", arm, *" ".join(options).split(), "--out", folder)
     assert answer.status == 0, answer.err
     assert all(f"{word}: " in answer.out for word in ("consistent", "agrees", "holds"))
-    assert "the Modelica text was not run in rumoca, as asked for" in answer.out
+    assert "the Modelica source was not run in rumoca, as requested" in answer.out
     assert read_model_description(str(folder / "Arm.fmu")).fmiVersion == "3.0"
     page = html.unescape((folder / "report.html").read_text(encoding="utf-8"))
     assert [option for option in (*options, f"--out {folder}") if option not in page] == []

@@ -31,10 +31,10 @@ from gpmelica.generator.modelica import experiment
 from gpmelica.reference.constraints.paths import Orientation
 from gpmelica.reference.kinematics.extent import units_of_change
 from gpmelica.reference.kinematics.kinematics import poses
-from gpmelica.report.plots.schematic import start_pose
+from gpmelica.report.plots.schematic import pose
 from gpmelica.runs import rumoca
 from gpmelica.runs.compare.compare import compare
-from gpmelica.scene import frames_of
+from gpmelica.scene import poses_of
 from gpmelica.tasks.check import Summary, facts
 
 Array = NDArray[np.float64]
@@ -108,9 +108,9 @@ def test_check_and_pictures_show_axes() -> None:
     assert frame["position"] == pytest.approx(position, abs=1e-12)
     assert Rotation.from_euler("ZYX", frame["rpy"][::-1]).as_matrix() == pytest.approx(axes, abs=1e-12)
     assert re.search(r"frame T at the start, in the world: \[0\.867\d*, 0\.273", str(Summary(model)))
-    frames, drawn = frames_of(model.mechanism, model.start[0]), []
+    drawn = []
     for points in (model.mechanism.frames, {}):
-        figure = start_pose(replace(model.mechanism, frames=points), frames[1:])
+        figure = pose(poses_of(replace(model.mechanism, frames=points), model.start[0][None]))
         drawn.append(len(figure.axes[0].lines))
     assert drawn[0] == drawn[1] + 3
 

@@ -190,7 +190,7 @@ def test_singular_start_is_noticed() -> None:
     assert found.singular
     assert found.elsewhere == found.rank.rank + 1
     (warning,) = solvability.warnings(mechanism, found)
-    assert warning.startswith("the start is singular: C has rank 7 there and 8 elsewhere")
+    assert warning.startswith("the initial state is singular: the constraint Jacobian has rank 7 there and 8")
     (problem,) = solving.unreachable(mechanism, start[0])
     assert problem.where == "simulation.start"
     assert "the 2 constraint equations have rank 1 there and 2 elsewhere" in problem.message
@@ -201,9 +201,9 @@ def test_singular_start_is_noticed() -> None:
     [
         (
             door("revolute", "revolute", friction=LUGRE),
-            "(fx fy fz nx ny), nor is the normal force: give friction.n",
+            "(fx fy fz nx ny), and neither is the normal force; set friction.n",
         ),
-        (polygon(0), "(fz nx ny), but the normal force, which the friction depends on, is"),
+        (polygon(0), "(fz nx ny), but the normal force, on which the friction depends, is unique"),
     ],
 )
 def test_friction_in_doubtful_joints(data: dict[str, Any], text: str) -> None:
@@ -273,13 +273,13 @@ def test_check_reports_removed_equations() -> None:
     formulation.
     """
     data = door("spherical", "spherical")
-    for redundant, left in (("auto", "upper_z"), ("minimum_norm", "none: reactions of least norm")):
+    for redundant, left in (("auto", "upper_z"), ("minimum_norm", "none, because reactions have the least norm")):
         model = prepare(from_data(data | {"constraints": {"redundant": redundant}}))
         lines = [line for line in Summary(model).tables() if isinstance(line, str)]
-        assert any(line.startswith("rows have length 1; singular values up to") for line in lines)
-        assert f"rows left out: {left}" in lines
+        assert any(line.startswith("singular values up to") for line in lines)
+        assert f"redundant constraint equations left out: {left}" in lines
         assert "equations: GPME, 2n = 6 states, Baumgarte stabilisation" in lines
-        assert solvability.redundancy_of(model)["rows left out"] == left
+        assert solvability.redundancy_of(model)["redundant constraint equations left out"] == left
 
 
 def test_links_and_closures_of_one_name() -> None:

@@ -330,5 +330,5 @@ def test_limits_of_the_modelica_source_are_reported_before_the_build(tmp_path: P
     compilers = Compilers((OpenModelica(Omc(str(tmp_path / "nowhere"))),))
     with pytest.raises(MissingToolError):
         run(prepare(from_data(_falling_bob(stop=0.8))), options, compilers=compilers)
-    assert [text for text in told if "keeps the dependent coordinates of the start, bob.x" in text]
+    assert [text for text in told if "keeps the dependent coordinates of the initial state, bob.x" in text]
     assert "FMU by openmodelica: starting omc" in told

@@ -1,4 +1,4 @@
-"""Three-dimensional player of a machine's motion, self-contained in its page."""
+"""Three-dimensional player of a mechanism's motion that is part of an HTML page and needs no other file."""
 
 from .player import Player, player_of, seconds_of
 

@@ -1,4 +1,4 @@
-"""`sweep.html`: one page about all runs of a sweep; it needs no other file."""
+"""`sweep.html`: page about all runs of a sweep that needs no other file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..tables import Kind, TextTable, tabulate
 from .content import Content, Effects
 from .figures import pictures
 
-_WORST = 10  # runs in a table
+_WORST = 10  # Number of runs in the table of the worst runs.
 _REASONS = 12
 
 
@@ -67,8 +67,8 @@ def _page(content: Content, drawn: Sequence[Picture]) -> ReportPage:
 
 def _finding(runs: int, failures: int) -> tuple[str, str]:
     if not failures:
-        return "ran", f"{runs} runs, none of which failed."
-    said = f"{failures} of {runs} runs failed; their reasons are below, and in the table's column failed."
+        return "ran", f"None of {runs} runs failed."
+    said = f"{failures} of {runs} runs failed; the reasons are below and in the column `failed` of the table."
     return "failed", said
 
 
@@ -78,7 +78,7 @@ def _shown(content: Content, name: str) -> str:
 
 
 def _objectives(content: Content) -> TextTable:
-    """One row per objective: expression, and statistics of its values."""
+    """Return a table of objectives with their expressions and statistics of their values."""
 
     def column(of: Callable[[Any], float]) -> Callable[[str], str]:
         def text(name: str) -> str:
@@ -101,7 +101,7 @@ def _objectives(content: Content) -> TextTable:
 
 
 def _effects(content: Content) -> TextTable | None:
-    """One row per objective and key."""
+    """Return a table of sensitivities by objective and key; None if no sensitivity is known."""
     known = {name: found for name, found in content.effects.items() if isinstance(found, Effects)}
     if not known:
         return None
@@ -116,7 +116,7 @@ def _effects(content: Content) -> TextTable | None:
 
 
 def _worst(content: Content, first: str) -> TextTable:
-    """The runs with the largest values of the first objective."""
+    """Return a table of the runs with the largest values of the first objective."""
     names = [*content.keys, *content.objectives]
     columns = {**content.keys, **content.objectives}
     rows = [
