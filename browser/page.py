@@ -86,7 +86,9 @@ def _data(model: Prepared, run: Trajectory | None) -> dict[str, Any]:
     number = {v.name: k for k, v in enumerate(table)}
     coordinates = signal_names(model.mechanism.coordinates, "position")
     simulation = model.chain.simulation
-    inputs, parameters, outputs = ([v for v in table if v.kind == kind] for kind in ("input", "parameter", "output"))
+    inputs, parameters, outputs = (
+        [v for v in table if v.kind == kind] for kind in ("input", "parameter", "output")
+    )
     return {
         "name": model.name,
         "guid": variables.token(model.native_program, table),

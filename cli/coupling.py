@@ -1,4 +1,4 @@
-"""`cosim` of the command line."""
+"""Command `cosim`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from .status import exit_status
 
 
 def cosim(source: CosimSystem, options: CosimOptions, answer: PrintedVerdict) -> None:
-    """Run the FMUs of an SSP archive together; judge the coupling; write result.json, report.txt, signals.csv."""
+    """Simulate the coupled FMUs of an SSP archive and judge the result; write result.json,
+    report.txt, signals.csv.
+    """
     from ..api.coupling import cosim as run_coupled
     from ..coupling.report import lines
     from ..tasks.verdicts import withdraw_cosim

@@ -1,4 +1,4 @@
-"""A validated description as plain tables, for readers that share no code with the generator."""
+"""Validated description as plain tables, for the independent Python solver."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .tables.table import Table
 
 
 def plain(chain: Chain) -> dict[str, Any]:
-    """Return the description as nested dictionaries and lists.
+    """Return a description as nested dictionaries and lists.
 
-    Expressions of parameters are replaced by their values, and parameters by numbers. Lookup tables have their
-    points, `time` and `value`. Nothing else is computed.
+    Expressions of parameters are replaced by their values, and parameters by numbers. Lookup tables have
+    their points `time`, s, and `value`. Nothing else is computed.
     """
     tables = {name: _lookup(table) for name, table in chain.tables.items()}
     found: dict[str, Any] = _plain(chain)

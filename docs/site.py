@@ -6,6 +6,7 @@ Pages link to each other and to examples as they do in the repository, so that t
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path, PurePosixPath
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -22,6 +23,12 @@ _OUTSIDE = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
 )
+
+
+def on_startup(**event: object) -> None:
+    """Let mkdocstrings find the package instead of the command `gpmelica` in the folder of `mkdocs`."""
+    del event
+    sys.path[:] = [folder for folder in sys.path if not Path(folder, "gpmelica").is_file()]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

@@ -1,4 +1,6 @@
-"""Operating point of a linear model: initial state, state of a run, given state, or equilibrium."""
+"""Operating point of a linear model: initial state, state of a run, user-defined state, or
+equilibrium.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from ..runs.fmpy_runs.inputs import InputTable
 from ..runs.fmpy_runs.simulate import simulate
 from ..runs.fmpy_runs.states import State, further_states, given_state, read_state, signals
 
-_TOLERANCE = 1e-9  # relative, of the run that leads to a chosen time
+_TOLERANCE = 1e-9  # relative tolerance of the run to the chosen time
 
 
 @dataclass(frozen=True)
@@ -29,9 +31,9 @@ class Plant:
     model
         Mechanism with its equations.
     fmu
-        File of the FMU.
+        FMU file.
     parameters
-        Values of the FMU's parameters that differ from the file's.
+        Values of FMU parameters that differ from the defaults in the file.
     """
 
     model: Prepared
@@ -41,7 +43,7 @@ class Plant:
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """Time in s, and values of states and inputs by their signals, in their units."""
+    """Operating point: time, s, and values of states and inputs by signal name."""
 
     t: float
     signals: Mapping[str, float]
@@ -49,14 +51,17 @@ class OperatingPoint:
 
 
 def checked(model: Prepared, options: StateOptions) -> State | float:
-    """Return the chosen state, or the time of the run, s; raises DescriptionError for an invalid choice."""
+    """Return the chosen state, or the time of the run, s.
+
+    Raises DescriptionError for an invalid choice.
+    """
     if len(options.given) > 1:
-        text = f"expected one of {', '.join(CHOICES_OF_STATE)} at most, got {' and '.join(options.given)}"
+        text = f"expected at most one of {', '.join(CHOICES_OF_STATE)}, got {' and '.join(options.given)}"
         raise DescriptionError("linearize", text)
     if options.trim and options.inputs is not None:
-        raise DescriptionError("trim", "expected no inputs over time: their values are found")
+        raise DescriptionError("trim", "expected no inputs over time, because trim determines their values")
     if options.trim and not model.native_program.inputs:
-        text = "the model has no FMU inputs that could hold it; add a force with input = true, or use equilibrium"
+        text = "expected a model with FMU inputs, got none; add a force with input = true, or use equilibrium"
         raise DescriptionError("trim", text)
     if options.state is not None:
         return _given(model, options.state)
@@ -69,7 +74,9 @@ def checked(model: Prepared, options: StateOptions) -> State | float:
 
 
 def operating_point(plant: Plant, at: State | float, inputs: InputTable | None) -> OperatingPoint:
-    """Operating point at a state, or at a time of the FMU's run, s; inputs default to their start values."""
+    """Return the operating point at a state, or at a time of the FMU's run, s; inputs default to
+    their initial values.
+    """
     model = plant.model
     t = at.t if isinstance(at, State) else at
     given = {name: float(f.at(t, t)) for name, f in inputs.functions().items()} if inputs else {}
@@ -78,7 +85,7 @@ def operating_point(plant: Plant, at: State | float, inputs: InputTable | None) 
         return OperatingPoint(t, signals(model, at), values)
     names = [state.name for state in model.native_program.states]
     tolerance = min(_TOLERANCE, model.chain.simulation.tolerance)
-    name = "the run to the state that is linearised about"
+    name = "the run to the operating point"
     run = simulate(
         plant.fmu,
         "cs",

@@ -1,4 +1,4 @@
-"""Records of a mechanism whose numbers are symbols, for the generator."""
+"""Type names for the records of a mechanism whose numbers are symbols, for the generator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks that drives have to realise: programmed constraints and motions."""
+"""Tasks that the drives realise: programmed constraints and driven joints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .parts import Coordinate, Filter, ProgrammedTask
 
 
 def programmed(given: Programmed, chain: Chain) -> ProgrammedTask[S]:
-    """A programmed constraint."""
+    """Return the programmed constraint of an entry in the description."""
     expression = None if given.expression is None else chain.expression(given.expression)
     return ProgrammedTask(given.name, given.order, expression, given.path)
 
@@ -23,7 +23,11 @@ def programmed(given: Programmed, chain: Chain) -> ProgrammedTask[S]:
 def motion(
     given: Motion, coordinates: Sequence[Coordinate[S]], k: int, chain: Chain, algebra: Algebra[S, V, M]
 ) -> ProgrammedTask[S]:
-    """Coordinate k less what it has to be, as it is written; or what an input leads it to."""
+    """Return the constraint of a driven joint with coordinate k.
+
+    The constraint is the coordinate minus its prescribed position, or minus the output of an input
+    filter.
+    """
     coordinate, name = coordinates[k], given.name
     if given.position is None:
         assert given.cutoff is not None
@@ -35,11 +39,11 @@ def motion(
 
 
 def keep_times(path: Path, name: str, algebra: Algebra[S, V, M]) -> None:
-    """Require valid times of a path for all parameters."""
+    """Require that the leg durations and blend times of a path are valid for all parameter values."""
     for number, (duration, shared) in enumerate(path.blended(algebra.value), start=1):
         text = f"duration of leg {number} of {name}"
         algebra.require(duration, f"{text}, s", POSITIVE)
-        algebra.require(duration - shared, f"{text} without what its ends blend, s")
+        algebra.require(duration - shared, f"{text} less the blend times at its ends, s")
     for number, blend in enumerate(path.blends(algebra.value), start=1):
         algebra.require(blend, f"blend time at waypoints[{number}] of {name}, s")
     algebra.require(algebra.value(path.ramp_share), f"ramp of {name}", RAMP)

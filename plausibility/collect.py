@@ -1,4 +1,4 @@
-"""All remarks about a description, and about one run of it."""
+"""Collection of all remarks on a description and on one run."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from .statics import accelerated_start, far_equilibria
 from .unilateral import inactive_at_start, inactive_in_run
 from .unresolved_functions import unresolved_functions
 
-_INSTANTS = 200  # of a run, at which forces are looked at
+_INSTANTS = 200  # maximum number of instants of a run at which forces are evaluated
 
 
 def of_description(model: Prepared, initial: InitialState | None = None) -> tuple[Remark, ...]:
-    """Remarks that need no run: on the description and its initial state.
+    """Return the remarks on the description and its initial state, which require no run.
 
     Parameters
     ----------
     model : Prepared
-        The mechanism with its initial state.
+        Mechanism with its initial state.
     initial : InitialState, optional
-        Forces and accelerations at t = 0, where they are known already.
+        Forces and accelerations at t = 0; computed if omitted.
 
     Returns
     -------
     tuple of Remark
-        The most urgent kind first.
+        Remarks, the most urgent kind first.
     """
     return ordered(_before_run(model, initial or initial_state(model, model.problem)))
 
@@ -46,23 +46,23 @@ def of_run(
     further: Iterable[Remark] = (),
     problem: InitialValueProblem | None = None,
 ) -> tuple[Remark, ...]:
-    """Remarks on the description, its initial state and the motion.
+    """Return the remarks on the description, its initial state and the motion.
 
     Parameters
     ----------
     model : Prepared
-        The mechanism with its initial state.
+        Mechanism with its initial state.
     run : Trajectory
-        Reference run, with signals and events.
+        Reference run with signals and events.
     further : iterable of Remark
-        Remarks that the caller has found.
+        Additional remarks of the caller.
     problem : InitialValueProblem, optional
-        Equations that the run fulfils, with its inputs; default the model's, without inputs.
+        Equations of motion of the run with its inputs; default the model's, without inputs.
 
     Returns
     -------
     tuple of Remark
-        The most urgent kind first.
+        Remarks, the most urgent kind first.
     """
     equations = problem or model.problem
     initial = initial_state(model, equations)

@@ -1,4 +1,4 @@
-"""Everything at one state, by every backend (design section 6, `evaluate`)."""
+"""Equations of motion evaluated at one state by all backends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..runs.fmpy_runs.states import State, signals
 
 
 def evaluate(model: Prepared, state: State) -> dict[str, Any]:
-    """Coordinates, and what each backend says: JSON-ready; see design section 6."""
+    """Return the names of the coordinates and the results of each backend at a state, JSON-ready."""
     truth = analysis.evaluate(model.problem, state.t, state.q, state.qd, state.z)
     backends: dict[str, Any] = {
         "reference": {
@@ -42,7 +42,7 @@ def _native(model: Prepared, state: State) -> Array:
 
 
 class RumocaEvaluator:
-    """q̈ of the Modelica text at any state; compiled once."""
+    """Accelerations from the Modelica source, which is compiled once, at any state."""
 
     def __init__(self, model: Prepared) -> None:
         self._model = model
@@ -50,7 +50,7 @@ class RumocaEvaluator:
         self._compiled = rumoca_backend.CompiledModel(text, modelica.experiment(model.name))
 
     def __call__(self, state: State) -> Array:
-        """q̈, shape (n,)."""
+        """Return the accelerations q̈, shape (n,)."""
         accelerations = signal_names(self._model.mechanism.coordinates, "acceleration")
         known = signals(self._model, state)
         start = {f"{entry.name}_start": known[entry.name] for entry in self._model.program.states}

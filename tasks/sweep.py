@@ -1,4 +1,4 @@
-"""A sweep with its page."""
+"""Sweep with its page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..sweeps.variations import variations
 
 
 def run_sweep(chain: Chain, source: str, order: SweepOptions, out: Path) -> Sweep:
-    """Do a sweep, or what is left of it, and write its page; see `sweeps.sweep.sweep`."""
+    """Run the remaining runs of a sweep, and write the page; see `sweeps.sweep.sweep`."""
     found = sweep(chain, source, order, out)
     content = _content(chain, order, found)
     page = write_page(out, content, renamed(order.progress, "drawing the report"))
@@ -70,10 +70,10 @@ def _facts(where: SweepPoints, order: SweepOptions, seconds: float, found: Sweep
 
 
 def _notes(chain: Chain, found: Sweep) -> list[str]:
-    notes = ["Objectives are of the output times; what happens between them is not seen."]
+    notes = ["Objectives are evaluated at output times; events between output times are not seen."]
     if found.beyond:
         notes.append(
-            f"{found.beyond} runs end with constraints violated by more than simulation.violation ="
-            f" {chain.simulation.violation:g} and more than at their start: see violation_end in the table."
+            f"{found.beyond} runs end with a constraint violation above simulation.violation ="
+            f" {chain.simulation.violation:g} and above their initial violation; see violation_end in the table."
         )
     return notes

@@ -15,7 +15,9 @@ from gpmelica.mechanism import BaseSupport
 
 _FORCES = "Modelica.Mechanics.MultiBody.Forces"
 
-# (17) and (22) of P2, see examples/crane.toml: E's height rises by a quintic of time. omc differentiates the rows.
+# Constraints (17) and (22) of Jarzębowska et al. 2020; see examples/crane.toml.
+# The height of E is a quintic polynomial of time.
+# omc differentiates the constraint equations.
 _TASK = (
     "tau = noEvent(if time < 1 then time else 1)",
     "{x, y, z} = tip.frame_b.r_0",

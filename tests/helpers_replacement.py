@@ -1,4 +1,4 @@
-"""The linkage RSRRP closed by replacement joints of many stiffnesses, against its cut joint (P3)."""
+"""The linkage RSRRP closed by replacement joints of many stiffnesses, against its cut joint (Urbaś 2016)."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def test_crane_runs_agree(tmp_path: Path) -> None:
     ]
     assert report.ok
     assert report.consistent.ok and report.agrees.ok and report.holds.ok
-    assert report.notes == ("the Modelica text was not run in rumoca, as asked for",)
+    assert report.notes == ("the Modelica source was not run in rumoca, as requested",)
     for comparison in report.comparisons:
         assert comparison.max_rel_error <= 1e-6
         assert comparison.horizon == pytest.approx(stop)

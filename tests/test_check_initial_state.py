@@ -107,7 +107,7 @@ def test_check_in_the_terminal(gpmelica: Command, tmp_path: Path) -> None:
     for words in ("inputs at t = 0: luff = 0 N", "forces at t = 0", "first modes", "accelerations at t = 0: none"):
         assert words in answer.out, words
     assert "questionable: 3 values are unusual." in answer.out
-    assert "look at base: static equilibrium turns it by" in answer.out
+    assert "look at base: static equilibrium rotates base by" in answer.out
     assert [entry["id"] for entry in gpmelica("check", file, "--json").json["plausible"]] == [
         "support_lifted",
         "support_lifted",

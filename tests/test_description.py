@@ -25,6 +25,7 @@ from strategies import AXES, beams, descriptions, trees
 from gpmelica.analysis.prepared import prepare
 from gpmelica.core.errors import DescriptionError
 from gpmelica.description import Chain, load, schema
+from gpmelica.description.fields.numbers import values_of
 from gpmelica.description.load import from_data
 from gpmelica.description.tables.frame import Frame
 from gpmelica.description.tables.inertia import Inertial
@@ -70,7 +71,7 @@ def test_cases_set_keys() -> None:
     assert varied.base.linearized
     assert [(link.mass, link.joint.damping) for link in varied.links] == [(2.0, 0.5), (5.0, 0.0)]
     assert varied.points["E"].position == (0.1, 0.2, 0.3)
-    assert varied.gravity == (0.0, 0.0, -1.62)
+    assert values_of(varied.gravity) == (0.0, 0.0, -1.62)
     assert (varied.simulation.stop, varied.parameter_values) == (3.0, {"a": 1.0})
     assert same.base is not None
     assert same.base.supports[0].stiffness == (1.0, 2.0, 3.0)

@@ -67,8 +67,8 @@ def test_values(text: str, expected: float) -> None:
         assert found == pytest.approx(expected, rel=1e-15)
 
 
-def test_numbers_stand_for_themselves() -> None:
-    """Where an expression may be a number, the number is the expression."""
+def test_numbers_are_accepted_as_expressions() -> None:
+    """A number is accepted in place of an expression and has its own value."""
     assert key(parse(2)) == key(parse(2.0)) == key(parse("2")) == ("constant", 2.0)
 
 
@@ -129,8 +129,8 @@ sin(*E) | (sin)(1)(2) | await E | (x := 1)
         ("1 if " + " and ".join(["(t < 1 or t > 2)"] * 12) + " else 2", "expected at most 1000 numbers, names"),
     ],
 )
-def test_what_is_not_in_the_language(text: str, message: str) -> None:
-    """Anything else is refused with a reason, by its form, before anything is evaluated."""
+def test_unsupported_syntax_is_rejected(text: str, message: str) -> None:
+    """Unsupported syntax is rejected with a reason before anything is evaluated."""
     with pytest.raises(ValueError, match=message):
         parse(text)
 

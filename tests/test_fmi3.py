@@ -82,8 +82,10 @@ def test_variables_are_those_of_fmi2(compile_data: CompileData) -> None:
     assert sum(bool(v.dimensions) for v in three.modelVariables) >= 5
 
 
-def test_terminals_name_what_belongs_together(compile_data: CompileData) -> None:
-    """A joint's input comes with its position and velocity, a force with its components; valid by the schema."""
+def test_terminals_group_related_variables(compile_data: CompileData) -> None:
+    """A joint input is grouped with position and velocity, a force with its components; the file
+    matches the schema.
+    """
     compiled = compile_data(driven(), "3.0")
     root = etree.parse(compiled.folder / "terminalsAndIcons" / "terminalsAndIcons.xml").getroot()
     schema = Path(fmpy.__file__).parent / "schema" / "fmi3" / "fmi3TerminalsAndIcons.xsd"

@@ -88,10 +88,12 @@ CHANGES: list[tuple[dict[str, float], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("values", "settings"), CHANGES)
-def test_parameters_mean_what_the_description_says(
+def test_parameters_equal_a_modified_description(
     compile_example: Compile, values: dict[str, float], settings: dict[str, Any]
 ) -> None:
-    """A value changed in the FMU, start included, gives the motion of the description changed in the same way."""
+    """A value modified in the FMU, including initial values, yields the motion of the modified
+    description.
+    """
     compiled = compile_example("crane", "flexible_boom")
     model = _changed(EXAMPLES / "crane.toml", settings)
     start = dict(zip((f"{s.name}_start" for s in model.program.states), np.concatenate(model.start), strict=True))

@@ -38,7 +38,7 @@ from gpmelica.runs.fmpy_runs import simulate as runs
 
 
 def _bristles(friction: Friction, v: float, z: float) -> tuple[float, float]:
-    """ż and μ as design 4.8 writes them."""
+    """Return ż and μ of the LuGre or Dahl friction model."""
     if friction.model == "lugre":
         steady = friction.mu_k + (friction.mu_s - friction.mu_k) * np.exp(-((v / friction.v_s) ** 2))
         z_dot = v - friction.sigma0 * abs(v) * z / steady
@@ -301,8 +301,8 @@ def _check(model: Prepared, found: Array, expected: Array) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_native(compile_data: CompileData, name: str) -> None:
-    """q̈ and ż of the compiled FMU are the reference's at random states."""
+def test_native_fmu_agrees_with_the_reference(compile_data: CompileData, name: str) -> None:
+    """q̈ and ż of the compiled FMU agree with the reference at random states."""
     compiled = compile_data(MECHANISMS[name])
     states = random_states(compiled.model, np.random.default_rng(11), 20)
     found = native_accelerations(compiled.model, compiled.fmu, states)

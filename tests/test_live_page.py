@@ -11,12 +11,12 @@ import pytest
 from helpers_browser import browser, page_at, until
 
 import gpmelica
-from gpmelica.browser.page import LivePart, live_part
+from gpmelica.browser import LivePart, live_part
 from gpmelica.core.trajectory import Array, Trajectory
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.compilers import compiler
 from gpmelica.mechanism import signal_names
-from gpmelica.report.player import write_page
+from gpmelica.report.animation import page
 from gpmelica.scene import still
 
 pytestmark = [
@@ -77,11 +77,11 @@ def test_browser_agrees_with_fmpy(
     default = fmu_run(model, fmu, {})
     variables = {v.name: float(v.start) for v in fmpy.read_model_description(fmu).modelVariables if v.start}
     changed_value = factor * variables[parameter]
-    page_file = write_page(tmp_path / "live.html", still(model.problem), live=parts(model, default))
-    with browser() as found, page_at(found, page_file.as_uri(), 1200) as (page, complaints):
-        until(page, "document.getElementById('live').dataset.agreement !== undefined", 60.0)
-        assert float(page.evaluate("document.getElementById('live').dataset.agreement")) < 1e-9
-        failure, path = page.evaluate(CHANGED, [parameter, changed_value, COUNT])
+    file = page(still(model.problem), live=parts(model, default)).write(tmp_path / "live.html")
+    with browser() as found, page_at(found, file.as_uri(), 1200) as (shown, complaints):
+        until(shown, "document.getElementById('live').dataset.agreement !== undefined", 60.0)
+        assert float(shown.evaluate("document.getElementById('live').dataset.agreement")) < 1e-9
+        failure, path = shown.evaluate(CHANGED, [parameter, changed_value, COUNT])
         assert failure == ""
         expected = fmu_run(model, fmu, {parameter: changed_value})
         scale = np.maximum(np.ptp(expected, axis=0), 1e-3)

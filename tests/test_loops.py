@@ -198,7 +198,10 @@ def _check_modelica(model: Prepared) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", ["spherical_replacement", "revolute_replacement"])
 def test_difference_is_inverse_to_the_stiffness(tmp_path: Path, case: str) -> None:
-    """Motion and joint loads approach the cut joint's in proportion to 1/stiffness, over three decades (P3)."""
+    """Deviations of motion and joint loads from the cut joint are proportional to 1/stiffness over three decades.
+
+    Replacement joints are those of Urbaś 2016.
+    """
     assert STIFFNESSES[-1] / STIFFNESSES[0] == pytest.approx(1000.0)
     found = differences(case, tmp_path)
     for name in (*MOTION, *FORCES):

@@ -96,8 +96,8 @@ def test_another_rounding_agrees(run: tuple[dict[str, str], Trajectory]) -> None
     assert compare(run[1], noisy, run[0], 1e-6).ok
 
 
-def test_what_is_wrong_by_little_disagrees(run: tuple[dict[str, str], Trajectory]) -> None:
-    """Each signal by itself, off by 1e-4 of the magnitude of its unit in its link."""
+def test_small_errors_are_detected(run: tuple[dict[str, str], Trajectory]) -> None:
+    """Each signal with an error of 1e-4 of its natural magnitude disagrees."""
     for signal, size in of_link(run[1]).items():
         wrong = changed(run[1], lambda name, signal=signal, size=size: WRONG * size * (name == signal))  # type: ignore[misc]
         result = compare(run[1], wrong, run[0], 1e-6)

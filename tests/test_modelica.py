@@ -69,8 +69,10 @@ def test_units_and_descriptions(text: str) -> None:
     assert [d.name for d in numbers if d.unit is None and not mixed.search(d.description)] == []
 
 
-def test_layout(text: str) -> None:
-    """Two-space indentation, no tabs, no line over 120 characters but for strings, no two empty lines."""
+def test_source_layout(text: str) -> None:
+    """The source has two-space indentation, no tabs, lines of at most 120 characters and no two
+    empty lines in a row.
+    """
     code = STRING.sub('""', text)
     lines = code.splitlines()
     assert [line for line in lines if (len(line) - len(line.lstrip(" "))) % 2] == []

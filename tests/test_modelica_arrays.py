@@ -66,8 +66,8 @@ def test_every_name_is_declared(seed: int) -> None:
     assert undeclared(prepare(from_data(equipped(seed, 8))).modelica()) == set()
 
 
-def test_loops_say_the_same(model: Prepared) -> None:
-    """Each loop written out, its tables looked up, gives the equations that it stands for."""
+def test_loops_are_equivalent_to_their_expansion(model: Prepared) -> None:
+    """The expansion of each loop, with its index tables, yields the original equations."""
     arrangement = _arranged(model)
     with_loops, equations = loops.with_loops(arrangement)
     tables = {v.name: list(v.positions) for v in with_loops.variables if v.positions}
@@ -211,8 +211,10 @@ def _state(model: Prepared) -> dict[str, float]:
     return given | {e.name: 0.0 for e in model.program.events} | {"time": 0.05}
 
 
-def test_sums_about_one_point(model: Prepared) -> None:
-    """Mass matrix, bias forces, accelerations and outputs are those of sums about the origin of each body."""
+def test_sums_about_a_common_point(model: Prepared) -> None:
+    """Mass matrix, bias forces, accelerations and outputs equal those of sums about each body's
+    origin.
+    """
     given = _state(model)
     own, about_point = (
         Numeric(program, given).values for program in (model.program, with_point_sums(model.program))

@@ -87,8 +87,8 @@ def test_an_input_saturates_at_an_event() -> None:
     assert (event.label, event.t) == ("motor drive", pytest.approx(0.4, abs=1e-10))
 
 
-def test_an_input_that_nobody_gives_is_zero() -> None:
-    """Nothing moves."""
+def test_missing_input_is_zero() -> None:
+    """Without an input, nothing moves."""
     found = simulate(mechanism_of(_carriage(_motor())))
     assert not found.signals["drive_force"].any()
     assert not found.signals["cart_position"].any()
@@ -150,10 +150,10 @@ def test_many_states_at_once() -> None:
 def test_modelica_declares_units_and_meanings() -> None:
     """By the kind of the joint: N and N/A of a prismatic one, N.m and N.m/A of a revolute one."""
     text = DescribedModel(from_data(_robot())).modelica()
-    assert 'parameter Real drive_constant(unit = "N/A") = 10.0 "effort of drive per current";' in text
-    assert 'parameter SI.Force drive_limit = 8.0 "largest effort of drive";' in text
-    assert 'output SI.Torque wrist_force "effort of wrist on its coordinate";' in text
-    assert re.search(r'RealInput wrist_current\(start = 0\.0, unit = "A"\)\s+"current of wrist"', text)
+    assert 'parameter Real drive_constant(unit = "N/A") = 10.0 "effort of motor drive per unit current";' in text
+    assert 'parameter SI.Force drive_limit = 8.0 "largest effort of motor drive";' in text
+    assert 'output SI.Torque wrist_force "effort of motor wrist on the joint coordinate";' in text
+    assert re.search(r'RealInput wrist_current\(start = 0\.0, unit = "A"\)\s+"current of motor wrist"', text)
     assert "drive_current" not in text  # an expression is in its place
 
 

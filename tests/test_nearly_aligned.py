@@ -25,8 +25,8 @@ def tilted(tilt: float, **tables: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("tilt", [1e-12, 1e-10, 1e-9, 3e-9, 1e-8, 3e-8])
 @pytest.mark.parametrize("start", ["statics", "description"])
-def test_a_tilt_by_rounding_of_the_description_locks_nothing(tilt: float, start: str) -> None:
-    """Exactly taken, the loop would be rigid: a gap of some nm is none of the mechanism's."""
+def test_rounded_tilt_does_not_lock_a_loop(tilt: float, start: str) -> None:
+    """A loop that rounded numbers make rigid by some nanometres can move."""
     exact, found = (prepare(from_data(tilted(x, simulation={"start": start}))) for x in (0.0, tilt))
     assert (found.solvability.rank, found.degrees_of_freedom) == (2, 1)
     assert found.start[0] == pytest.approx(exact.start[0], abs=1e-7)

@@ -43,8 +43,10 @@ def _line(text: str, start: str) -> int:
 
 
 @TRANSPORTS
-def test_build(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
-    """The FMU, the text, the script and the log are in the folder; the outcome tells what omc said."""
+def test_build_writes_all_files(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+    """The folder contains the FMU, the Modelica source, the script and the log; the outcome
+    contains omc's facts.
+    """
     out, told = tmp_path / "out", []
     outcome = openmodelica.build(
         model, out, omc=stand_in.omc, progress=lambda what, fraction: told.append(what), sessions=sessions
@@ -101,7 +103,7 @@ def test_silent_session(stand_in: StandIn, model: Prepared, tmp_path: Path) -> N
 def test_syntax_error(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
     """A text that omc cannot read stops everything: omc would ask the network for the missing class."""
     stand_in.does("syntax")
-    with pytest.raises(OmcError, match=r"cannot read the Modelica text\n  Pendulum\.mo:3: Missing token"):
+    with pytest.raises(OmcError, match=r"cannot read the Modelica source\n  Pendulum\.mo:3: Missing token"):
         openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, sessions=sessions)
     assert stand_in.statements()[-1] == 'loadFile("Pendulum.mo")'
 
@@ -209,8 +211,10 @@ def test_euler_is_not_called_right(stand_in: StandIn, model: Prepared, tmp_path:
     assert two.refused == ""
 
 
-def test_what_c_code_prints_goes_into_the_log(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """At the level of file descriptors, as omc's FMUs print; before and after it is the terminal's again."""
+def test_output_of_c_code_goes_into_the_log(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Output of omc's FMUs is redirected at the level of file descriptors, and only during the
+    run.
+    """
     log = tmp_path / "log"
     libc = ctypes.CDLL(None)
     libc.puts(b"before")
@@ -228,7 +232,7 @@ def test_what_c_code_prints_goes_into_the_log(tmp_path: Path, capfd: pytest.Capt
 def test_fmi_3_with_an_older_omc(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
     """An omc without FMI 3.0 is told apart from a bad model."""
     stand_in.does("fmi2")
-    with pytest.raises(OmcError, match=r"Unknown FMU version 3\.0[\s\S]*this omc may not export FMI 3\.0"):
+    with pytest.raises(OmcError, match=r"Unknown FMU version 3\.0[\s\S]*this omc may not support FMI 3\.0"):
         openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, fmi="3.0")
 
 
@@ -249,7 +253,7 @@ def test_timeout(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: b
     """At the deadline omc and the compilers that it has started are ended."""
     stand_in.does("hang")
     stand_in.out_of_time_once("pid ")
-    with pytest.raises(OmcTimeout, match=r"longer than 1\.5 s \(buildModelFMU.*allow it more time"):
+    with pytest.raises(OmcTimeout, match=r"longer than 1\.5 s \(buildModelFMU.*increase the time limit"):
         openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, sessions=sessions, timeout=1.5)
     assert stand_in.survivors() == []
     assert stand_in.leftovers() == []
@@ -338,8 +342,10 @@ def test_flags_of_the_user_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
     assert openmodelica.Omc("/no/omc").environment["CMAKE_TOOLCHAIN_FILE"] == "mine.cmake"
 
 
-def test_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without omc: within a second, with the places that were looked at and the ways to get it."""
+def test_missing_omc_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without omc, a message appears within a second, with the searched places and advice on the
+    installation.
+    """
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("OPENMODELICAHOME", str(tmp_path / "gone"))
     begin = time.process_time()
@@ -357,7 +363,7 @@ def test_wrong_program(tmp_path: Path) -> None:
     program = tmp_path / "omc"
     program.write_text("#!/bin/sh\necho broken >&2; exit 4\n")
     program.chmod(0o755)
-    with pytest.raises(MissingToolError, match="does not answer to --version; it says: broken"):
+    with pytest.raises(MissingToolError, match="does not answer to --version; its output: broken"):
         openmodelica.find(str(program)).version()
 
 

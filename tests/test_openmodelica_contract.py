@@ -110,8 +110,10 @@ def _thinned(run: Trajectory, step: float, output_step: float) -> Trajectory:
     return replace(run, time=run.time[::every], signals=signals)
 
 
-def test_build(built: Built) -> None:
-    """omc takes the text, in a session unless we are root, finds it balanced, and says what it has built."""
+def test_omc_builds_the_model(built: Built) -> None:
+    """omc accepts the source, in a session unless the user is root, finds equal counts and reports
+    the build.
+    """
     outcome = built.outcome
     assert outcome.equations == outcome.unknowns > 100
     assert outcome.transport == ("script" if ROOT else "session")
@@ -120,8 +122,8 @@ def test_build(built: Built) -> None:
     assert outcome.solver.startswith("CVODE")
 
 
-def test_valid(built: Built) -> None:
-    """FMPy finds no fault with the FMU."""
+def test_fmpy_validates_the_fmu(built: Built) -> None:
+    """FMPy's validation reports no problem of the FMU."""
     assert validate(built.outcome.fmu) == []
 
 
@@ -164,8 +166,10 @@ def test_cvode_runs(built: Built, capfd: pytest.CaptureFixture[str]) -> None:
     assert "CVODE" in "\n".join([*messages, captured.out, captured.err])
 
 
-def test_what_it_prints_goes_into_the_log(built: Built, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Nothing of the C library's own words reaches standard output in a run of ours."""
+def test_output_of_the_fmu_goes_into_the_log(
+    built: Built, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Output of the FMU's C library does not reach standard output."""
     log = tmp_path / "run.log"
     runs.simulate(
         built.outcome.fmu, "cs", [], name="cs", stop=0.002, output_step=0.001, tolerance=1e-6, log_file=log

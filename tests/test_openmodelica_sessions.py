@@ -45,7 +45,7 @@ ROOT = hasattr(os, "getuid") and os.getuid() == 0
     [
         (unknown, r"Crane\.mo:\d+, constraint ellipse: Variable nowhere not found"),
         (opened, r"equations for \d+ unknowns\n  Too few equations"),
-        (torn, r"cannot read the Modelica text\n  Crane\.mo:\d+"),
+        (torn, r"cannot read the Modelica source\n  Crane\.mo:\d+"),
     ],
     ids=["unknown name", "unbalanced", "syntax"],
 )
@@ -111,10 +111,10 @@ def model() -> Prepared:
     [("", str), ("syntax", torn), ("unknown", unknown), ("unbalanced", opened)],
     ids=["right", "syntax", "unknown name", "unbalanced"],
 )
-def test_same_answers(
+def test_sessions_and_scripts_give_equal_answers(
     omc: Omc, stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool, how: str, broken: Break
 ) -> None:
-    """To a text, right or wrong: the same values, and messages of the same kind, with places where it has them."""
+    """For valid and invalid sources, values and message levels agree."""
     stand_in.does(how, line=100, variable="qdd[1]")
     (tmp_path / "Pendulum.mo").write_text(broken(model.modelica()), "utf-8")
     request = Request("Pendulum", "", modelica.experiment("Pendulum"), "2.0", "me")

@@ -119,8 +119,8 @@ def test_short_pulses_are_not_stepped_over() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_nothing_is_said_against_examples(path: Path) -> None:
-    """Each case starts as the description and the laws of mechanics want it."""
+def test_oracle_has_no_findings_for_the_examples(path: Path) -> None:
+    """Each case starts in accordance with the description and the laws of mechanics."""
     for case in _cases(path):
         assert check_start(*given(prepare(load(path, case)))) == ()
 
@@ -144,13 +144,13 @@ def test_wrong_rank_is_named(four_bar: Prepared) -> None:
 
 def test_wrong_choice_of_redundant_constraints_is_named(four_bar: Prepared) -> None:
     """Equations that depend on each other, or that leave one out that they do not imply."""
-    assert "depend on each other: pin_x, pin_z" in _said(four_bar, kept=("pin_x", "pin_z"))
-    assert "pin_y is left out as redundant" in _said(four_bar, kept=("pin_x",))
+    assert "linearly dependent: pin_x, pin_z" in _said(four_bar, kept=("pin_x", "pin_z"))
+    assert "pin_y is omitted as redundant" in _said(four_bar, kept=("pin_x",))
 
 
 def test_reactions_that_are_not_unique_are_named(four_bar: Prepared) -> None:
     """Redundant spatial joints share what acts across the plane."""
-    assert "the reaction of pin is called unique" in _said(four_bar, unique={"pin": True})
+    assert "the reaction of pin is claimed to be unique" in _said(four_bar, unique={"pin": True})
     assert _said(four_bar, unique={"pin": False}) == ""
 
 
@@ -160,7 +160,7 @@ def test_open_loops_and_other_branches_are_named(four_bar: Prepared) -> None:
     opened = start | {"crank_angle": start["crank_angle"] + 1e-3}
     assert "closure pin is open by" in _said(four_bar, start=opened)
     mirrored = _mirrored(start)
-    assert "another branch than near the described position" in _said(four_bar, start=mirrored)
+    assert "another assembly mode than the described position" in _said(four_bar, start=mirrored)
 
 
 def _mirrored(start: dict[str, float]) -> dict[str, float]:
@@ -186,7 +186,7 @@ def test_forces_out_of_balance_are_named() -> None:
     model = prepare(load(EXAMPLES / "crane.toml", "rigid_boom"))
     start = dict(given(model)[1].start)
     said = _said(model, start=start | {"base_z": start["base_z"] + 1e-4})
-    assert "the start is no static equilibrium" in said
+    assert "the initial state is not a static equilibrium" in said
     assert "base.z" in said
     assert "statics.locked names it" in _said(model, held=("column.angle", "boom.angle"))
 
@@ -238,7 +238,7 @@ def test_a_wrong_beam_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rfem, "stiffnesses", lambda *of: tuple(1.01 * k for k in right(*of)))
     consistent, agrees, _ = _verdict(_prepared())
     assert not agrees
-    assert "no static equilibrium" in consistent.text
+    assert "not a static equilibrium" in consistent.text
 
 
 def test_a_wrong_row_of_the_closures_shows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,7 +278,7 @@ def test_a_wrong_balance_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statics, "_equilibrium_near", lambda model, q: -right(model, q))
     consistent, _, _ = _verdict(_prepared())
     assert not consistent.ok
-    assert "no static equilibrium" in consistent.text
+    assert "not a static equilibrium" in consistent.text
 
 
 @pytest.mark.slow
@@ -317,7 +317,7 @@ def test_legs_of_a_path_overlap_by_their_blend_times() -> None:
 
 def test_an_objection_makes_the_start_inconsistent() -> None:
     """A start that production finds consistent is not if the oracle objects; the objection is the text."""
-    fine = Finding(True, "Every constraint row holds at the start.")
+    fine = Finding(True, "All constraints are fulfilled at t = 0.")
     assert Opinion((), ()).of_start(fine) == fine
     assert Opinion(("closure pin is open",), ()).of_start(fine) == Finding(False, "closure pin is open")
 
@@ -343,7 +343,7 @@ def test_a_verdict_without_the_oracle_says_so(monkeypatch: pytest.MonkeyPatch, f
     run = _with_events()
     alone = [compare(run, replace(run, name="fmu"), {"x": "m"}, 1e-6)]
     text = agreement(alone, 1.0, found.absent).text
-    assert "The oracle does not confirm it, because it has no run: its process did not finish" in text
+    assert "The oracle does not confirm the agreement, because it has no run: its process did not finish" in text
     assert "confirm" not in agreement(alone, 1.0).text
 
 

@@ -177,7 +177,7 @@ def test_projection_begins_where_the_violation_has_decayed(compile_data: Compile
 
 def test_impossible_constraints_are_an_error(swinging: Compiled) -> None:
     """Where the constraints cannot be fulfilled, the message has level, time, violation and setting."""
-    message = "not converge at t = 0 s: a violation of .* is left, expected at most 1e-30"
+    message = "not converge at t = 0 s: a violation of .* remains, expected at most 1e-30"
     values = {"right_y_start": 1e-4, "right_x_start": 1.0 - 3e-8, "projection_tolerance": 1e-30}
     with Fmu(swinging) as fmu, pytest.raises(FMICallException, match="fmi2ExitInitializationMode"):
         fmu.start({"solver_finds_start": 0, "right_x_dot_start": -3.1e-4} | values)

@@ -155,9 +155,9 @@ ELEMENTS = (2, 5)
 @pytest.mark.slow
 @pytest.mark.parametrize("case", ["S_r_L_r_J_nf", "S_fl_L_fl_J_nf"])
 def test_violations_decay_at_the_slow_root(compile_example: Compile, case: str) -> None:
-    """Started off its path, the manipulator comes back to it: straight down in the logarithm (P0, Fig. 8).
+    """The manipulator, started off its path, returns to the path exponentially (Jarzębowska et al. 2023, Fig. 8).
 
-    The rate is the slow root −α + √(α² − β²) of Φ̈ + 2αΦ̇ + β²Φ = 0; after 2.2 s, 5e-7 m are left at most.
+    The decay rate is the slow root −α + √(α² − β²) of Φ̈ + 2αΦ̇ + β²Φ = 0; after 2.2 s, at most 5e-7 m remain.
     """
     compiled = compile_example("manipulator", case)
     alpha, beta = compiled.model.mechanism.alpha, compiled.model.mechanism.beta

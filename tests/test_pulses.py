@@ -67,8 +67,8 @@ def test_steps_of_an_oscillation_are_those_of_its_period() -> None:
     assert np.count_nonzero(pace.marks) <= 8
 
 
-def test_merged_paces_allow_what_all_allow() -> None:
-    """The end of a step is the earliest of the ends by each."""
+def test_merged_step_limits_are_the_strictest() -> None:
+    """The latest end of a step is the earliest of the ends by each limit."""
     rng = np.random.default_rng(2)
     paces = [Pace(np.sort(rng.uniform(0, 9, 6)), rng.uniform(0.1, 3.0, 6)) for _ in range(3)]
     both = merged(paces)

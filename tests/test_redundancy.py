@@ -140,8 +140,10 @@ def test_generated_multipliers_of_least_norm() -> None:
     assert found == pytest.approx(expected[order], rel=1e-10)
 
 
-def test_rows_of_rounding_noise_bear_nothing() -> None:
-    """They are told by the terms they are made of, for their noise may be near to the length of a small row."""
+def test_constraints_of_rounding_noise_carry_no_load() -> None:
+    """Such constraints are recognised by the magnitudes of their terms, because their noise may be
+    as large as a small constraint.
+    """
     C = np.array([[3e-5, 1e-5], [1e-16, -8e-17]])
     E = MinimumNorm(1, np.array([[4e-5, 1e-5], [0.6, 0.8]]))(C)
     assert np.abs(E) == pytest.approx(np.array([[1.0, 0.0]]), abs=1e-10)
@@ -150,8 +152,11 @@ def test_rows_of_rounding_noise_bear_nothing() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("maker", MAKERS)
-def test_accelerations_do_not_depend_on_what_is_left_out(maker: Any, seed: int) -> None:
-    """The same q̈ for all eliminations, least norm, formulations and drives; efforts that act, too (P1 2.2)."""
+def test_accelerations_are_independent_of_removed_equations(maker: Any, seed: int) -> None:
+    """q̈ is independent of the removed equations, of least-norm multipliers, of formulation and of drives.
+
+    The same applies to the drive efforts (Wojtyra and Frączek 2013, section 2.2).
+    """
     mechanism, start = started(maker(seed))
     truth = solving.evaluate(mechanism, 0.0, *start, start=start)
     size = max(1.0, float(np.abs(truth.qdd).max()))
@@ -179,12 +184,12 @@ def test_accelerations_do_not_depend_on_what_is_left_out(maker: Any, seed: int) 
 def test_elimination_that_does_not_do_is_named() -> None:
     """Rows that are not redundant cannot be left out, and all that are redundant must be; groups are named."""
     cases = {
-        ("pin_x", "pin_z", "pin_xz"): "without pin_x, pin_z, pin_xz the other rows have rank 1 instead of 2",
-        ("pin_z",): "without pin_z the other 4 rows still have rank 2 only",
+        ("pin_x", "pin_z", "pin_xz"): "without pin_x, pin_z, pin_xz .* have rank 1, expected 2",
+        ("pin_z",): "4 constraint equations remain, but their rank is only 2",
     }
     for left_out, text in cases.items():
         mechanism, start = started(polygon(0, redundant=left_out))
-        with pytest.raises(SolveError, match=f"{text}: leave out 3 of the rows .*: pin_z; pin_xz; pin_yz"):
+        with pytest.raises(SolveError, match=f"{text}; name 3 redundant equations .*: pin_z; pin_xz; pin_yz"):
             solving.solvability(mechanism, start)
         (problem,) = solving.unreachable(mechanism, start[0])
         assert problem.where == "constraints.redundant"
@@ -199,8 +204,10 @@ def test_solvability_of_a_redundant_loop() -> None:
     assert found.gap[1] < 1e-14 < found.tolerance < 1e-4 < found.gap[0]
 
 
-def test_programmed_constraints_stay_where_a_closure_says_the_same() -> None:
-    """Two nearly parallel programmed constraints are kept: their efforts are what the drives have to deliver."""
+def test_programmed_constraints_take_precedence_over_closures() -> None:
+    """Two nearly parallel programmed constraints are kept, because their efforts are those of the
+    drives.
+    """
     table = machine(
         link("U", "prismatic", X),
         link("V", "prismatic", Y, "U"),
@@ -214,8 +221,8 @@ def test_programmed_constraints_stay_where_a_closure_says_the_same() -> None:
     assert (found.rank, found.independent) == (2, ("p", "m"))
 
 
-def test_partition_is_chosen_anew() -> None:
-    """A driven crank that turns all around: `auto` gets through where a fixed partition stops."""
+def test_partition_changes_during_the_run() -> None:
+    """A driven crank makes full turns with the partition `auto`; a fixed partition fails."""
     data = polygon(0, dependent=["side1.angle", "side2.angle", "side3.angle"], redundant="auto")
     data["programmed"] = [{"name": "turn", "expression": "side0.angle - start(side0.angle) - 0.1*t"}]
     mechanism, start = started(data)
@@ -264,7 +271,7 @@ def test_a_row_that_opens_while_the_other_one_holds(second: str, a: float, b: fl
 def test_modelica_stops() -> None:
     text = two_wheels("a.angle - b.angle - p*t^3").modelica()
     assert "assert(Phi[2]*Phi[2] - 1000000.0*(Phi[1]*Phi[1]) < 1e-12," in text
-    assert "constraint row belt was left out" in text
+    assert "constraint belt was redundant at the start" in text
 
 
 @pytest.mark.slow
@@ -272,7 +279,7 @@ def test_modelica_stops() -> None:
 def test_an_fmu_stops(compile_model: CompileModel, fmi: str, mode: simulate.Mode) -> None:
     """The native one, with the row's name and the time."""
     fmu = compile_model(two_wheels("a.angle - b.angle - p*t^3"), fmi).fmu
-    with pytest.raises(SolveError, match=r"constraint row belt was left out .* time in s: 0\.0\d"):
+    with pytest.raises(SolveError, match=r"constraint belt was redundant at the start .* time in s: 0\.0\d"):
         settings = {"stop": 0.1, "output_step": 0.01, "tolerance": 1e-8, "parameters": {"p": 10.0}}
         simulate.simulate(fmu, mode, ["a_angle"], name="run", **settings)
 
@@ -379,8 +386,10 @@ def test_magnitudes_bound_values_and_gradients(seed: int) -> None:
     assert (found.gradient_size >= np.abs(found.gradient)).all()
 
 
-def test_sizes_do_not_depend_on_what_cancels() -> None:
-    """Rows of rounding errors alone are made of something: of the door's rows none has a size near to theirs."""
+def test_constraint_magnitudes_ignore_cancellation() -> None:
+    """The door's constraint Jacobian consists of rounding errors, but the magnitudes of its terms
+    are large.
+    """
     mechanism, start = started(door("revolute", "revolute"))
     model = ReferenceModel(mechanism, start=start)
     state = model.state(0.0, *start)
@@ -404,8 +413,10 @@ DOOR = machine(
 @pytest.mark.parametrize("redundant", ["auto", "minimum_norm"])
 @pytest.mark.parametrize("formulation", ["gpme", "gpme_reduced", "lagrange"])
 @pytest.mark.parametrize("actuated", ["all", ["door"]])
-def test_no_row_is_left(redundant: str, formulation: str, actuated: str | list[str]) -> None:
-    """A door on two hinges, and a blade that it carries along: the joint alone keeps all rows."""
+def test_closure_without_remaining_equations(redundant: str, formulation: str, actuated: str | list[str]) -> None:
+    """The joint of a door on two hinges, and of a blade that moves with it, keeps all constraint
+    equations.
+    """
     settings = {"redundant": redundant, "formulation": formulation, "actuated": actuated}
     model = prepare(from_data(DOOR | {"constraints": settings}))
     assert model.solvability.rank == 0

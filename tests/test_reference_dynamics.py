@@ -141,7 +141,7 @@ def test_inputs() -> None:
 def test_gimbal_lock_is_reported() -> None:
     """At theta = π/2 the Euler angles are singular: a SolveError names time and coordinate, no NaN."""
     mechanism = mechanism_of(machine(link("a", "spherical")))
-    with pytest.raises(SolveError, match=r"singular at t = 0\.5 s, where a\.(psi|phi)"):
+    with pytest.raises(SolveError, match=r"singular at t = 0\.5 s, where the acceleration of a\.(psi|phi)"):
         evaluate(mechanism, 0.5, [0.0, np.pi / 2, 0.0], [0.1, 0.1, 0.1])
 
 
@@ -178,7 +178,10 @@ def test_second_derivatives(seed: int) -> None:
 
 
 def test_printed_terms_double_viscous_damping() -> None:
-    """P0 (26) and P2 (20) add ΔQ = q̇ ∂Q/∂q̇: a mass on a damper, m ẍ = −d ẋ, would decay twice as fast."""
+    """With the printed terms ΔQ = q̇ ∂Q/∂q̇, a mass on a damper, m ẍ = −d ẋ, would decay twice as fast.
+
+    The terms occur in Jarzębowska et al. 2023, (26), and Jarzębowska et al. 2020, (20).
+    """
     damping, inertia = 3.0, 2.0
     mass = link("m", "prismatic", X, velocity=1.0, damping=damping) | body(inertia)
     mechanism = mechanism_of(machine(mass, simulation={"stop": 1.0, "tolerance": 1e-10}))
@@ -278,23 +281,23 @@ def test_point_mass() -> None:
 TIP = frame("tip", "hand", joint={"type": "revolute", "axis": X})
 ABOUT_Y = {"joint": {"type": "revolute", "axis": Y}}
 SINGULAR = {
-    "a frame alone": ([TIP], "links[2].mass (tip): tip.angle moves nothing"),
-    "frames on a frame": ([TIP, frame("tool0", "tip")], "links[2].mass (tip): tip.angle moves nothing"),
+    "a frame alone": ([TIP], "links[2].mass (tip): tip.angle moves no mass"),
+    "frames on a frame": ([TIP, frame("tool0", "tip")], "links[2].mass (tip): tip.angle moves no mass"),
     "a point about itself": (
         [TIP | body(inertia=[0.0, 0.0, 0.0])],
-        "links[2].inertia (tip): tip.angle moves nothing",
+        "links[2].inertia (tip): tip.angle moves no mass",
     ),
     "a rod about itself": (
         [TIP | body(1.0, [1, 0, 0], [0, 1, 1])],
-        "links[2].inertia (tip): tip.angle moves nothing",
+        "links[2].inertia (tip): tip.angle moves no mass",
     ),
     "two on one axis": (
         [TIP | ABOUT_Y, frame("tool", "tip", frame={"xyz": [0, 1, 0]}) | BODY | ABOUT_Y],
-        "links[2].mass (tip): tip.angle, tool.angle can move together so that nothing",
+        "links[2].mass (tip): tip.angle, tool.angle can move together without moving mass",
     ),
     "two fingers": (
         [TIP | {"name": name} for name in ("left", "right")],
-        "links[2].mass (left): left.angle moves nothing",
+        "links[2].mass (left): left.angle moves no mass",
     ),
 }
 

@@ -132,8 +132,10 @@ def test_accelerations_are_rates_of_velocities() -> None:
         assert values["push"] == pytest.approx(abs(expected[0]) + qdd[0], abs=1e-7 * np.abs(qdd).max())
 
 
-def test_energy_is_conserved_and_is_what_it_says() -> None:
-    """½ q̇ᵀ M q̇, gravity, spring and stop; over a run on which nothing else acts the sum stays."""
+def test_energy_output_is_conserved() -> None:
+    """The output is ½ q̇ᵀ M q̇ plus the energies of gravity, spring and stop; without other forces
+    the sum is constant.
+    """
     mechanism = mechanism_of(arm())
     run = solving.simulate(mechanism, tolerance=1e-10, stop=0.3)
     assert {event.label for event in run.events} >= {"line rope", "stop boom.angle upper"}
@@ -185,12 +187,12 @@ def test_runs_agree(compile_data: CompileData) -> None:
     said = {name: (variables[name].unit, variables[name].description) for name in ("reach", "pull", "E_ax")}
     assert said["reach"] == ("m", "tip to column")
     assert said["pull"] == (None, "rope_force*rope_rate + 0*start(E.z)")
-    assert said["E_ax"] == ("m/s2", "acceleration of E, world x, without gravity")
+    assert said["E_ax"] == ("m/s2", "acceleration of point E, world x, without gravity")
     assert Signal("value", model.signals["reach"].origin) == model.signals["reach"]
 
 
-def test_scales_of_what_does_not_move() -> None:
-    """In equilibrium: nothing is measured by its own rounding."""
+def test_scales_of_signals_in_equilibrium() -> None:
+    """In equilibrium, no signal is compared on the scale of its own rounding errors."""
     rest = arm(damping=1.0, simulation={"stop": 0.2, "output_step": 0.01})
     rest["links"][0]["joint"] |= {"stiffness": 400.0}
     rest["links"][1]["joint"] = {"type": "spherical", "stiffness": [80.0] * 3, "damping": [1.0] * 3}

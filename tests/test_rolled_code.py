@@ -176,8 +176,8 @@ def test_pieces_are_all_lines_once_in_their_order(seed: int) -> None:
     assert sum(piece.saved for piece in found) > len(kinds) / 2
 
 
-def test_comments_name_what_is_read_and_written() -> None:
-    """Numbers of blocks and of elements stand beside the names of states and outputs that they are of."""
+def test_comments_name_inputs_and_outputs() -> None:
+    """Indices of blocks and elements are accompanied by the names of states and outputs."""
     model = prepare(from_data(driven()))
     files = native.generate(model.native_program, model.chain, "3.0").files
     program = model.native_program
@@ -192,8 +192,8 @@ def test_comments_name_what_is_read_and_written() -> None:
         assert re.search(r"^/\* (Stage|Changes of stage|Adjoints of stage): \w+\. \*/$", files[name], re.MULTILINE)
 
 
-def test_pieces_of_nothing() -> None:
-    """Functions without operations have none."""
+def test_functions_without_operations() -> None:
+    """Functions without operations have no pieces."""
     assert pieces(np.zeros(0, int)) == []
     assert pieces(np.zeros(1, int)) == [Piece(0, 1, 1)]
 
@@ -229,7 +229,7 @@ def test_an_operation_that_is_not_known_is_refused() -> None:
 def test_registers_that_are_used_again_are_refused() -> None:
     """Where they are is what the tape tells operations apart by."""
     x = ca.SX.sym("x")
-    with pytest.raises(ValueError, match="f shares its registers"):
+    with pytest.raises(ValueError, match="f reuses registers"):
         tape.tape(ca.Function("f", [x], [ca.sin(ca.cos(x))]))
 
 
@@ -260,8 +260,8 @@ def _members(struct: str) -> list[str]:
 
 
 @pytest.mark.parametrize("struct", STRUCTS)
-def test_every_member_is_given(tables: list[str], struct: str) -> None:
-    """What the contract declares the generated part fills, by name."""
+def test_every_structure_member_is_initialised(tables: list[str], struct: str) -> None:
+    """The generated C tables initialise every member that the header declares, by name."""
     members = _members(struct)
     assert len(members) >= 2
     assert [name for name in members if f".{name} =" not in "".join(tables)] == []

@@ -32,8 +32,10 @@ def _connections(system: Any) -> set[tuple[str | None, ...]]:
     return {(c.startElement, c.startConnector, c.endElement, c.endConnector) for c in system.connections}
 
 
-def test_plant_alone(plant: Compiled, tmp_path: Path) -> None:
-    """All inputs and outputs are the system's; both structures and the values are valid by the schemas."""
+def test_archive_without_a_controller(plant: Compiled, tmp_path: Path) -> None:
+    """All inputs and outputs belong to the system; both structures and the parameter values match
+    the schemas.
+    """
     path = write_ssp(plant.fmu, tmp_path)
     system = ssp_reader.read_ssd(str(path)).system  # validates
     ports = {(v.name, v.causality) for v in plant.description.modelVariables if v.causality in ("input", "output")}
@@ -145,7 +147,7 @@ def test_units_of_a_controller_are_defined(plant: Compiled, tmp_path: Path) -> N
     [
         ({"type": "Int32", "unit": ""}, "cart_position: expected an input of type Real, got Integer"),
         ({"unit": ' unit="kg"'}, "cart_position: expected a unit that converts to the plant's, m, got kg"),
-        ({"metre": 0.3048}, "unit m: expected what it is in the plant, m=1, got m=1 factor=0.3048"),
+        ({"metre": 0.3048}, "unit m: expected the plant's definition, m=1, got m=1 factor=0.3048"),
     ],
 )
 def test_controller_of_other_types_or_units(

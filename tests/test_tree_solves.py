@@ -115,8 +115,10 @@ def _dense(data: dict[str, Any]) -> dict[str, Any]:
     return data | {"simulation": data["simulation"] | {"accelerations": "dense"}}
 
 
-def test_what_has_no_inertia_is_an_error(compile_model: CompileModel) -> None:
-    """Where two axes of a spherical joint meet: which coordinate, when, and among which ones."""
+def test_missing_inertia_is_an_error(compile_model: CompileModel) -> None:
+    """If two axes of a spherical joint coincide, the message names the coordinate, the time and
+    all coordinates.
+    """
     model = prepare(from_data(branched()))
     symbols = [c.symbol for c in model.mechanism.coordinates]
     states, n = np.zeros(len(model.native_program.states)), len(symbols)
@@ -128,8 +130,10 @@ def test_what_has_no_inertia_is_an_error(compile_model: CompileModel) -> None:
 
 
 @pytest.mark.slow
-def test_the_one_with_fewer_operations_is_taken() -> None:
-    """Short chains have matrices, long ones recursion; the description may say which, and `check` says it."""
+def test_cheaper_solver_is_chosen() -> None:
+    """Short chains use matrices and long chains recursion; the description may choose, and `check`
+    reports the choice.
+    """
     short, long = pendulum(), pendulum()
     first = long["links"][0]
     names = [first["name"], *(f"link{k}" for k in range(29))]
@@ -143,7 +147,7 @@ def test_the_one_with_fewer_operations_is_taken() -> None:
         settings = {"start": "description", "accelerations": way}
         model = prepare(from_data(data | {"simulation": settings}))
         assert _solves(model) == [expected], (way, expected)
-        said = "by recursion, " if expected is TreeSolve else "with the mass matrix, "
+        said = "by recursion, " if expected is TreeSolve else "with the dense mass matrix, "
         assert facts(model)["accelerations"].startswith(said)
 
 
@@ -269,8 +273,8 @@ def test_rows_near_dependence_keep_their_digits(libraries: dict[str, Path]) -> N
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
-def test_what_cannot_be_solved_has_a_code(libraries: dict[str, Path], scale: float) -> None:
-    """Rows that depend on each other, or are zero; what has no inertia, by its number; infinity and NaN."""
+def test_unsolvable_systems_have_error_codes(libraries: dict[str, Path], scale: float) -> None:
+    """Dependent or zero constraints, missing inertia, infinity and NaN have error codes."""
     tree, C, F, W = _tree(2), _rows(3, 2), np.ones((N, 1)), np.ones((3, 1))
 
     def code(tree: Tree, C: Array) -> int:

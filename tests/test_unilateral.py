@@ -205,7 +205,10 @@ def test_restitution(loss: float) -> None:
 @pytest.mark.parametrize(
     ("tables", "message"),
     [
-        ({"contacts": [{"name": "c", "link": "mass", "stiffness": 1.0, "damping": 1.0, "law": HERTZ}]}, "loss"),
+        (
+            {"contacts": [{"name": "c", "link": "mass", "stiffness": 1.0, "damping": 1.0, "law": HERTZ}]},
+            "damping or law",
+        ),
         ({"contacts": [{"name": "c", "link": "mass", "stiffness": 1.0, "law": {"exponent": 0.5}}]}, "at least 1"),
         ({"base": body() | {"supports": [{"position": X, "stiffness": X, "law": HERTZ}]}}, "one_sided"),
     ],

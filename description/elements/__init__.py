@@ -1,4 +1,6 @@
-"""Tables of the force elements whose law is in `laws`: a module of the table's key each, with one class."""
+"""Tables of force elements whose law is in `laws`: one module with one class for each key of the
+file.
+"""
 
 from __future__ import annotations
 

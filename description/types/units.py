@@ -1,4 +1,4 @@
-"""Units as Modelica writes them: `N.m/rad`, `kg.m2`, `1/s`."""
+"""Units in the notation of Modelica: `N.m/rad`, `kg.m2`, `1/s`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DERIVED = {
 
 
 def exponents(name: str) -> dict[str, int]:
-    """Exponent of each base unit; raises ValueError for what is no unit of these."""
+    """Return the exponent of each base unit in a unit; raise ValueError for an unknown unit."""
     found = dict.fromkeys(BASE, 0)
     parts = name.split("/")
     if len(parts) > 2:

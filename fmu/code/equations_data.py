@@ -1,8 +1,7 @@
-"""The tables of a native FMU in C: what sources/core/equations.h declares, by its names.
+"""C tables of a native FMU, as declared in fmu/sources/core/equations.h.
 
-Structs are filled by designated initialisers, enumerators are written by their names, which are those of the lists
-here, and how many there are is compared in the generated code: a list that differs from the contract does not
-compile.
+Structures are written with designated initialisers and enumerators by name. The generated code
+compares the number of entries of each list with the header, so that a mismatch does not compile.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from .staged import (
 from .start import at_defaults, initial, parameter_of
 
 _TIMED = "timed_intervals"
-_OWN_BLOCKS = {"start_values"}  # of the generated part alone
+_OWN_BLOCKS = {"start_values"}  # Blocks that the fixed C code does not access.
 _COUNTED = (
     *("states", "inputs", "switches", "parameters", "outputs"),
     *("start_checks", "checks", "calculated", "requirements"),
@@ -48,26 +47,32 @@ _COUNTED = (
 
 @dataclass(frozen=True)
 class CodeContents:
-    """Everything that the tables of the generated C code are made of.
+    """Contents of the generated C tables.
 
     Attributes
     ----------
-    program, staged : Program, Staged
-        Equations, and the stages in which they are evaluated.
+    program : Program
+        Equations of the model.
+    staged : Staged
+        Evaluation stages of the equations.
     derivatives : mapping
-        Directional derivatives by the stages' functions.
+        Directional derivatives by the name of the stage's function.
     work : mapping
-        Doubles of scratch memory by functions.
-    variables, structure : sequence of Variable, Structure
-        Variables of the FMU and its model structure.
+        Scratch memory of each function, doubles.
+    variables : sequence of Variable
+        Variables of the FMU.
+    structure : ModelStructure
+        FMI model structure.
     adjoint : bool
-        Whether there are functions of reverse derivatives.
+        Whether the code contains reverse derivatives.
     output_step : float
         Interval of the output times, s.
     timed : TimedPace
-        Longest steps by expressions of time.
-    token, version : str
-        Identity of the FMU, and the version of this package.
+        Upper bounds of the step size due to expressions of time.
+    token : str
+        Instantiation token (GUID) of the FMU.
+    version : str
+        Version of gpmelica.
     """
 
     program: Program
@@ -84,7 +89,7 @@ class CodeContents:
 
 
 def data(contents: CodeContents) -> str:
-    """C code of the tables."""
+    """Return the C source of the tables."""
     program, staged, derivatives = contents.program, contents.staged, contents.derivatives
     variables, work, timed, adjoint = contents.variables, contents.work, contents.timed, contents.adjoint
     limits = [bounds for bounds in dict.fromkeys(v.bounds for v in variables) if bounds != ANY]
@@ -160,14 +165,17 @@ def _checks(checks: Sequence[Assertion]) -> list[dict[str, Any]]:
 
 
 def _positions(program: Program) -> int:
-    """Number of leading states whose derivatives are the states after them: all coordinates, or none."""
+    """Return the number of leading states whose derivatives are the following states.
+
+    The number is that of all coordinates, or 0.
+    """
     rates = list(takewhile(lambda derivative: derivative.op == "symbol", (s.derivative for s in program.states)))
     following = [state.name for state in program.states[len(rates) : 2 * len(rates)]]
     return len(rates) if [rate.data for rate in rates] == following else 0
 
 
 def _complete(blocks: Mapping[str, int]) -> dict[str, int]:
-    """Counter of the contract → its value in the generated code."""
+    """Return the length of each list, by the C constant that declares the length in the header."""
     return {
         "N_GROUPS": len(GROUPS),
         "N_DOWNHILL": len(vars(DOWNHILL)),
@@ -184,7 +192,7 @@ def _complete(blocks: Mapping[str, int]) -> dict[str, int]:
 
 
 def _lists(stage: Stage, derivative: StageDerivative | None) -> dict[str, str]:
-    """Arrays of offsets and sizes that the structs of a stage point to, by name."""
+    """Return the arrays of offsets and sizes to which the structures of a stage point, by C name."""
     name = stage.function.name()
     found = {f"{name}_inputs": _offsets(stage.inputs), f"{name}_outputs": _offsets(stage.outputs)}
     if isinstance(stage.system, TreeSystem):
@@ -216,14 +224,14 @@ def _stage(stage: Stage, derivatives: Mapping[str, StageDerivative], work: Mappi
 
 
 def _initialiser(value: Any) -> str:
-    """C of a structure's members by their names, or of a number."""
+    """Return the C initialiser of a structure with named members, or of a number."""
     if not isinstance(value, Mapping):
         return str(value)
     return f"{{ {', '.join(f'.{name} = {_initialiser(member)}' for name, member in value.items())} }}"
 
 
 _FIELDS = {StagedSystem: "system", ConstrainedSystem: "constrained", TreeSystem: "tree"}
-# of a tree; how an entry is written
+# Arrays of a tree system → conversion of an entry to C code.
 _LISTS: dict[str, Callable[[Any], str]] = {"parents": str, "ends": str, "motions": lambda x: f"TREE_{x.upper()}"}
 
 
@@ -251,7 +259,7 @@ def _derivative(name: str, found: StageDerivative, work: Mapping[str, int], adjo
     }
 
 
-# by which name the contract knows the index of a variable; else it is a number
+# Enumerator of a variable's index, by the kind of variable; other kinds have a number.
 _INDEX_NAMES = {
     "real_setting": lambda v: f"SETTING_{v.name.upper()}",
     "integer_setting": lambda v: f"SETTING_{v.name.upper()}",
@@ -261,7 +269,10 @@ _INDEX_NAMES = {
 
 
 def _parameter_places(program: Program) -> dict[str, int]:
-    """Index of each parameter, an array's first number, in their block."""
+    """Return the index of each parameter in the parameter block.
+
+    The index of an array is that of its first element.
+    """
     sizes = [parameter.value.size for parameter in program.parameters]
     ends = accumulate(sizes, initial=0)
     return dict(zip((parameter.name for parameter in program.parameters), ends, strict=False))
@@ -295,7 +306,10 @@ def _phase(program: Program, phase: Phase) -> dict[str, Any]:
 
 
 def _start(program: Program, staged: Staged) -> dict[str, Any]:
-    """Lists that connect start states with parameters, and mark parameters that the start does not follow."""
+    """Return the arrays that connect start states with their start parameters.
+
+    A further array marks parameters that the initial-state search takes as they are.
+    """
     places = _parameter_places(program)
     if program.start is None:
         return {}
@@ -322,7 +336,7 @@ def _variable(variable: Variable, limits: Sequence[Bounds]) -> dict[str, Any]:
 
 
 def _tables(program: Program) -> list[tuple[str, Piecewise]]:
-    """Tables by the names of their functions, each once."""
+    """Return each lookup table once, with the name of its C array."""
     return list({lookup.function: lookup.table for lookup in program.lookups}.items())
 
 
@@ -333,7 +347,7 @@ def _lookup(lookup: Lookup) -> dict[str, Any]:
 
 
 def _paces(program: Program, timed: Pace) -> dict[str, Pace]:
-    """Paces that bound steps, by the names of their intervals."""
+    """Return all time-dependent upper bounds of the step size, by the name of their C array."""
     found = {f"{name}_intervals": table.pace for name, table in _tables(program)} | {_TIMED: timed}
     return {name: pace for name, pace in found.items() if not pace.is_steady}
 
@@ -358,7 +372,10 @@ def _bounds(bounds: Bounds) -> dict[str, Any]:
 
 
 def _dependencies(structure: ModelStructure, count: int) -> tuple[dict[str, str], dict[str, str]]:
-    """Lists, each once, because most unknowns share theirs; tables of pointers to them by value reference."""
+    """Return the dependency lists and the tables that point to them, by C name.
+
+    Most unknowns share their list; each list occurs once. The tables are indexed by value reference.
+    """
     sides = {
         "dependencies": (*structure.outputs, *structure.derivatives),
         "start_dependencies": structure.initial,
@@ -387,6 +404,6 @@ def _numbers(values: Iterable[float | None]) -> str:
 
 
 def _string(value: str) -> str:
-    """C string literal; anything but plain ASCII as octal bytes."""
+    """Return a C string literal in which all characters outside printable ASCII are octal escapes."""
     plain = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\?' else f"\\{b:03o}" for b in value.encode())
     return f'"{plain}"'

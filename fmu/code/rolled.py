@@ -1,9 +1,13 @@
-"""C of a tape, with loops for what repeats itself in it: a chain of short functions.
+"""Convert a tape of operations to C code, with loops for repeated sequences.
 
-In a loop an operand is what an earlier line of the same round gives, what a line of the round before gives, or a
-number in memory, whose index grows by the same with each round, or is in a table. What other pieces or later
-rounds read is kept in an array w, unless it is a result. The operations are those of the tape, in their order: so
-are the bits.
+A loop is found wherever a sequence of operations repeats. An operand in a loop is one of these:
+
+- the result of an earlier line of the same iteration,
+- the result of a line of the previous iteration,
+- a number in memory whose index is affine in the iteration, or is read from an index table.
+
+Values that other functions or later iterations read are stored in an array `w`, unless they are
+results. The operations and their order are those of the tape, so all results agree bit by bit.
 """
 
 from __future__ import annotations
@@ -25,20 +29,27 @@ _PARAMETERS = {"arg": "const double **arg", "res": "double **res", "w": "double 
 
 
 class LocalOperand(NamedTuple):
-    """Operand that an earlier line of the same round computes."""
+    """Operand that an earlier line of the same loop iteration computes."""
 
     line: int
 
 
 class StridedOperand(NamedTuple):
-    """Operand in memory: number of an argument and its elements by rounds, or COMPUTED and operations."""
+    """Operand that is read from memory.
+
+    `block` is the index of the argument, or COMPUTED. `elements` are the indices in this argument, or the
+    operations that compute the operand, one for each loop iteration.
+    """
 
     block: int
     elements: tuple[int, ...]
 
 
 class Carried(NamedTuple):
-    """Operand that a line of the last round computed, or in the first round an operation before the loop."""
+    """Operand that the previous loop iteration computed.
+
+    In the first iteration, `first` is read in its place: the result of an operation before the loop.
+    """
 
     line: int
     first: StridedOperand
@@ -49,14 +60,29 @@ Operand: TypeAlias = LocalOperand | Carried | StridedOperand
 
 @dataclass(frozen=True)
 class Code:
-    """C functions, the last of which calls the others, and the doubles that it wants in w."""
+    """C source of a function and of its helper functions, which precede it.
+
+    `work` is the number of doubles of scratch memory that the function needs in `w`.
+    """
 
     text: str
     work: int
 
 
 def code(tape: Tape, name: str, labels: Labels, title: str) -> Code:
-    """C function `name` of a tape; labels: names of its arguments and results; title: its comment."""
+    """Return the C function of a tape.
+
+    Parameters
+    ----------
+    tape : Tape
+        Operations of the function.
+    name : str
+        Name of the C function.
+    labels : Labels
+        Names of the arguments and results, for enumerators and comments.
+    title : str
+        Comment above the function.
+    """
     cut = pieces(_kinds(tape))
     operands = [_operands(tape, piece) for piece in cut]
     memory = _memory(tape, cut, operands, _Names(labels))
@@ -77,7 +103,11 @@ def code(tape: Tape, name: str, labels: Labels, title: str) -> Code:
 
 
 def _kinds(tape: Tape) -> Integers:
-    """Equal for lines that a loop may have as one: of one operator, from and to the same blocks; shape (n,)."""
+    """Return an integer per operation that is equal for operations that may share a line of a loop.
+
+    Such operations have the same operator, read from the same blocks and write to the same blocks.
+    The shape is (n,).
+    """
     written: dict[tuple[int, ...], int] = {(): 0}
     kinds = np.zeros_like(tape.codes)
     for operation, places in tape.results.items():
@@ -88,7 +118,7 @@ def _kinds(tape: Tape) -> Integers:
 
 
 def _operands(tape: Tape, piece: Piece) -> list[list[Operand]]:
-    """Operands of each line of a piece."""
+    """Return the operands of each line of a piece of the tape."""
     blocks = tape.blocks[piece.start : piece.start + piece.period]
     elements = tape.elements[piece.start : piece.end].reshape(piece.rounds, piece.period, 2)
     lines = elements - piece.start - piece.period * np.arange(piece.rounds)[:, None, None]
@@ -110,19 +140,24 @@ def _operand(block: int, elements: list[int], local: bool, carried: bool, line: 
 
 
 class _Names:
-    """Enumerators of the blocks of a function, and names of their elements."""
+    """Enumerators of a C function's argument and result blocks, and names of the blocks' elements."""
 
     def __init__(self, labels: Labels) -> None:
         self._labels = {"arg": labels.arguments, "res": labels.results}
         self._counts = Counter(label.name for label in (*labels.arguments, *labels.results))
 
     def enumerator(self, array: str, block: int) -> str:
-        """Name of the index of a block among the arguments or results; several blocks may have one label."""
+        """Return the C name of a block's index; it is unique even if several blocks have the same
+        label.
+        """
         name = self._labels[array][block].name
         return (name if self._counts[name] == 1 else f"{name}_{array}{block}").upper()
 
     def elements(self, array: str, block: int, indices: Sequence[int]) -> str:
-        """Names of elements that the rounds of a line read or write, the first and the last one; may be empty."""
+        """Return the names of the first and last element that a line reads or writes in a loop.
+
+        The text is empty if the elements have no names.
+        """
         names = self._labels[array][block].elements
         if not names:
             return ""
@@ -132,7 +167,10 @@ class _Names:
 
 @dataclass
 class _Memory:
-    """Places of computed values that other pieces read: results, or cells of w by operations."""
+    """Locations of computed values that several pieces of the code share.
+
+    A value is either a result or stored in a cell of `w`.
+    """
 
     tape: Tape
     names: _Names
@@ -143,7 +181,9 @@ class _Memory:
         self._results = {operation: dict(places) for operation, places in self.tape.results.items()}
 
     def result(self, values: StridedOperand) -> StridedOperand | None:
-        """Places of values in one result, if there is one that has them all."""
+        """Return the element indices of values in the first result block that contains all of them, or
+        None.
+        """
         found = [self._results.get(operation, {}) for operation in values.elements]
         block = next(iter(found[0]), None)
         if block is None or any(block not in places for places in found):
@@ -151,7 +191,10 @@ class _Memory:
         return StridedOperand(block, tuple(places[block] for places in found))
 
     def places(self, values: StridedOperand) -> tuple[str, int, Sequence[int]]:
-        """Array, number of the block in it, and indices of values; `w` has no blocks."""
+        """Return the array, block index and element indices of values in memory.
+
+        The array is `arg`, `res` or `w`; the block index of `w` is 0.
+        """
         if values.block != COMPUTED:
             return "arg", values.block, values.elements
         if (found := self.result(values)) is not None:
@@ -160,10 +203,13 @@ class _Memory:
 
 
 def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Operand]]], names: _Names) -> _Memory:
-    """A row of cells for each line that others read, which others have again after its last reader."""
+    """Allocate cells of `w` for all values that several pieces of the code share.
+
+    Each line has consecutive cells for its iterations. Cells are reused after their last reader.
+    """
     memory = _Memory(tape, names)
     last = _last_readers(memory, operands)
-    busy = np.full(0, -1)  # by cells: the last piece that reads it
+    busy = np.full(0, -1)  # index of the last piece that reads each cell
     for k, piece in enumerate(cut):
         readers = last[piece.start : piece.end].reshape(piece.rounds, piece.period).max(axis=0)
         lines = np.flatnonzero(readers >= 0)
@@ -179,7 +225,10 @@ def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Opera
 
 
 def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> Integers:
-    """Last piece that reads the value of each operation in w, shape (n,); −1: none."""
+    """Return the index of the last piece that reads each operation from `w`, shape (n,).
+
+    The index is −1 if no piece reads the operation.
+    """
     last = np.full(len(memory.tape.codes), -1)
     for k, lines in enumerate(operands):
         for values in _read(operand for line in lines for operand in line):
@@ -198,7 +247,10 @@ def _read(operands: Iterable[Operand]) -> Iterable[StridedOperand]:
 
 
 def _rooms(free: NDArray[np.bool_], count: int, wanted: int) -> list[int]:
-    """The first places that have `count` free cells in a row each; those beyond the last one are free."""
+    """Return the starts of `wanted` disjoint runs of `count` consecutive free cells.
+
+    All cells beyond the last one are free.
+    """
     sums = np.concatenate([[0], np.cumsum(np.concatenate([free, np.ones(count * wanted, dtype=bool)]))])
     places = iter(np.flatnonzero(sums[count:] - sums[:-count] == count).tolist())
     found: list[int] = []
@@ -209,20 +261,20 @@ def _rooms(free: NDArray[np.bool_], count: int, wanted: int) -> list[int]:
 
 
 class _Text:
-    """C of one piece."""
+    """Writer of the C function of one piece of a tape."""
 
     def __init__(self, tape: Tape, piece: Piece, operands: list[list[Operand]], memory: _Memory) -> None:
         self._tape, self._piece, self._operands, self._memory = tape, piece, operands, memory
-        self._columns: dict[tuple[int, ...], int] = {}  # of the table, by indices
+        self._columns: dict[tuple[int, ...], int] = {}  # indices → column of the index table
         self._uses = Counter(operand for line in operands for operand in line)
-        self._named: dict[StridedOperand, str] = {}  # what has been read in this round and is used again
+        # Operand → C variable with its value, for repeated use in an iteration.
+        self._named: dict[StridedOperand, str] = {}
         self._carried: dict[Carried, str] = {}
-        self.arrays: set[str] = set()  # parameters that the body uses, and enumerators of their blocks
+        self.arrays: set[str] = set()  # parameters of the C function
         self._blocks: dict[str, int] = {}
         self._lines: list[str] = []
 
     def text(self) -> str:
-        """Return the C code of the function's body."""
         for line in range(self._piece.period):
             self._line(line)
         if self._piece.rounds == 1:
@@ -245,7 +297,9 @@ class _Text:
             self._write("w", 0, [self._memory.cells[k] for k in row], line)
 
     def _operand(self, operand: Operand) -> tuple[str, str]:
-        """C of an operand, and names of what it reads where it stands."""
+        """Return the C expression of an operand and the names of the elements that it reads, for a
+        comment.
+        """
         if isinstance(operand, LocalOperand):
             return f"a{operand.line}", ""
         if isinstance(operand, Carried):
@@ -267,7 +321,7 @@ class _Text:
         return self._element(*self._memory.places(carried.first))
 
     def _element(self, array: str, block: int, indices: Sequence[int]) -> str:
-        """C of an element of a block, by the index of its rounds."""
+        """Return the C expression of a block's element at the index of the current loop iteration."""
         self.arrays.add(array)
         if array == "w":
             return f"w[{self._index(indices)}]"
@@ -279,13 +333,13 @@ class _Text:
         return "" if array == "w" else self._memory.names.elements(array, block, indices)
 
     def _enumerators(self) -> str:
-        """C of the indices of blocks, by their names."""
+        """Return the C enumeration of the block indices."""
         if not self._blocks:
             return ""
         return f"    enum {{ {', '.join(f'{name} = {block}' for name, block in self._blocks.items())} }};\n"
 
     def _index(self, indices: Sequence[int]) -> str:
-        """C of indices by rounds."""
+        """Return the C expression of an index that depends on the loop iteration."""
         steps = {b - a for a, b in pairwise(indices)} or {0}
         if len(steps) > 1:
             return f"at[i][{self._columns.setdefault(tuple(indices), len(self._columns))}]"
@@ -293,7 +347,7 @@ class _Text:
         return str(indices[0]) if step == 0 else f"{indices[0]} + i" if step == 1 else f"{indices[0]} + {step}*i"
 
     def _table(self) -> str:
-        """C table of indices that are not affine in the round."""
+        """Return the C table of all indices that are not affine in the loop iteration."""
         if not self._columns:
             return ""
         rows = (", ".join(map(str, row)) for row in zip(*self._columns, strict=True))

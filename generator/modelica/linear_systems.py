@@ -1,8 +1,9 @@
-"""Linear systems in the form that Modelica compilers solve fastest; the unknowns and their values stay the same.
+"""Rewriting of linear systems into the form that Modelica compilers solve fastest, with equal solutions.
 
-A compiler makes one system of each column of a matrix equation, and calls a solver for each. So a matrix of up
-to three rows is inverted by its cofactors, and a larger one once if that takes fewer solves than its columns. A
-matrix that nothing but its system uses is no variable: its rows are written where they are used.
+A compiler makes one linear system of each column of a matrix equation and calls a solver for each. A matrix of
+two or three rows is therefore inverted by cofactors. A larger one is inverted once if that needs fewer solves
+than the unknown has columns. A matrix that only its own system uses is not declared: its rows are written into
+the equations of the system.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from ...language.ir import Expr, Index
 from ..program.items import Definition, ImplicitSystem, Item, LinearSolve, used
 from ..program.program import Program
 
-_BY_COFACTORS = (2, 3)  # rows; a single one is a division, which compilers do themselves
+_BY_COFACTORS = (2, 3)  # numbers of rows of matrices inverted by cofactors; compilers solve single equations
 
 
 def for_compilers(program: Program) -> Program:
-    """Return the program with small matrices inverted by definitions; inverses have new names."""
+    """Return the program with small matrices inverted by definitions; the inverses have new names."""
     result = replace(program, items=[], reserved=set(program.reserved))
     inverses: dict[str, Expr] = {}
     for item in program.items:
@@ -44,7 +45,9 @@ def _untransposed(matrix: Expr) -> Expr:
 
 
 def _invert(program: Program, solve: LinearSolve, inverses: dict[str, Expr]) -> None:
-    """Define the unknown as inverse times right-hand side; systems with the transpose share the inverse."""
+    """Define the unknown as inverse times right-hand side; systems with the transposed matrix share
+    the inverse.
+    """
     matrix, right, origin = _untransposed(solve.matrix), solve.right, solve.origin
     program.section(origin.kind, origin.name, origin.element)
     if matrix.data not in inverses:
@@ -57,7 +60,7 @@ def _invert(program: Program, solve: LinearSolve, inverses: dict[str, Expr]) -> 
 
 
 def _inverse(program: Program, matrix: Expr, about: str) -> Expr:
-    text = f"inverse of {matrix.data}"
+    text = f"inverse of the matrix {matrix.data}"
     if matrix.shape[0] in _BY_COFACTORS:
         return _by_cofactors(program, matrix, text)
     identity = ir.constant(np.eye(matrix.shape[0]))
@@ -79,11 +82,13 @@ def _by_cofactors(program: Program, matrix: Expr, text: str) -> Expr:
 
 
 def _determinant(program: Program, name: str, expr: Expr) -> Expr:
-    return program.define(f"{name}_determinant", expr, None, f"determinant of {name}")
+    return program.define(f"{name}_determinant", expr, None, f"determinant of the matrix {name}")
 
 
 def _in_place(program: Program) -> Iterator[Item]:
-    """Return the items, with a system's rows in place of a matrix that nothing else uses."""
+    """Yield the items, with the rows of a linear system in place of a matrix that only this system
+    uses.
+    """
     definitions = {item.name: item for item in program.items if isinstance(item, Definition)}
     systems: dict[str, ImplicitSystem] = {}
     dropped: set[str] = set()
@@ -103,7 +108,9 @@ def _in_place(program: Program) -> Iterator[Item]:
 
 
 def _rows(solve: LinearSolve, definitions: Mapping[str, Definition]) -> ImplicitSystem | None:
-    """Rows of a linear system; None if the matrix is not defined by whole rows, or the unknown is no vector."""
+    """Return a linear system as row equations; None if the matrix is not defined by whole rows or
+    the unknown is a matrix.
+    """
     matrix, right = (definitions[expr.data] for expr in solve.exprs)
     every = slice(0, matrix.shape[-1])
     forces = {str(index[:1]): expr for index, expr in right.parts}

@@ -1,4 +1,4 @@
-"""Lookup tables in the Modelica source: functions that return the polynomial piece of an argument."""
+"""Lookup tables in the Modelica source: functions that return the polynomial piece for an argument."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from .writer import Declaration, Equation, Group
 
 _COLUMNS = ("begin", "c0", "c1", "c2", "c3")
 _TITLE = "tables"
-_NEAR = 1e-2  # of the shortest piece
+_NEAR = 1e-2  # look-ahead for the next kink, relative to the length of the shortest piece
 
 
 @dataclass(frozen=True)
 class Function:
     """Contents of the Modelica function of one lookup table.
 
-    columns  declarations of the table's columns, laid out; the beginnings of the pieces come first
-    count    number of pieces
+    columns   declarations of the table's columns as source text; the first column has the beginnings of the pieces
+    count     number of pieces
     halvings  number of bisections that find a piece
-    kinks    whether the model needs the end of the current piece
+    kinks     whether the model needs the end of the current piece
     """
 
     name: str
@@ -39,7 +39,9 @@ class Function:
 
     @property
     def result(self) -> str:
-        """Modelica array with the beginning and the coefficients of the piece that was found."""
+        """Return the Modelica array with the beginning and the coefficients of the piece that was
+        found.
+        """
         return "{" + ", ".join(f"{column}[low]" for column in _COLUMNS) + "}"
 
 
@@ -59,19 +61,27 @@ def _function(name: str, table: Piecewise) -> Function:
 
 
 def declarations(program: Program) -> list[Group]:
-    """Declarations of the current pieces, and of the times at which they end with a kink, s."""
+    """Return the declarations of the current pieces, and of the times, s, at which pieces end with
+    a kink.
+    """
     pieces = [
         Declaration(_origin(found), "", found.name, None, found.description, (PIECE,)) for found in program.lookups
     ]
     kinks = [
-        Declaration(_origin(found), "discrete ", name, "s", f"when {found.name} ends")
+        Declaration(
+            _origin(found),
+            "discrete ",
+            name,
+            "s",
+            f"time at which the current piece of table {found.function} ends with a kink",
+        )
         for found, name in _kinks(program)
     ]
     return _group([*pieces, *kinks])
 
 
 def equations(program: Program) -> list[Group]:
-    """Equations of the current pieces; the end of a piece with a kink is an event."""
+    """Return the equations of the current pieces; the end of a piece with a kink is an event."""
     pieces = [
         Equation(_origin(found), f"{found.name} = {found.function}({mo.text(found.argument)})")
         for found in program.lookups
@@ -86,21 +96,26 @@ def equations(program: Program) -> list[Group]:
 
 
 def initial_equations(program: Program) -> list[Equation]:
-    """Equations of the times of the first kinks, s."""
+    """Return the initial equations of the times of the first kinks, s."""
     return [
         Equation(_origin(found), f"{name} = {_kink(found, ir.symbol('time'))}") for found, name in _kinks(program)
     ]
 
 
 def _kinks(program: Program) -> Iterator[tuple[Lookup, str]]:
-    """Lookups whose next piece begins at an event, and the name of its time."""
+    """Yield the table lookups whose pieces end with a kink, with the name of the variable for the
+    time of the next kink.
+    """
     for lookup in program.lookups:
         if lookup.table.kinks and lookup.rate.op == "constant" and lookup.rate.data > 0.0:
             yield lookup, fresh(program, f"{lookup.name}_end")
 
 
 def _kink(lookup: Lookup, now: Expr) -> str:
-    """End of the current piece, s; looked up slightly later, because an event may come slightly early."""
+    """Return the end of the current piece, s, as source text.
+
+    The piece is looked up slightly later, because rounding can trigger an event slightly early.
+    """
     argument = lookup.argument
     later = argument + ir.constant(_NEAR * float(np.diff(lookup.table.pieces[1:, 0]).min()))
     end = ir.call(f"{lookup.function}_end", later)
@@ -108,7 +123,7 @@ def _kink(lookup: Lookup, now: Expr) -> str:
 
 
 def digest(program: Program) -> Iterator[str]:
-    """Text of everything that decides the values of the lookup tables."""
+    """Yield texts that determine the values of the lookup tables, for the hash of the model."""
     for lookup in program.lookups:
         argument = ir.array([lookup.begin, lookup.rate])
         yield f"{lookup.name} {mo.text(argument)} {lookup.table.kinks} {lookup.table.pieces.tolist()}"

@@ -1,4 +1,6 @@
-"""Time events at which nothing of the model changes, so that no solver steps over something short."""
+"""Time events without effect on the model, which keep variable-step solvers from stepping over
+short pulses.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,13 @@ from . import text as mo
 from .parts import fresh
 from .writer import Declaration, Group
 
-_TITLE = "events without effect, at which something short begins"
+_TITLE = "events without effect on the model, so that solvers do not step over short pulses"
 
 
 def declarations(program: Program, chain: Chain) -> list[Group]:
-    """Declarations of Boolean vectors: one per table with short pieces, and one for all expressions of time."""
+    """Return the declarations of Boolean vectors: one for each table with short pieces, and one for
+    all expressions of time.
+    """
     members = [
         *_of_expressions(program, chain),
         *(d for lookup in program.lookups for d in _of_table(program, lookup)),
@@ -31,7 +35,7 @@ def _of_expressions(program: Program, chain: Chain) -> Iterator[Declaration]:
     pace = timed_pace(program.timed, numbers, program.initial, chain.simulation.stop).pace
     times = [ir.constant(time) for time in pace.begins[pace.marks].tolist()]
     if times:
-        text = "whether something short in an expression of time has begun; times of the parameters' start values"
+        text = "whether each short pulse in expressions of time has begun, for the default parameters"
         yield _vector(Origin("time"), fresh(program, "timed_begins"), times, text)
 
 
@@ -41,7 +45,7 @@ def _of_table(program: Program, lookup: Lookup) -> Iterator[Declaration]:
     arguments = pace.begins[pace.marks].tolist() if rises else []
     times = [(ir.constant(x) - lookup.begin) / lookup.rate for x in arguments]
     if times:
-        text = f"whether something short in table {lookup.function} has begun"
+        text = f"whether each short pulse in table {lookup.function} has begun"
         yield _vector(Origin("table", lookup.function), fresh(program, f"{lookup.name}_begins"), times, text)
 
 

@@ -1,8 +1,8 @@
-"""Initial equations of the Modelica source: the static equilibrium of the start, as a function of parameters.
+"""Initial equations of the Modelica source, which find the static equilibrium for changed parameters.
 
-Only where they are enough: a mechanism at rest that resists every motion, whose loops leave no joint that these
-equations would not find.
-Else, and in descriptions without expressions of parameters, the states start where the start parameters say.
+They are used only if the mechanism starts at rest in a stable equilibrium, and if closing its loops moves no
+coordinates except those that find their equilibrium. Otherwise, and without expressions of parameters in the
+description, the start parameters give the initial state.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MULTIPLIERS = "start_multipliers"
 
 
 def found(program: Program) -> frozenset[str]:
-    """States that the initial equations find, by the names of their coordinates."""
+    """Return the coordinates whose initial values follow from initial equations."""
     start = program.start
     if start is None or not program.calculated or any(start.described[1]) or any(start.defaults[1]):
         return frozenset()
@@ -29,16 +29,18 @@ def found(program: Program) -> frozenset[str]:
 
 
 def multipliers(program: Program) -> list[Declaration]:
-    """Declaration of the multipliers of loop closures in the static equilibrium, N or N·m."""
+    """Return the declaration of the multipliers of loop closures in static equilibrium, N or N·m."""
     if not found(program) or program.start is None or not program.start.equilibrium:
         return []
-    size, text = len(program.start.equilibrium), "multipliers of closures in equilibrium; N or N.m"
+    size, text = len(program.start.equilibrium), "multipliers of loop closures in static equilibrium; N or N.m"
     modifiers = ("each fixed = false", "each start = 0.0")
     return [Declaration(_ORIGIN, "parameter ", _MULTIPLIERS, None, text, (size,), modifiers)]
 
 
 def equations(program: Program) -> list[Equation]:
-    """Initial equations: zero forces on the free coordinates, and closed loops."""
+    """Return the initial equations: zero generalised forces on the free coordinates, and closed
+    loops.
+    """
     start = program.start
     if not found(program) or start is None:
         return []

@@ -1,10 +1,10 @@
-/* Plays a scene (payload.py) by three.js: the machine, its ghost, forces, paths. */
+/* Shows a scene (payload.py) by three.js: mechanism, ghost of the reference run, forces and paths. */
 (function () {
 "use strict";
 
 const T = THREE;
 const GHOST = 0x808a99, FORCE = 0xc2410c, MOMENT = 0x7c3aed, CLOSURE = 0xe0a100, PATH = 0x0072b2;
-const ARROW = 0.24, FAINTEST = 0.01;  // length of the largest force, of the extent; below this share none is drawn
+const ARROW = 0.24, FAINTEST = 0.01;  // Length of the largest force, as a share of the extent; smaller shares of it than FAINTEST are not drawn.
 const ZERO = new T.Vector3(), UP = new T.Vector3(0, 1, 0);
 
 function unpacked(text, Kind) {
@@ -107,7 +107,7 @@ function stretch(mesh, from, to) {
   mesh.scale.set(1, length, 1);
 }
 
-const IN_FRONT = { depthTest: false, transparent: true };  // what bodies would hide
+const IN_FRONT = { depthTest: false, transparent: true };  // Draws parts in front of the bodies that would hide them.
 
 function bar(radius, colour, options) {
   return new T.Mesh(new T.CylinderGeometry(radius, radius, 1, 16), plain(colour, options));
@@ -198,7 +198,7 @@ class Orbit {
     canvas.addEventListener("pointermove", (event) => this.drag(event));
     canvas.addEventListener("dblclick", () => this.reset());
     canvas.addEventListener("wheel", (event) => {
-      if (document.activeElement !== canvas) return;  // the page scrolls until the picture is clicked on
+      if (document.activeElement !== canvas) return;  // Until a click on the picture, the wheel scrolls the page.
       event.preventDefault();
       this.zoom(Math.exp(0.001 * event.deltaY));
     }, { passive: false });
@@ -212,7 +212,7 @@ class Orbit {
     this.update();
   }
 
-  // the distance from which all corners of the box that the machine stays in are in the picture
+  // Return the distance from which the whole box around the motion is visible.
   fit(aspect) {
     const way = this.way(), right = new T.Vector3().crossVectors(this.up, way).normalize();
     const above = new T.Vector3().crossVectors(way, right), tall = Math.tan(this.camera.fov * Math.PI / 360);
@@ -489,7 +489,7 @@ class Player {
     if (this.dirty && this.seen) this.render();
   }
 
-  // fewer pixels where there are less than 30 pictures a second, by the mean of the last ones, ms
+  // Reduce the resolution below 30 pictures per second; `pace` is the mean time per picture, ms.
   keepUp(lasted) {
     this.pace = 0.9 * (this.pace || 16) + 0.1 * Math.min(lasted, 200);
     const ratio = this.renderer.getPixelRatio();
@@ -499,7 +499,7 @@ class Player {
   }
 
   rest(now) {
-    // a moment at the end, then from the beginning
+    // Pause at the end, then start again.
     this.ended = this.ended || now;
     if (now - this.ended < 700) return;
     this.ended = 0;
@@ -531,7 +531,7 @@ class Player {
     this.write();
   }
 
-  // whether one could see the ghost of a body beside it
+  // Whether the ghost of a body is visibly apart from the body.
   differs(b, frame) {
     const { motion, truth } = this, near = 5e-4;
     const away = motion.position[b].distanceTo(truth.position[b]) > near * this.scene.extent;
@@ -542,7 +542,7 @@ class Player {
     const { begin, end } = this.scene.time, time = this.driven ? this.clock : begin + this.frame / this.rate;
     const digits = Math.max(0, Math.min(9, 3 - Math.floor(Math.log10(end - begin || 1))));
     const now = performance.now();
-    if (this.control("clock") && !(this.playing && now - this.written < 80)) {  // often enough to be read
+    if (this.control("clock") && !(this.playing && now - this.written < 80)) {  // The clock changes slowly enough to be read.
       this.written = now;
       this.control("clock").textContent = this.scene.cyclic ? Math.round(360 * time) + "°" : time.toFixed(digits) + " s";
       this.control("scrub").value = this.frame;
@@ -557,13 +557,13 @@ class Player {
     });
   }
 
-  // position in the picture, CSS pixels from its upper left corner, of a point from the centre
+  // Return the position of a point (relative to the centre, m) in the picture, CSS pixels from the upper left corner.
   onScreen(point) {
     const seen = point.clone().project(this.camera);
     return [(seen.x + 1) / 2 * this.canvas.clientWidth, (1 - seen.y) / 2 * this.canvas.clientHeight];
   }
 
-  // the same of a place in the world, m
+  // Return the position of a point in the world frame, m, in the picture, CSS pixels.
   project(world) {
     return this.onScreen(new T.Vector3().fromArray(world).sub(new T.Vector3().fromArray(this.scene.centre)));
   }

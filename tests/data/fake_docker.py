@@ -1,7 +1,7 @@
 """A stand-in for docker with one image, `fake`, in which `omc` is data/fake_omc.py; everything runs right here.
 
 Knows what the OpenModelica backend and OMPython ask for: image inspect, run, top, exec … cat, kill. A container is
-a process; its id is `container<pid>`.
+a process; its id is `container<pid>`. A named container has a file with its process number beside the trace.
 """
 
 from __future__ import annotations
@@ -13,7 +13,11 @@ import sys
 from pathlib import Path
 
 OMC = [sys.executable, str(Path(__file__).parent / "fake_omc.py")]
-WITH_VALUE = ("--cidfile", "--user", "--volume", "--workdir", "--env")
+WITH_VALUE = ("--cidfile", "--name", "--user", "--volume", "--workdir", "--env")
+
+
+def named(name: str) -> Path:
+    return Path(os.environ["FAKE_OMC_TRACE"]).with_name(name)
 
 
 def run(arguments: list[str]) -> None:
@@ -27,6 +31,8 @@ def run(arguments: list[str]) -> None:
         sys.exit(f"docker: no {program} in {image}")
     if "--cidfile" in options:
         Path(options["--cidfile"]).write_text(f"container{os.getpid()}")
+    if "--name" in options:
+        named(options["--name"]).write_text(str(os.getpid()))
     os.chdir(options["--workdir"])
     os.execv(OMC[0], [*OMC, *rest])
 
@@ -47,7 +53,7 @@ def main() -> None:
         case "exec":
             sys.exit(subprocess.run(arguments[1:], check=False).returncode)
         case "kill":
-            os.kill(int(arguments[0].removeprefix("container")), signal.SIGKILL)
+            os.kill(int(named(arguments[0]).read_text()), signal.SIGKILL)
 
 
 main()

@@ -1,4 +1,6 @@
-"""omc as a server, on this machine or in docker, and OMPython's connection to it."""
+"""OpenModelica compiler omc as a server on this machine or in docker, and OMPython's
+connection to it.
+"""
 
 from __future__ import annotations
 
@@ -8,86 +10,43 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
-
-import zmq
-from OMPython import OMCSessionABC, OMCSessionDocker, OMCSessionPort, OMSessionException
+from typing import Any, Protocol
 
 from .deadline import Deadline
 from .errors import OmcDied, OmcTimeout
 from .installation import Omc, mounted
-from .process import Child
+from .process import POLL, Child
 
-_START = 30.0  # s that omc has to open its port
-_CONNECT = 10.0  # s that OMPython has to reach it
-_POLL = 0.02  # s
-_LISTEN = 100  # ms between looks at omc while it works
+_START = 30.0  # Maximum time until omc opens its port, s.
+_CONNECT = 10.0  # Maximum time until OMPython is connected, s.
 _PORT_FILE = re.compile(r"Dumped server port in file: (.*)")
 
 
 class SessionRefused(Exception):
-    """omc gives no session; the text says why."""
-
-
-class _PatientSocket(zmq.Socket[bytes]):
-    """Waits for an answer as long as `watch` does not raise; ZeroMQ itself would wait for a dead omc for ever."""
-
-    watch: Callable[[], None] | None = None
-
-    def recv_string(self, flags: int = 0, encoding: str = "utf-8") -> str:
-        """Next message."""
-        while not self.poll(_LISTEN):
-            if self.watch is not None:
-                self.watch()
-        return super().recv_string(flags, encoding)
-
-
-class PatientSession(OMCSessionABC):
-    """OMPython's session with a patient socket, made the way OMPython 4.1 makes its own."""
-
-    def __post_init__(self) -> None:
-        self.socket = _PatientSocket(zmq.Context.instance(), zmq.REQ)
-        self.socket.setsockopt(zmq.LINGER, 0)
-        self.socket.setsockopt(zmq.IMMEDIATE, True)
-        self.socket.connect(str(self.get_port()))
-        self._omc_zmq = self.socket
-
-    def abandon(self) -> None:
-        """Give up the connection, also in the middle of a statement."""
-        self.socket.close(linger=0)
-        self._omc_zmq = None
-        if self._omc_loghandle is not None:
-            self._omc_loghandle.close()
-        for file in self._temp_dir.glob(f"{self._omc_filebase}*"):  # OMPython would leave them behind
-            file.unlink()
-
-
-class _Port(PatientSession, OMCSessionPort):
-    pass
-
-
-class _Docker(PatientSession, OMCSessionDocker):
-    pass
+    """Error for an omc that refuses an interactive session; the text contains the reason."""
 
 
 class Server(Protocol):
-    """A running omc with its connection; ends itself where its start fails, with SessionRefused."""
+    """Interface of a running omc and its connection.
 
-    @property
-    def session(self) -> PatientSession:
-        """OMPython's side of it."""
+    If the start fails, the object terminates omc and raises SessionRefused.
+    """
+
+    options: dict[str, Any]  # of OMPython's session class
 
     def check(self, statement: str) -> None:
-        """Raise OmcTimeout or OmcDied if there is nothing to wait for any more."""
+        """Raise OmcTimeout or OmcDied if no answer can be expected any more."""
 
     def end(self) -> None:
-        """End omc and everything that it has started."""
+        """Terminate omc and all processes that it started."""
 
 
 class LocalServer:
-    """On this machine: started here, as OMPython would wait for minutes for one that has refused."""
+    """omc on this machine, started by this package.
+
+    OMPython's own start would wait for minutes for an omc that has refused a session.
+    """
 
     def __init__(self, omc: Omc, folder: Path, deadline: Deadline) -> None:
         self._deadline = deadline
@@ -95,28 +54,28 @@ class LocalServer:
         command = [*omc.command(folder), "--interactive=zmq", f"-z={key}"]
         self._child = Child(command, folder, "session.out", omc.environment)
         try:
-            self.session = _Port(omc_port=self._address(key), timeout=_CONNECT)
+            self.options = {"omc_port": self._address(key), "timeout": _CONNECT}
         except BaseException:
             self._child.end()
             raise
-        self.session.socket.watch = lambda: self.check("session")
 
     def check(self, statement: str) -> None:
-        """See `Server`."""
+        """Raise OmcTimeout or OmcDied if no answer can be expected any more."""
         self._child.check(self._deadline, statement)
         if self._child.status is not None:
             raise OmcDied(statement, self._child.status, self._said())
 
     def end(self) -> None:
-        """See `Server`."""
+        """Terminate omc and all processes that it started."""
         self._child.end()
 
     def _address(self, key: str) -> str:
         opening = Deadline(_START)
         while True:
-            status = self._child.status  # before the text, so that the text of an ended omc is complete
+            # Read before the output, so that the output of an omc that has ended is complete.
+            status = self._child.status
             found = _PORT_FILE.search(self._child.text())
-            # printed without a newline: complete once it ends with the key
+            # The file name is printed without a newline; it is complete once it ends with the key.
             if found and found[1].endswith(key) and (port := Path(found[1])).is_file():
                 address = port.read_text("utf-8").strip()
                 port.unlink()
@@ -126,30 +85,28 @@ class LocalServer:
             self._child.check(self._deadline, "start")
             if opening.passed:
                 raise SessionRefused(f"no port after {_START:g} s")
-            time.sleep(_POLL)
+            time.sleep(POLL)
 
     def _said(self) -> str:
         return f"{self._child.text()}\n{self._child.complaints()}"
 
 
 class Container:
-    """In docker, by OMPython's own means."""
+    """omc in a docker container, started by OMPython."""
 
     def __init__(self, omc: Omc, folder: Path, deadline: Deadline) -> None:
-        self._deadline = deadline
         if sys.platform == "win32" or os.getuid() == 0:
             raise SessionRefused("in docker, omc serves neither root nor Windows")
-        try:
-            self.session = _Docker(docker=omc.image, dockerExtraArgs=mounted(folder), timeout=_START)
-        except (OMSessionException, subprocess.CalledProcessError) as error:
-            raise SessionRefused(str(error)) from None
+        self._deadline = deadline
+        self._name = f"gpmelica-{uuid.uuid4().hex}"
+        extra = ["--name", self._name, *mounted(folder)]
+        self.options = {"docker": omc.image, "dockerExtraArgs": extra, "timeout": _START}
 
     def check(self, statement: str) -> None:
-        """See `Server`."""
+        """Raise OmcTimeout if the time limit is exceeded."""
         if self._deadline.passed:
             raise OmcTimeout(f"omc in docker took longer than {self._deadline.seconds:g} s ({statement})")
 
     def end(self) -> None:
-        """See `Server`."""
-        command = ["docker", "kill", self.session.get_docker_container_id()]
-        subprocess.run(command, capture_output=True, check=False)
+        """Terminate the docker container."""
+        subprocess.run(["docker", "kill", self._name], capture_output=True, check=False)

@@ -1,76 +1,95 @@
-"""omc driven through OMPython: one session for all statements."""
+"""Connection to the OpenModelica compiler omc through OMPython: one interactive session for
+all statements.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import logging
-import threading
+import json
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
 
-import zmq
-from OMPython import OMSessionException
-
-from ....core.errors import BuildError
-from .answers import Answer, Message, logged_messages, session_messages, unquoted
+from ....core.workers import surroundings
+from .answers import Answer, logged_messages, session_messages, unquoted
 from .deadline import Deadline
 from .errors import OmcDied
 from .installation import Omc
 from .log import Log
-from .server import Container, LocalServer, Server
+from .process import POLL, Child
+from .server import Container, LocalServer, Server, SessionRefused
 
-
-class _Listener(logging.Handler):
-    """Hears omc's warnings, which OMPython only logs; without a handler they would go to the terminal."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._thread = threading.get_ident()
-        self._heard: list[Message] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.thread == self._thread:
-            self._heard += logged_messages(record.getMessage())
-
-    def heard(self) -> tuple[Message, ...]:
-        """Return the messages since the last question."""
-        heard, self._heard = tuple(self._heard), []
-        return heard
+_RELAY = f"{__package__}.relay"
 
 
 class Session:
-    """A session; raises SessionRefused as soon as omc does."""
+    """Interactive session with omc.
+
+    Raises
+    ------
+    SessionRefused
+        If omc refuses a session.
+    """
 
     name = "session"
 
     def __init__(self, omc: Omc, folder: Path, deadline: Deadline, log: Log) -> None:
-        self._log = log
+        self._log, self._answers = log, 0
         self._server: Server = (Container if omc.image else LocalServer)(omc, folder, deadline)
-        self._listener = _Listener()
-        logging.getLogger("OMPython").addHandler(self._listener)
+        command = [sys.executable, "-m", _RELAY, json.dumps(self._server.options)]
+        try:
+            self._relay = Child(command, folder, "relay.out", surroundings(folder), stdin=subprocess.PIPE)
+        except BaseException:
+            self._server.end()
+            raise
+        try:
+            opening = self._answer("start")
+            if opening["error"]:
+                raise SessionRefused(opening["error"])
+        except BaseException:
+            self.close()
+            raise
 
     def ask(self, statement: str, *, keep: bool = False) -> Answer:
-        """Answer of omc; `keep` is for scripts, a session keeps everything. Raises OmcTimeout or OmcDied."""
+        """Return omc's answer to a statement.
+
+        `keep` has no effect, because a session keeps the effects of all statements.
+
+        Raises
+        ------
+        OmcTimeout
+            If omc exceeds the time limit.
+        OmcDied
+            If omc ends without an answer.
+        """
         self._server.check(statement)
-        session = self._server.session
-        session.socket.watch = lambda: self._server.check(statement)
-        try:
-            value = unquoted(session.sendExpression(statement, parsed=False))
-            answer = Answer(value, self._listener.heard())
-        except OMSessionException as error:
-            self._server.check(statement)
-            answer = Answer("", session_messages(str(error)))
-            self._listener.heard()  # the same once more, without its places
+        self._relay.tell(json.dumps(statement))
+        said = self._answer(statement)
+        if said["error"]:
+            answer = Answer("", session_messages(said["error"]))
             if not answer.messages:
-                raise OmcDied(statement, None, str(error)) from None
+                raise OmcDied(statement, None, said["error"])
+        else:
+            heard = [message for text in said["logged"] for message in logged_messages(text)]
+            answer = Answer(unquoted(said["value"]), tuple(heard))
         self._log.exchange(statement, answer)
         return answer
 
     def close(self) -> None:
-        """End omc and everything that it has started."""
-        # in the middle of a statement, or without omc, the socket refuses or OMPython gives up
-        with contextlib.suppress(OMSessionException, zmq.ZMQError, BuildError):
-            self._server.check("quit()")
-            self._server.session.sendExpression("quit()")
-        self._server.session.abandon()
+        """Terminate omc and all processes that it started."""
+        self._relay.end()
         self._server.end()
-        logging.getLogger("OMPython").removeHandler(self._listener)
+
+    def _answer(self, statement: str) -> dict[str, Any]:
+        """Return the relay's next answer, for which it needs a living omc."""
+        while True:
+            status = self._relay.status  # before the answers, so that those of an ended relay are complete
+            answers = self._relay.lines()
+            if len(answers) > self._answers:
+                self._answers = len(answers)
+                return json.loads(answers[-1])  # type: ignore[no-any-return]
+            self._server.check(statement)
+            if status is not None:
+                raise OmcDied(statement, status, self._relay.complaints())
+            time.sleep(POLL)

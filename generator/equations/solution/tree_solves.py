@@ -1,4 +1,6 @@
-"""Accelerations by recursion over the bodies, where that takes fewer operations than a dense mass matrix."""
+"""Accelerations by recursion over the bodies, used if this needs fewer operations than a dense mass
+matrix.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,9 @@ System: TypeAlias = LinearSolve | ConstrainedSolve
 
 
 def with_tree_solves(program: Program, way: Way) -> Program | None:
-    """The program with a tree's solve in place of the dense one for the accelerations; None if it does not pay.
+    """Return the program with the accelerations solved by recursion over the bodies; None if that is slower.
 
-    What else is made of M, and not M itself, goes without it then.
+    Other quantities made of the mass matrix are then also computed by recursion.
     """
     system = _of_accelerations(program)
     if system is None or not _is_better(system, way):
@@ -66,20 +68,22 @@ def _is_better(system: System, way: Way) -> bool:
 
 
 def _with_multipliers(program: Program, system: System) -> System:
-    """The system, with a name for its multipliers where it has some."""
+    """Return the system with a name for its multipliers, if it has constraints."""
     if isinstance(system, LinearSolve) or system.multipliers is not None:
         return system
     return replace(system, multipliers=program.fresh("Lambda"))
 
 
 def _is_solved_for(inertial: InertiaForces, system: ConstrainedSolve) -> bool:
-    """Whether the accelerations are the unknowns themselves: none is held, and there are no friction efforts."""
+    """Whether the accelerations of the inertia forces are the unknowns of the system: all
+    coordinates are free and there are no friction efforts.
+    """
     x = inertial.x
     return x is not None and x.op == "symbol" and x.data == system.name and len(system.shape) == 1
 
 
 def _by_multipliers(item: Definition, inertial: InertiaForces, system: ConstrainedSolve) -> Definition:
-    """Rows of M q̈ = F + Cᵀ Λ."""
+    """Return the inertia forces M q̈ as F + Cᵀ Λ, from the multipliers of the solved system."""
     assert system.multipliers is not None
     Lambda = ir.symbol(system.multipliers, system.wanted.shape)
     parts = [((i,), system.right[k] + system.jacobian[:, k] @ Lambda) for i, k in enumerate(inertial.rows)]
@@ -87,18 +91,20 @@ def _by_multipliers(item: Definition, inertial: InertiaForces, system: Constrain
 
 
 def _operations(system: System) -> tuple[int, int]:
-    """By recursion, and with the mass matrix."""
+    """Return the numbers of floating-point operations by recursion and with the dense mass matrix."""
     tree, columns = _tree(system), (*system.shape, 1)[1]
     rows = system.wanted.shape[0] if isinstance(system, ConstrainedSolve) else 0
     return tree.recursion(columns, rows), tree.dense(columns, rows)
 
 
 def words(program: Program, way: Way) -> str:
-    """Return a sentence on the chosen way to solve and on its operations; empty without a choice."""
+    """Return a phrase that reports the chosen method and its number of operations; empty if the
+    program has no such system.
+    """
     system = _of_accelerations(program)
     if system is None:
         return ""
     recursion, dense = (f"{count:,}" for count in _operations(system))
     if _is_better(system, way):
-        return f"by recursion, {recursion} operations; the mass matrix would take {dense}"
-    return f"with the mass matrix, {dense} operations; recursion over the bodies would take {recursion}"
+        return f"by recursion, {recursion} operations; the dense mass matrix would need {dense}"
+    return f"with the dense mass matrix, {dense} operations; recursion over the bodies would need {recursion}"

@@ -1,7 +1,7 @@
-"""Equations of elements of arrays whose elements differ in unit.
+"""Equations between elements of arrays whose elements differ in unit.
 
-OpenModelica's check takes one unit for an array that it sees by elements, and warns where two elements have
-different ones. It does not look into an equation of lists, `{x} = {y}`; such are the equations of these elements.
+The unit check of OpenModelica assumes one unit for all elements of an array and warns about others. It does
+not check equations between lists, `{x} = {y}`. The equations of such elements are therefore written as lists.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ _Unit = tuple[int, ...]
 
 
 def with_lists(arrangement: Arrangement, equations: Iterable[Equation]) -> tuple[Arrangement, list[Equation]]:
-    """Lists in equations of elements of arrays that mix units; outputs that are such elements have no value."""
+    """Return the arrangement and its equations, with lists in the equations of arrays that mix units.
+
+    Outputs that are elements of such arrays get an equation in place of a value in their
+    declaration.
+    """
     program, units = arrangement.program, _units(arrangement)
     named = [_named(equation, arrangement) for equation in equations]
     mixed = _mixing(program, named, units)
@@ -38,7 +42,9 @@ def _units(arrangement: Arrangement) -> dict[str, str | None]:
 
 
 def _named(equation: Equation, arrangement: Arrangement) -> Equation:
-    """Names of coordinates and their rates in place of elements, except in loops."""
+    """Return an equation with names of coordinates and rates in place of array elements; loops are
+    not changed.
+    """
     if isinstance(equation, Loop) or (equation.left.op == "symbol" and equation.left.data in arrangement.values):
         return equation
     return replace(equation, right=_by_names(equation.right, arrangement))
@@ -58,7 +64,9 @@ def _is_published(element: Expr, program: Program) -> bool:
 
 
 def _mixing(program: Program, equations: Iterable[Equation], units: _Known) -> set[str]:
-    """Arrays without a unit whose elements meet quantities of several units."""
+    """Return the names of arrays without a unit whose elements occur together with quantities of
+    different units.
+    """
     found: dict[str, set[_Unit]] = {}
     sides = [(s.left, s.right) for s in _statements(equations)]
     sides += [(ir.symbol(output.name), output.expr) for output in program.outputs]
@@ -74,7 +82,7 @@ def _mixing(program: Program, equations: Iterable[Equation], units: _Known) -> s
 
 
 def _named_elements(program: Program) -> dict[str, list[Expr]]:
-    """Elements that have a name of their own, of arrays that mix units."""
+    """Return the named elements of the arrays of coordinates and rates, which mix units."""
     arrays = program.gatherings.arrays.values()
     return {a.name: [e for e in a.elements.values() if e.op == "symbol"] for a in arrays if a.name in ("q", "qd")}
 
@@ -94,7 +102,9 @@ def _terms(expr: Expr) -> list[Expr]:
 
 
 def _unit(term: Expr, units: _Known) -> _Unit | None:
-    """Exponents of a term's unit without angles, which count as numbers; None: they are not known."""
+    """Return the exponents of a term's unit, with radians as plain numbers; None if the unit is
+    unknown.
+    """
     if term.op in ("*", "/"):
         left, right = (_unit(factor, units) for factor in term.args)
         if left is None or right is None:
@@ -110,7 +120,7 @@ def _exponents(unit: str | None) -> _Unit | None:
 
 
 def _elements(expr: Expr) -> set[str]:
-    """Arrays whose elements, numbers, an expression has."""
+    """Return the names of the arrays of which an expression contains scalar elements."""
     found = {name for argument in expr.args for name in _elements(argument)}
     if expr.op == "index" and expr.args[0].op == "symbol" and not expr.shape:
         found.add(expr.args[0].data)
@@ -118,7 +128,7 @@ def _elements(expr: Expr) -> set[str]:
 
 
 def _listed(equation: Equation, mixed: set[str]) -> Equation:
-    if isinstance(equation, Loop):  # rumoca takes no lists there
+    if isinstance(equation, Loop):  # rumoca accepts no lists in loops
         return equation
     scalar = not equation.left.shape and equation.left.op in ("index", "symbol")
     if not scalar or not (_elements(equation.left) | _elements(equation.right)) & mixed:

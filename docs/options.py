@@ -1,0 +1,49 @@
+"""Arguments in the API reference: a function of an options record is shown with the fields of the record."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import griffe
+
+_MODULES = re.compile(r"\b(?:[a-z]\w*\.)+")
+
+
+class OptionFields(griffe.Extension):
+    """Replacement of the signature and docstring of functions with the decorator `taking`.
+
+    mkdocstrings reads the source code, where these functions have one parameter for the record. The
+    imported function has the parameters that a caller sees.
+    """
+
+    def on_function(self, *, func: griffe.Function, **others: Any) -> None:
+        """Replace the parameters and the docstring of a decorated function."""
+        del others
+        if not any(str(decorator.value).startswith("taking(") for decorator in func.decorators):
+            return
+        imported = griffe.dynamic_import(func.path)
+        func.parameters = griffe.Parameters(*map(_parameter, inspect.signature(imported).parameters.values()))
+        if func.docstring is not None:
+            func.docstring.value = inspect.getdoc(imported) or ""
+
+
+def _parameter(of: inspect.Parameter) -> griffe.Parameter:
+    kind = griffe.ParameterKind(of.kind.description)
+    return griffe.Parameter(
+        of.name, annotation=_annotation(of.annotation), kind=kind, default=_default(of.default)
+    )
+
+
+def _annotation(of: Any) -> str | None:
+    """Return the text of a type without the names of modules."""
+    if of is inspect.Parameter.empty:
+        return None
+    return _MODULES.sub("", of if isinstance(of, str) else inspect.formatannotation(of))
+
+
+def _default(of: Any) -> str | None:
+    if of is inspect.Parameter.empty:
+        return None
+    return of.__name__ if callable(of) else repr(of)

@@ -1,0 +1,63 @@
+"""Process that owns a session of OMPython: a statement per line of its input, an answer per line of its output.
+
+OMPython waits without a time limit for an omc that has ended. A process of its own can be ended instead.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+from typing import Any
+
+from OMPython import OMCSessionABC, OMCSessionDocker, OMCSessionPort, OMSessionException
+
+
+class _Listener(logging.Handler):
+    """Collector of omc's warnings, which OMPython logs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.heard.append(record.getMessage())
+
+
+def main(options: str) -> None:
+    """Open a session and answer statements until the input ends; the first answer is that of the opening.
+
+    Parameters
+    ----------
+    options : str
+        Keyword arguments of OMPython's session class, in JSON.
+    """
+    listener = _Listener()
+    logging.getLogger("OMPython").addHandler(listener)
+    try:
+        session = _opened(**json.loads(options))
+    except (OMSessionException, subprocess.CalledProcessError) as error:
+        _answer(error=str(error))
+        return
+    _answer()
+    for line in sys.stdin:
+        listener.heard.clear()
+        try:
+            value = session.sendExpression(json.loads(line), parsed=False)
+            _answer(value=value, logged=listener.heard)
+        except OMSessionException as error:
+            _answer(error=str(error))
+
+
+def _opened(**options: Any) -> OMCSessionABC:
+    return OMCSessionDocker(**options) if "docker" in options else OMCSessionPort(**options)
+
+
+def _answer(value: str = "", error: str = "", logged: list[str] | None = None) -> None:
+    """Write an answer: omc's value and what OMPython has logged, or the text of OMPython's exception."""
+    print(json.dumps({"value": value, "error": error, "logged": logged or []}), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
