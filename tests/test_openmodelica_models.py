@@ -35,7 +35,7 @@ from gpmelica.options.linear import LinearizeOptions
 from gpmelica.options.model import RunOptions
 from gpmelica.runs.fmpy_runs import simulate as runs
 from gpmelica.runs.fmpy_runs.instance import Instance
-from gpmelica.tasks.run import run
+from gpmelica.tasks.run import verify
 
 pytest_plugins = ["fixtures_openmodelica"]
 pytestmark = pytest.mark.openmodelica
@@ -195,5 +195,5 @@ STOP = 0.5  # s
 def test_verdict(omc: Omc, tmp_path: Path, file: str) -> None:
     """Both modes agree with the reference, start included."""
     model = gp.load(EXAMPLES / f"{file}.toml", simulation={"stop": STOP}).prepared
-    report = run(model, RunOptions(tmp_path, rumoca=False), compilers=Compilers((OpenModelica(omc),)))
+    report = verify(model, RunOptions(rumoca=False), tmp_path, Compilers((OpenModelica(omc),)))
     assert report.ok, [*report.findings, *report.notes]

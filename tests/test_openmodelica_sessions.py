@@ -31,7 +31,7 @@ from gpmelica.fmu.backends.openmodelica.log import Log
 from gpmelica.fmu.backends.openmodelica.transport import connected
 from gpmelica.generator import modelica
 from gpmelica.options.model import RunOptions
-from gpmelica.tasks.run import run
+from gpmelica.tasks.run import verify
 
 pytest_plugins = ["fixtures_openmodelica"]
 pytestmark = pytest.mark.openmodelica
@@ -183,7 +183,7 @@ def test_run_with_a_switch_between_communication_points(omc: Omc, tmp_path: Path
     """The verdict of `run` has both modes agree: neither is late by a part of a step, and the report says how."""
     force = {"name": "push", "link": "lower", "force": ["5.0 if t < 0.43217 else -5.0", "0", "0"]}
     model = pendulum(forces=[force])
-    report = run(model, RunOptions(tmp_path, rumoca=False), compilers=Compilers((OpenModelica(omc),)))
+    report = verify(model, RunOptions(rumoca=False), tmp_path, Compilers((OpenModelica(omc),)))
     assert report.ok, report.findings
     # an event that is late by a part of a step of 0.01 s would be an error of 1e-3; omc's co-simulation has 2e-6
     assert max(comparison.max_rel_error for comparison in report.comparisons) < 1e-5

@@ -30,7 +30,7 @@ from gpmelica.options.model import RunOptions
 from gpmelica.reference.integration.motion import FormulatedModel
 from gpmelica.reference.kinematics.segment import Segment
 from gpmelica.reference.solve.solver import formulation
-from gpmelica.tasks.run import run
+from gpmelica.tasks.run import verify
 
 METHODS = {"RK4": 1e-7, "DOP853": 1e-9, "Radau": 1e-7, "BDF": 1e-5, "LSODA": 1e-7}
 
@@ -329,6 +329,6 @@ def test_limits_of_the_modelica_source_are_reported_before_the_build(tmp_path: P
     options = RunOptions(tmp_path, progress=lambda what, fraction: told.append(what))
     compilers = Compilers((OpenModelica(Omc(str(tmp_path / "nowhere"))),))
     with pytest.raises(MissingToolError):
-        run(prepare(from_data(_falling_bob(stop=0.8))), options, compilers=compilers)
+        verify(prepare(from_data(_falling_bob(stop=0.8))), options, tmp_path, compilers)
     assert [text for text in told if "keeps the dependent coordinates of the initial state, bob.x" in text]
     assert "FMU by openmodelica: starting omc" in told

@@ -76,7 +76,7 @@ def _writer(ending: str) -> AbstractMovieWriter:
             matplotlib.rcParams["animation.ffmpeg_path"] = get_ffmpeg_exe()
         except (ImportError, RuntimeError):
             raise MissingToolError(
-                "writing an mp4 needs ffmpeg: install ffmpeg, or pip install imageio-ffmpeg; or choose --gif or --html"
+                "an mp4 needs ffmpeg: install ffmpeg, or pip install imageio-ffmpeg; or choose --gif or --html"
             ) from None
     # MP4 requires even numbers of pixels.
     return FFMpegWriter(fps=_RATE, extra_args=["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p"])
