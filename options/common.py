@@ -37,6 +37,9 @@ Timeout: TypeAlias = Annotated[float, Option("time limit for omc and for the sim
 Seed: TypeAlias = Annotated[int, Option("seed of the samples; equal seeds give equal samples")]
 Json: TypeAlias = Annotated[bool, Option("print JSON for scripts", "--json")]
 Html: TypeAlias = Annotated[bool, Option("write a page that plays in a browser (default)", "--html")]
+Live: TypeAlias = Annotated[
+    bool, Option("let the page simulate in the browser, with other inputs and parameters", "--live")
+]
 
 
 @dataclass(frozen=True)
