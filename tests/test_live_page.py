@@ -89,3 +89,19 @@ def test_browser_agrees_with_fmpy(
         assert error.max() < 1e-9
         assert np.abs(expected - default).max() > 1e-6  # the parameter has an effect
         assert not complaints
+
+
+@pytest.mark.campaign
+def test_report_compares_the_browser_with_its_own_run(tmp_path: Path) -> None:
+    model = gpmelica.load(EXAMPLES / "four_bar_3d.toml", simulation={"stop": 0.5})
+    model.run(tmp_path, rumoca=False, compiler="native", live=True)
+    with browser() as found, page_at(found, (tmp_path / "report.html").as_uri(), 1200) as (shown, complaints):
+        until(shown, "document.getElementById('live').dataset.agreement !== undefined", 60.0)
+        assert 0.0 <= float(shown.evaluate("document.getElementById('live').dataset.agreement")) < 1e-9
+        assert not complaints
+
+
+def test_missing_ziglang_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "has_zig", lambda: False)
+    with pytest.raises(gpmelica.MissingToolError, match="pip install ziglang"):
+        live_part(gpmelica.load(EXAMPLES / "four_bar_3d.toml").prepared, None)
