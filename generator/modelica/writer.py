@@ -80,8 +80,9 @@ class Group:
 
 
 class Writer:
-    """Template filters that write one Modelica source; members must be written in the order of the
-    source.
+    """Filters for a template that generates one Modelica source and records the origin of each line.
+
+    Declarations and equations must be written in the order in which they occur in the source.
     """
 
     def __init__(self) -> None:

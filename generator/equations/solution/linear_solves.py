@@ -109,8 +109,8 @@ def _reduced_matrix(Mi: Expr, D: Expr, E: Expr) -> Iterator[tuple[Index, Expr]]:
 
 
 def _reduced_forces(program: Program, item: ConstrainedSolve, D: Expr, w: Expr, Mdi: Expr, Mdd: Expr) -> Expr:
-    """Return the forces on the independent accelerations, less the forces that the dependent
-    accelerations w need.
+    """Return the forces of the independent coordinates, less the forces that the dependent
+    accelerations w require.
     """
     F, free, rest = item.right, item.independent, tuple(slice(0, size) for size in item.shape[1:])
     Fd = submatrix(program, "Fd", F, _rows(F, item.dependent), "forces on the dependent coordinates")
@@ -222,9 +222,8 @@ def _assert_regular(program: Program, item: ConstrainedSolve, D: Expr) -> None:
     for i in range(D.shape[1]):
         steepness = steepness + D[:, i] @ D[:, i]
     steepness = ir.function("sumOfSquares", steepness, D)
-    value = program.define(
-        "steepness", steepness, None, "sum of squares of the dependent velocities per independent velocity"
-    )
+    text = "sum of squares of all ratios of dependent to independent velocities; units of the ratios differ"
+    value = program.define("steepness", steepness, None, text)
     names = dependent_names(item.coordinates, item.dependent)
     text = f"the constraints cannot be solved for {names}: choose other dependent coordinates; time in s:"
     program.assertions.append(Assertion(value, _STEEPEST**2, text))
