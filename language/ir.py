@@ -1,7 +1,7 @@
 """Array expressions: common representation of description formulas and of the equations of motion.
 
 An `Expr` is immutable and has a shape: () for a scalar, (n,) for a vector, (n, m) for a matrix. The
-set of operations is small on purpose: a renderer has to support the list `OPERATIONS`. The
+set of operations is small on purpose: each code generator has to support all `OPERATIONS`. The
 functions of this module simplify their results. `Expr` itself does not simplify, so that a formula
 remains as written.
 """
@@ -167,8 +167,8 @@ def array(items: Sequence[Operand]) -> Expr:
 
 
 def _as_array(node: Expr) -> Expr:
-    """Return a vector as a literal array of scalars, which renderers require for the rows of a
-    matrix.
+    """Return a vector as a literal array of scalars, which code generators require for the rows
+    of a matrix.
     """
     if node.op == "array":
         return node

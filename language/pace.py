@@ -1,8 +1,8 @@
 """Longest integration steps over time that resolve functions of time, including very short pulses.
 
-The step-size control of an integrator evaluates a function at its stages only. At rest, a step could
-skip an impact of a few milliseconds. Therefore the time is divided into intervals in which the function
-is straight or close to a polynomial of degree 4. No step is longer than the interval in which it
+The step-size control of an integrator evaluates a function at its stages only. A step of a mechanism
+at rest could skip an impact of a few milliseconds. Therefore the time is divided into intervals in which
+the function is linear or close to a polynomial of degree 4. No step is longer than the interval in which it
 begins. A step that ends in a later interval extends into it by at most the length of that interval.
 """
 
@@ -190,7 +190,7 @@ class _Interval:
     Attributes
     ----------
     slope : float or None
-        Slope of the function if it is straight.
+        Slope of the function if it is linear.
     is_resolved : bool
         Whether the samples resolve the function.
     """
@@ -202,7 +202,7 @@ class _Interval:
 
 
 def _cut(time: Array, values: Array, allowed: float) -> Iterator[_Interval]:
-    """Yield intervals of a smooth piece in which the function is straight, or simple enough for one
+    """Yield intervals of a smooth piece in which the function is linear, or simple enough for one
     step.
     """
     waiting = [(0, len(time) - 1)]
@@ -224,7 +224,7 @@ def _cut(time: Array, values: Array, allowed: float) -> Iterator[_Interval]:
 
 
 def _paced(intervals: Sequence[_Interval], allowed: float) -> Pace:
-    """Return the lengths of the intervals as longest steps; no bound if the function is straight
+    """Return the lengths of the intervals as longest steps; no bound if the function is linear
     over the whole time.
     """
     kept = [intervals[0]]

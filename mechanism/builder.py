@@ -55,7 +55,7 @@ def build(chain: Chain) -> Mechanism: ...
 @overload
 def build(chain: Chain, algebra: Algebra[S, V, M]) -> Mechanism[S, V, M]: ...
 def build(chain: Chain, algebra: Algebra[S, V, M] | None = None) -> Mechanism | Mechanism[S, V, M]:
-    """Return the mechanism of a validated description, with numbers or with the symbols of an algebra."""
+    """Return the mechanism of a validated description, with numbers or with symbols."""
     if algebra is None:
         return _Builder(chain, Numbers()).mechanism()
     return _Builder(chain, algebra).mechanism()

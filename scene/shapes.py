@@ -57,7 +57,7 @@ class Solid:
 
 
 def shapes(mechanism: Mechanism, q: Array) -> list[Solid]:
-    """Return the solids of all bodies; their thickness scales with the mechanism's size at coordinates q, shape (n,).
+    """Return the solids of all bodies; their thickness follows the mechanism's size at coordinates q, (n,).
 
     Raises
     ------

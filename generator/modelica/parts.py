@@ -378,7 +378,7 @@ def _of_items(found: Iterable[tuple[Item, str]]) -> list[Group]:
 
 
 def assertions(program: Program) -> list[str]:
-    """Return the assertions of the model, laid out; messages are not broken into lines."""
+    """Return the formatted assertions of the model; their messages are not broken into lines."""
     return [*_requirements(program), *_running_assertions(program), *_lengths(program)]
 
 
@@ -410,7 +410,7 @@ def _requirements(program: Program) -> Iterator[str]:
 
 
 def start_assertions(program: Program) -> list[str]:
-    """Return the assertions on the initial state, laid out; each message ends with the value."""
+    """Return the formatted assertions on the initial state; each message ends with the value."""
     return [_assertion(a, mo.text(a.value)) for a in program.start_checks]
 
 

@@ -139,7 +139,7 @@ def quoted(value: str) -> str:
 
 
 def layout(code: str, indent: int, description: str = "") -> str:
-    """Lay out one statement in indented lines, broken at spaces; a description is not broken."""
+    """Return one statement as indented lines, broken at spaces; a description is not broken."""
     margin = " " * indent
     statement = f"{margin}{code} {description};" if description else f"{margin}{code};"
     if len(statement) <= _WIDTH:

@@ -93,7 +93,7 @@ class SymbolicKinematics:
         return self.ground if body == GROUND else self.motions[body]
 
     def lever(self, place: SymbolicPlace) -> Expr:
-        """Return the position of a place relative to the origin of its body, shape (3,), m, world
+        """Return the position of a body-fixed point relative to the origin of its body, shape (3,), m, world
         axes.
         """
         return self.motion(place.body).R @ place.position
@@ -150,8 +150,8 @@ class SymbolicKinematics:
         """Return three vectors whose sum is the position of a body-fixed point, shape (3,) each, m.
 
         The first vector is the origin of the first moving body at zero coordinates, the second the displacement of
-        that origin, and the third the position of the point relative to the displaced origin. For a body fixed to the ground, the first vector is
-        the whole position and the others are zero.
+        that origin, and the third the position of the point relative to the displaced origin. For a body fixed to
+        the ground, the first vector is the whole position and the others are zero.
         """
         motion = self.motion(body)
         if motion.still:

@@ -169,6 +169,6 @@ def _trapezoid(begin: Expr, duration: Expr, ramp: Expr) -> Expr:
     ]
     step = ONE
     for end, piece in reversed(pieces):
-        # a leg that begins at t = 0 needs no piece before its begin
+        # a motion that begins at t = 0 needs no polynomial for earlier times
         step = step if ir.is_zero(end) else ir.choose("<", _TIME, end, piece, step)
     return step

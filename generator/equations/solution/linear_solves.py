@@ -190,7 +190,7 @@ def _reduced_rows(program: Program, item: ConstrainedSolve, D: Expr) -> tuple[li
     """
     M, F = item.matrix, item.right
     rest = tuple(slice(0, size) for size in F.shape[1:])
-    # row by row, because compilers expand a product of blocks element by element and repeat the whole product
+    # The product is written row by row, because compilers would otherwise repeat it in each of its elements.
     every = range(M.shape[1])
     Md = submatrix(
         program, "Md", M, (item.dependent, every), "rows of the mass matrix for the dependent coordinates"

@@ -1,8 +1,8 @@
 """Constrained equations of motion in a form that does not depend on the method of solution.
 
-M q̈ − Cᵀ λ = f + unit efforts on some coordinates, C q̈ = right-hand side, with the independent rows of the
-constraint Jacobian C. A coordinate that a constraint keeps at a value has a known acceleration; the
-coordinate and its constraint are removed from the system.
+M q̈ − Cᵀ λ = f + unit efforts on some coordinates, C q̈ = right-hand side, where C is the
+Jacobian of the independent constraints. If a constraint fixes the value of a coordinate, the acceleration
+of the coordinate is known; the coordinate and its constraint are removed from the system.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def stabilised(mechanism: SymbolicMechanism, constraints: ConstraintEquations) -
 class EquationsOfMotion:
     """The system M X − Cᵀ Λ = F, C X = W for the accelerations X of the free coordinates.
 
-    held  accelerations of the coordinates that constraints keep at a value, or None
+    held  accelerations of the coordinates whose values are fixed by constraints, or None
     tree  bodies and joint axes from which M is formed
     """
 

@@ -30,7 +30,7 @@ class Topology:
     positions: tuple[int, ...]
 
     def entry(self, position: int) -> int | None:
-        """Return the entry of a member, or None if the set has no such member."""
+        """Return the entry for the member at a position, counted from 1; None if there is no such member."""
         return self.positions[position - 1] if 0 < position <= len(self.positions) else None
 
 
