@@ -98,7 +98,8 @@ def start_parameters(program: Program, given: Mapping[str, float] | None) -> lis
     for value in program.start_values:
         modifiers = ("fixed = false",) if given is None else ()
         binding = "" if given is None else mo.number(given[value.name])
-        about = (value.name, None, f"{value.description}, in the unit of that expression", (), modifiers, binding)
+        text = f"{value.description}; its unit is that of the expression"
+        about = (value.name, None, text, (), modifiers, binding)
         declarations.append(Declaration(_AT_START, "parameter ", *about))
     return declarations
 

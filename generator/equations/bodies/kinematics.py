@@ -259,7 +259,7 @@ def _note_topology(program: Program, mechanism: SymbolicMechanism) -> None:
             "before",
             COORDINATES,
             COORDINATES,
-            "preceding coordinate of each coordinate in its kinematic chain; 0: none",
+            "predecessor of each coordinate in its kinematic chain; 0: none",
             before,
         ),
     ]

@@ -222,7 +222,7 @@ def _assert_regular(program: Program, item: ConstrainedSolve, D: Expr) -> None:
     for i in range(D.shape[1]):
         steepness = steepness + D[:, i] @ D[:, i]
     steepness = ir.function("sumOfSquares", steepness, D)
-    text = "sum of squares of all ratios of dependent to independent velocities; units of the ratios differ"
+    text = "sum of squared ratios of dependent to independent velocities; units differ by ratio"
     value = program.define("steepness", steepness, None, text)
     names = dependent_names(item.coordinates, item.dependent)
     text = f"the constraints cannot be solved for {names}: choose other dependent coordinates; time in s:"

@@ -321,8 +321,7 @@ class _Sums:
         behind = [k for k, freedom in enumerate(freedoms) if b in self._carriers(freedom.body)]
         parts: list[tuple[Index, Expr]] = [((_ANGULAR,), ir.zeros(3)), ((_LINEAR,), ir.zeros(3))]
         if above:
-            text = f"time derivative of the twist of the parent of {name}, "
-            text += "part due to the accelerations of the coordinates"
+            text = f"time derivative of the twist of the parent of {name} due to qdd"
             A = self._program.define(
                 f"A_{name}", _weighted(self._twists, x, above), None, f"{text}; rad/s2 and m/s2"
             )
