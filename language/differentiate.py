@@ -59,7 +59,7 @@ def _noevent(tree: Expr) -> Expr:
 
 
 def _power_rule(a: Expr, b: Expr, da: Expr, db: Expr) -> Expr:
-    # For a constant exponent, db is zero, so that the term with the logarithm vanishes.
+    # The derivative db of a constant exponent is zero, so that the term with the logarithm vanishes.
     return b * ir.power(a, b - 1.0) * da + ir.power(a, b) * call("log", a) * db
 
 

@@ -44,7 +44,7 @@ _OPERATORS: dict[type[ast.operator], str] = {
 }
 _COMPARISONS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _LONGEST = 10_000  # Largest number of characters of an expression.
-# Largest depth of an expression tree. Derivatives are three times as deep, and renderers are recursive.
+# Largest depth of an expression tree. Derivatives are three times as deep, and code generators are recursive.
 _DEEPEST = 50
 # Largest number of nodes of an expression; the size of derivatives grows with its cube.
 _MOST_PARTS = 1000

@@ -1,4 +1,6 @@
-"""Values at which state variables are held constant in the search for short features over time."""
+"""Values for the state variables in the search for short features over time, in which only time
+varies.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,9 @@ _HALF = 0.5  # Fraction of a pulse's height that separates its inside from its o
 def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:
     """Yield values for the parts of an expression that do not depend on time.
 
-    A feature can be hidden at the initial values: `exp(-((t - 3)/0.01)^2 - x^2)` is tiny far from x
-    = 0. It can also be hidden at zero, as in `min(x, exp(-((t - 3)/0.01)^2))`. So several choices
-    of values are tried.
+    A short feature of the expression over time can be hidden at the initial values:
+    `exp(-((t - 3)/0.01)^2 - x^2)` is tiny far from x = 0. It can also be hidden at zero, as in
+    `min(x, exp(-((t - 3)/0.01)^2))`. So several choices of values are tried.
 
     Parameters
     ----------
@@ -36,14 +38,14 @@ def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:
 
 
 def wanders(found: Sequence[tuple[Pace, Callable[[Array], Array]]], horizon: float) -> bool:
-    """Whether a short pulse occurs at a time that depends on the held values.
+    """Whether a short pulse occurs at a time that depends on the values assumed for the time-independent parts.
 
     No list of step lengths can guarantee that a run resolves such a pulse.
 
     Parameters
     ----------
     found : sequence of pairs
-        Step lengths and function of time for each choice of the held values.
+        Step lengths and function of time for each choice of these values.
     horizon : float
         End of the searched time, s.
     """
@@ -71,8 +73,10 @@ def _pulses(pace: Pace, function: Callable[[Array], Array], horizon: float) -> I
 
 
 def _is_missed(times: Array, other: Pace) -> bool:
-    """Whether the steps of another choice of values are longer than a pulse at most of its times,
-    shape (N,), s.
+    """Whether a pulse at the given times, shape (N,), s, would be missed with other step lengths.
+
+    The step lengths belong to another choice of values for the time-independent parts. The pulse is missed if the
+    steps are longer than the pulse at most of its times.
     """
     index = np.maximum(np.searchsorted(other.begins, times, side="right") - 1, 0)
     return bool(np.mean(other.bounds[index] > times[-1] - times[0]) > _HALF)

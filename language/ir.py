@@ -1,7 +1,7 @@
 """Array expressions: common representation of description formulas and of the equations of motion.
 
 An `Expr` is immutable and has a shape: () for a scalar, (n,) for a vector, (n, m) for a matrix. The
-set of operations is small on purpose: a renderer has to support the list `OPERATIONS`. The
+set of operations is small on purpose: each code generator has to support all `OPERATIONS`. The
 functions of this module simplify their results. `Expr` itself does not simplify, so that a formula
 remains as written.
 """
@@ -167,8 +167,8 @@ def array(items: Sequence[Operand]) -> Expr:
 
 
 def _as_array(node: Expr) -> Expr:
-    """Return a vector as a literal array of scalars, which renderers require for the rows of a
-    matrix.
+    """Return a vector as a literal array of scalars, which code generators require for the rows
+    of a matrix.
     """
     if node.op == "array":
         return node
@@ -198,7 +198,7 @@ def index(node: Expr, key: Index) -> Expr:
 
 
 def _compose(outer: Index, inner: Index) -> Index:
-    """Return the index that is equivalent to `outer` followed by `inner`."""
+    """Return the single array index that is equivalent to indexing by `outer` and then by `inner`."""
     rest = iter(inner)
     combined: list[int | slice] = []
     for key in outer:
@@ -336,10 +336,9 @@ def call(name: str, *arguments: Expr) -> Expr:
 
 
 def function(name: str, value: Expr, *arguments: Expr) -> Expr:
-    """Return an expression that is also available as a named function of arrays.
+    """Return an expression that code generators can write as a call of a named function of arrays.
 
-    Renderers with functions write a function call; all others use the value. If the value is
-    constant, it is returned instead.
+    Generators without support for functions write the value instead. A constant value is returned unchanged.
     """
     if value.op == "constant":
         return value

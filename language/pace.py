@@ -1,8 +1,8 @@
 """Longest integration steps over time that resolve functions of time, including very short pulses.
 
-The step-size control of an integrator evaluates a function at its stages only. At rest, a step could
-skip an impact of a few milliseconds. Therefore the time is divided into intervals in which the function
-is straight or close to a polynomial of degree 4. No step is longer than the interval in which it
+The step-size control of an integrator evaluates a function at its stages only. A step of a mechanism
+at rest could skip an impact of a few milliseconds. Therefore the time is divided into intervals in which
+the function is linear or close to a polynomial of degree 4. No step is longer than the interval in which it
 begins. A step that ends in a later interval extends into it by at most the length of that interval.
 """
 
@@ -29,10 +29,10 @@ _AWAKE = 4  # Number of equal intervals after which a step-size control has adap
 _SCATTER = 0.8  # Range of the irregular shifts of samples, relative to their mean distance.
 # Golden ratio, whose multiples modulo 1 are evenly spread and never repeat.
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
-# Tolerated unresolved part of the searched time; jumps and single narrow pulses take less.
+# Fraction of the searched time that may stay unresolved; jumps and single narrow pulses occupy less.
 _UNRESOLVED = 0.01
 _SAME = 1e-9  # Relative difference of times that count as equal.
-# Range before an interval, relative to its length, in which equally short intervals are counted.
+# Time before an interval, relative to its length, in which intervals of similar length are counted.
 _MEMORY = 16.0
 
 
@@ -60,19 +60,21 @@ class Pace:
 
     @property
     def is_steady(self) -> bool:
-        """Whether steps of any length resolve the function."""
+        """Whether the function has no short features, so that steps of any length resolve it."""
         return not bool(np.isfinite(self.bounds).any())
 
     @cached_property
     def following(self) -> Array:
-        """Latest end, s, of a step from each interval that the later intervals allow, shape (K,)."""
+        """Latest time, s, at which a step from each interval may end, due to the step limits of all
+        later intervals, shape (K,).
+        """
         latest = np.minimum.accumulate((self.begins + self.bounds)[::-1])[::-1]
         return np.append(latest[1:], np.inf)
 
     @cached_property
     def marks(self) -> NDArray[np.bool_]:
-        """Whether each interval begins a feature that a solver with longer previous steps can miss,
-        shape (K,).
+        """Whether a short feature begins in each interval that a solver with longer previous steps
+        can miss, shape (K,).
         """
         found = np.zeros(len(self.begins), dtype=bool)
         margin = _SAME * float(np.abs(self.begins).max())
@@ -174,8 +176,8 @@ def _scattered(begin: float, end: float, count: int) -> Array:
 
 
 def sampled(time: Array, values: Array) -> Pace:
-    """Return the step lengths for a function that is known at sufficiently many points, shape (N,)
-    each.
+    """Return the longest steps for a function that is known at sufficiently many arguments, shape
+    (N,) each.
     """
     allowed = _QUIET * float(np.ptp(values))
     return _paced([*_cut(time, values, allowed)], allowed)
@@ -188,7 +190,7 @@ class _Interval:
     Attributes
     ----------
     slope : float or None
-        Slope of the function if it is straight.
+        Slope of the function if it is linear.
     is_resolved : bool
         Whether the samples resolve the function.
     """
@@ -200,7 +202,7 @@ class _Interval:
 
 
 def _cut(time: Array, values: Array, allowed: float) -> Iterator[_Interval]:
-    """Yield intervals of a smooth piece in which the function is straight, or simple enough for one
+    """Yield intervals of a smooth piece in which the function is linear, or simple enough for one
     step.
     """
     waiting = [(0, len(time) - 1)]
@@ -222,7 +224,9 @@ def _cut(time: Array, values: Array, allowed: float) -> Iterator[_Interval]:
 
 
 def _paced(intervals: Sequence[_Interval], allowed: float) -> Pace:
-    """Return steps as long as the intervals; without a bound for a single straight interval."""
+    """Return the lengths of the intervals as longest steps; no bound if the function is linear
+    over the whole time.
+    """
     kept = [intervals[0]]
     for interval in intervals[1:]:
         if _goes_on(kept[-1], interval, allowed):

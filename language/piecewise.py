@@ -49,8 +49,9 @@ class Piecewise:
 
     @property
     def pace(self) -> Pace:
-        """Longest steps of the argument that resolve the table; a piecewise linear table with kinks
-        needs no bound.
+        """Longest steps of the argument with which samples resolve the function.
+
+        A piecewise linear function with kinks needs no bound, because solvers stop at its kinks.
         """
         if self.kinks:
             return STEADY
@@ -96,5 +97,7 @@ _DERIVATIVES: tuple[Callable[..., Expr], ...] = (
 
 
 def symbol(name: str) -> Expr:
-    """Return the symbol of a named piece, shape (PIECE,)."""
+    """Return the symbol of a variable that contains one piece: left end and four coefficients,
+    shape (PIECE,).
+    """
     return ir.symbol(name, (PIECE,))

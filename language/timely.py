@@ -65,8 +65,9 @@ def timed_pace(
 
 
 def _timely(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """Yield the largest parts of time and parameters alone that are not affine in time, without
-    lookup tables.
+    """Yield the largest parts of an expression that depend on time and parameters alone, except affine ones.
+
+    Parts with lookup tables are omitted.
     """
     if _is_timely(parameters, tree):
         if not _is_affine(tree):
@@ -86,8 +87,9 @@ def _has_table(tree: Expr) -> bool:
 
 
 def _without_states(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """Yield functions of time in an expression of time and states: reciprocals of divisors, and
-    conditions as 1 or 0.
+    """Yield those functions of time in an expression of time and states that can have short features.
+
+    These are 1/d for each divisor d that depends on time alone, and 1 or 0 for each such condition.
     """
     if tree.op == "/" and _is_timely(parameters, tree.args[1]):
         yield differentiate.ONE / tree.args[1]
@@ -132,7 +134,9 @@ def _is_decisive(tree: Expr, parameters: Mapping[str, float]) -> bool:
 
 
 def _held(tree: Expr, parameters: Mapping[str, float], initial: Mapping[str, float]) -> list[Expr]:
-    """Return an expression with its time-independent parts replaced by several choices of numbers."""
+    """Return an expression with its time-independent parts replaced by numbers, for several choices
+    of these numbers.
+    """
     known = {"pi": math.pi, **parameters, **initial}
     values = [_initial(part, known) for part in _timeless(tree, parameters)]
     with np.errstate(all="ignore"):  # An undefined expression does not bound the steps.
@@ -150,8 +154,8 @@ def _timeless(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
 
 
 def _with_held(tree: Expr, parameters: Mapping[str, float], values: Iterator[float]) -> Expr:
-    """Return an expression with its time-independent parts replaced by numbers, in the order of
-    `_timeless`.
+    """Return an expression with its time-independent parts replaced by the given numbers, in the
+    order of their occurrence.
     """
     used = _running(parameters, tree)
     if used and "t" not in used:
@@ -220,7 +224,7 @@ def _is_smooth(tree: Expr) -> bool:
 
 
 def _is_polynomial(tree: Expr) -> bool:
-    """Whether an operation, without its operands, is a piecewise polynomial."""
+    """Whether an operation itself, regardless of its operands, is a piecewise polynomial."""
     if tree.op in ("/", "^"):
         exponent = tree.args[1]
         return exponent.op == "constant" and (tree.op == "/" or float(exponent.data) in _POWERS)
@@ -236,7 +240,7 @@ def _values(tree: Expr, known: Mapping[str, Array | float]) -> Array | float:
     if tree.op == "symbol":
         return known[tree.data]
     if tree.function == "start":
-        return 0.0  # An unknown constant shift does not narrow a feature.
+        return 0.0  # The unknown start value is constant and does not shorten a pulse.
     operands = [_values(child, known) for child in tree.args]
     if tree.op == "if":
         left, right, then, otherwise = operands

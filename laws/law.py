@@ -68,7 +68,9 @@ class Law:
         self, element: Element, coordinate: Callable[[str], str], expression: Callable[..., Expr]
     ) -> None:
         self._element, self._coordinate, self._expression = element, coordinate, expression
-        self._known: dict[str, Expr] = {}  # Expressions of the published symbols.
+        self._known: dict[
+            str, Expr
+        ] = {}  # Expression of each quantity that the element has published, by symbol name.
         self.observed: dict[str, Expr] = {}
         self.efforts: list[tuple[str, Expr]] = []
         self.forces: list[tuple[str, Vector]] = []

@@ -32,7 +32,9 @@ class Algebra(Protocol[S, V, M]):
     """
 
     def of(self, origin: Origin) -> Algebra[S, V, M]:
-        """Return the arithmetic for the numbers of one part of the description."""
+        """Return the same arithmetic for another part of the description, which becomes the origin
+        of new quantities.
+        """
 
     def parameter(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds) -> S:
         """Return a parameter of the description, on which later numbers can depend."""
@@ -60,7 +62,7 @@ class Algebra(Protocol[S, V, M]):
         """Return a named vector of the mechanism; the bounds apply to each element."""
 
     def derived(self, name: str, value: M, unit: str, description: str) -> M:
-        """Return a named matrix that follows from other numbers."""
+        """Return a named matrix that is computed from other numbers."""
 
     def require(self, value: S, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
         """Require that a value which depends on parameters is within bounds.
@@ -85,9 +87,7 @@ class Numbers:
     """Arithmetic of plain numbers."""
 
     def of(self, origin: Origin) -> Numbers:
-        """Return this arithmetic itself, because numbers do not depend on the part of the
-        description.
-        """
+        """Return this arithmetic itself, because plain numbers have no origin in the description."""
         del origin
         return self
 

@@ -55,7 +55,7 @@ def build(chain: Chain) -> Mechanism: ...
 @overload
 def build(chain: Chain, algebra: Algebra[S, V, M]) -> Mechanism[S, V, M]: ...
 def build(chain: Chain, algebra: Algebra[S, V, M] | None = None) -> Mechanism | Mechanism[S, V, M]:
-    """Return the mechanism of a validated description, with numbers or with the symbols of an algebra."""
+    """Return the mechanism of a validated description, with numbers or with symbols."""
     if algebra is None:
         return _Builder(chain, Numbers()).mechanism()
     return _Builder(chain, algebra).mechanism()
@@ -80,7 +80,9 @@ class _Builder(Generic[S, V, M]):
 
     def __init__(self, chain: Chain, algebra: Algebra[S, V, M]) -> None:
         self.chain, self._general = chain, algebra
-        self.algebra = algebra  # Arithmetic of the part of the description that is being built.
+        self.algebra = (
+            algebra  # Arithmetic whose new quantities get the current part of the description as origin.
+        )
         self.bodies: list[Body[S, V, M]] = []
         self.coordinates: list[Coordinate[S]] = []
         self.first_body: dict[str, int] = {"ground": GROUND}
@@ -367,9 +369,9 @@ class _Builder(Generic[S, V, M]):
         return self._placed(link, vector, value_of(position[0]), text)
 
     def _placed(self, link: str, vector: V, number: float, text: str) -> Place[V]:
-        """Return a vector in a link's frame as a place on one of the link's rigid finite elements.
+        """Return a point given in a link's frame as a point fixed to one of the link's rigid finite elements.
 
-        The argument `number` is the x coordinate, m, which selects the element.
+        The x coordinate `number`, m, selects the element.
         """
         body = self.first_body[link]
         if link not in self.beams:

@@ -247,7 +247,7 @@ class LoopClosure(Generic[S, V, M]):
     Attributes
     ----------
     conditions : tuple of Condition
-        Constraint conditions; for a replacement joint, its deformations with stiffness or damping.
+        Constraint conditions; for a closure by spring-dampers, its deformations with stiffness or damping.
     stiffness, damping : tuple of scalars or None
         One per condition, N/m and N·s/m or N·m/rad and N·m·s/rad; None for constraints.
     length : scalar or None
@@ -264,12 +264,14 @@ class LoopClosure(Generic[S, V, M]):
 
     @property
     def turning(self) -> tuple[int, ...]:
-        """Indices of the conditions on rotations; three of them prevent relative rotation."""
+        """Indices of the closure's conditions on rotations; if there are three, no relative
+        rotation is possible.
+        """
         return tuple(k for k, condition in enumerate(self.conditions) if condition.unit == "rad")
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of the closure's constraint equations; empty for a replacement joint."""
+        """Names of the closure's constraint equations; empty for a closure by spring-dampers."""
         return () if self.stiffness is not None else tuple(f"{self.name}_{c.name}" for c in self.conditions)
 
 
@@ -357,8 +359,8 @@ class Filter(Generic[S]):
     start: S | None
 
     def signal(self, quantity: str) -> Signal:
-        """Return the signal of `value`, of its `offset` from the initial value, or of
-        `offset_rate`.
+        """Return the name and source of the signal `value`, `offset` (difference from the initial
+        value) or `offset_rate`.
         """
         return Signal(quantity, Origin("filter", self.name))
 

@@ -77,8 +77,8 @@ def check_coordinates(mechanism: Mechanism, run: Trajectory) -> None:
 
 
 def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajectory, int]:
-    """Return the coordinates and velocities of a run at other times, and the number of times that
-    it reaches.
+    """Return the coordinates and velocities of a run at other times, and how many of these times
+    the run reaches.
     """
     names = [signal_names(mechanism.coordinates, quantity) for quantity in ("position", "velocity")]
     for led in mechanism.filters:

@@ -47,13 +47,14 @@ class Scene:
     time
         Shape (K,), s; cycles from 0 to 1 for a cyclic scene.
     scales
-        Factors of the beams' deformation, or of a mode's amplitude, for which the motions have frames.
+        Magnification factors of the beams' deformation, or of a mode's amplitude, for which motions exist.
     motions
-        Runs or modes that can be chosen, and last the run that is shown as their ghost.
+        Runs or modes that can be shown. The last one is the reference run, which is also drawn translucent behind
+        the others.
     marks
-        Places at which forces act.
+        Places at which forces and moments act.
     acting
-        Shape (K, marks, 3), world frame: force at the place `a` of each mark, N, or moment, N·m.
+        Shape (K, number of marks, 3), world frame: force, N, or moment, N·m, of each mark.
     cyclic
         Whether motions are modes, which start again after one cycle.
     """
@@ -82,7 +83,7 @@ class Scene:
         return tuple(bars_of(self.mechanism))
 
     def peak(self, moments: bool) -> float:
-        """Return the largest force, N, or moment, N·m, at any mark over time; 1 if nothing acts."""
+        """Return the largest force, N, or moment, N·m, over all marks and times; 1 if nothing acts."""
         own = [k for k, mark in enumerate(self.marks) if (mark.kind == "moment") == moments]
         return float(np.linalg.norm(self.acting[:, own], axis=2).max(initial=0.0)) or 1.0
 
@@ -124,7 +125,9 @@ def still(problem: analysis.InitialValueProblem) -> Scene:
 def poses_of(
     mechanism: Mechanism, q: Array, marks: tuple[ForceArrow, ...] = (), acting: Array | None = None
 ) -> Scene:
-    """Return a scene of poses q, shape (K, n), rad or m, with forces at marks, shape (K, marks, 3), or none."""
+    """Return a scene of poses q, shape (K, n), rad or m, with optional forces at marked points,
+    shape (K, marks, 3).
+    """
     motions = (RecordedMotion("start", len(q), frames_of(mechanism, q[None])),)
     forces = np.zeros((len(q), len(marks), 3)) if acting is None else acting
     return Scene(mechanism, np.arange(len(q), dtype=float), (1.0,), motions, marks, forces)

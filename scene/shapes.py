@@ -18,8 +18,10 @@ from .mesh import Mesh, read_mesh
 from .skeleton import extent, held_at
 
 Kind = Literal["box", "cylinder", "sphere", "mesh"]
-_ROD, _THINNEST = 0.011, 0.004  # Radius of rods and smallest radius, relative to the mechanism's extent.
-# Longest edge of an estimated box, relative to the body's reach: its inertia can include that of drives.
+_ROD = 0.011  # Radius of drawn rods, relative to the mechanism's extent.
+_THINNEST = 0.004  # Smallest radius of drawn tubes and boxes, relative to the mechanism's extent.
+# Longest edge of an estimated box, relative to the distance from the body's origin to its farthest joint.
+# The inertia of a body can include that of drives, which would make the box too long.
 _BEYOND = 1.5
 BASE = "#8a94a3"
 COLOURS = ("#4c86b8", "#d9902f", "#3f9c7c", "#b8668f", "#8b79b5", "#7f9a2e", "#c96a3d", "#5aa9c9")
@@ -55,7 +57,7 @@ class Solid:
 
 
 def shapes(mechanism: Mechanism, q: Array) -> list[Solid]:
-    """Return the solids of all bodies; coordinates q of shape (n,) determine the size of the mechanism.
+    """Return the solids of all bodies; their thickness follows the mechanism's size at coordinates q, (n,).
 
     Raises
     ------

@@ -1,5 +1,7 @@
-"""Derivation of a program of equations from a description: open equations first, then their
-completion with initial state and coordinate partition.
+"""Derivation of the equations of a model from a description, in two steps.
+
+The first step derives all equations that do not depend on the initial state. The second step adds the
+initial state, and solves for the accelerations with a partition of the coordinates.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class InitialValues:
-    """Initial values with which `close` completes open equations.
+    """Initial values with which `close` completes equations that have no initial state yet.
 
     Attributes
     ----------
@@ -100,7 +102,9 @@ def open_equations(chain: Chain) -> OpenEquations:
 
 
 def close(equations: OpenEquations, initial: InitialValues, partition: Partition) -> Program:
-    """Complete open equations with accelerations, joint reactions, projections, states and outputs.
+    """Complete equations that have no initial state yet.
+
+    Accelerations, joint reactions, projections, states and outputs are added.
 
     Raises
     ------

@@ -22,7 +22,9 @@ _BY_COFACTORS = (2, 3)  # numbers of rows of matrices inverted by cofactors; com
 
 
 def for_compilers(program: Program) -> Program:
-    """Return the program with small matrices inverted by definitions; the inverses have new names."""
+    """Return the program in which small matrices are inverted explicitly; each inverse is a new
+    definition with a new name.
+    """
     result = replace(program, items=[], reserved=set(program.reserved))
     inverses: dict[str, Expr] = {}
     for item in program.items:
@@ -82,12 +84,13 @@ def _by_cofactors(program: Program, matrix: Expr, text: str) -> Expr:
 
 
 def _determinant(program: Program, name: str, expr: Expr) -> Expr:
-    return program.define(f"{name}_determinant", expr, None, f"determinant of the matrix {name}")
+    text = f"determinant of the matrix {name}; unit follows from its elements"
+    return program.define(f"{name}_determinant", expr, None, text)
 
 
 def _in_place(program: Program) -> Iterator[Item]:
-    """Yield the items, with the rows of a linear system in place of a matrix that only this system
-    uses.
+    """Yield the items of the program, with matrices that only one linear system uses written out in
+    the equations of that system.
     """
     definitions = {item.name: item for item in program.items if isinstance(item, Definition)}
     systems: dict[str, ImplicitSystem] = {}

@@ -61,8 +61,8 @@ def _function(name: str, table: Piecewise) -> Function:
 
 
 def declarations(program: Program) -> list[Group]:
-    """Return the declarations of the current pieces, and of the times, s, at which pieces end with
-    a kink.
+    """Return the declarations of the current pieces of lookup tables, and of the times, s, at which
+    pieces end with a kink.
     """
     pieces = [
         Declaration(_origin(found), "", found.name, None, found.description, (PIECE,)) for found in program.lookups
@@ -81,7 +81,9 @@ def declarations(program: Program) -> list[Group]:
 
 
 def equations(program: Program) -> list[Group]:
-    """Return the equations of the current pieces; the end of a piece with a kink is an event."""
+    """Return the equations for the current pieces of lookup tables; the end of a piece with a kink
+    is an event.
+    """
     pieces = [
         Equation(_origin(found), f"{found.name} = {found.function}({mo.text(found.argument)})")
         for found in program.lookups
@@ -96,7 +98,7 @@ def equations(program: Program) -> list[Group]:
 
 
 def initial_equations(program: Program) -> list[Equation]:
-    """Return the initial equations of the times of the first kinks, s."""
+    """Return the initial equations that set the time, s, of the first kink of each lookup table."""
     return [
         Equation(_origin(found), f"{name} = {_kink(found, ir.symbol('time'))}") for found, name in _kinks(program)
     ]
@@ -112,9 +114,9 @@ def _kinks(program: Program) -> Iterator[tuple[Lookup, str]]:
 
 
 def _kink(lookup: Lookup, now: Expr) -> str:
-    """Return the end of the current piece, s, as source text.
+    """Return Modelica source text for the end time of the current piece of a lookup table, s.
 
-    The piece is looked up slightly later, because rounding can trigger an event slightly early.
+    The piece is searched at a slightly later time, because rounding can trigger an event slightly early.
     """
     argument = lookup.argument
     later = argument + ir.constant(_NEAR * float(np.diff(lookup.table.pieces[1:, 0]).min()))

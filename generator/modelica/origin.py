@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from ...description.types.origin import Origin
 
-# variable names in a message: after the word "variable", with a subscript, or with an underscore; other words
-# could be prose. A subscripted name is matched up to its first subscript
+# pattern of variable names in a message: a word after "variable", with a subscript, or with an underscore
+# the pattern matches a name with subscripts up to its first subscript
 _NAME = re.compile(r"(?<=ariable )[A-Za-z]\w*(?:\[\d+)?|\b[A-Za-z]\w*\[\d+|\b[A-Za-z]\w*_\w+")
 
 

@@ -24,8 +24,8 @@ _MARGIN = " " * 4  # indentation of declarations and equations in a model
 _AT_START = Origin("values at the initial time")
 _SWITCHING = Origin("time events, reduced by a rounding error")
 _NEVER = ir.constant(1e16)  # event time that no run reaches, s
-# Relative amount by which a time event is triggered early. A communication point that equals the event time except
-# for rounding then lies after the event; otherwise solvers would reject the remaining step as too short
+# Relative amount by which a time event is triggered early.
+# A communication point that nearly equals the event time then lies after the event, so that no tiny step remains.
 _EARLY = ir.constant(1e-12)
 _TINY = ir.constant(1e-300)  # added under the square root of a norm
 _PARAMETERS = {  # headings of parameters that belong to no entry of the description
@@ -98,7 +98,8 @@ def start_parameters(program: Program, given: Mapping[str, float] | None) -> lis
     for value in program.start_values:
         modifiers = ("fixed = false",) if given is None else ()
         binding = "" if given is None else mo.number(given[value.name])
-        about = (value.name, None, f"{value.description}; unit of the expression", (), modifiers, binding)
+        text = f"{value.description}; its unit is that of the expression"
+        about = (value.name, None, text, (), modifiers, binding)
         declarations.append(Declaration(_AT_START, "parameter ", *about))
     return declarations
 
@@ -210,8 +211,9 @@ def states(program: Program, found: Container[str]) -> list[Declaration]:
 
 
 def outputs(program: Program, guesses: Mapping[str, Array]) -> list[Declaration]:
-    """Return the declarations of the outputs, with their values if the units allow this; see
-    `package.render` for `guesses`.
+    """Return the declarations of the outputs; an output without another equation is declared with a value.
+
+    The argument `guesses` is explained in `package.render`.
     """
     values = _values(program)
     return [
@@ -229,8 +231,8 @@ def outputs(program: Program, guesses: Mapping[str, Array]) -> list[Declaration]
 
 
 def _values(program: Program) -> dict[str, Expr]:
-    """Return the outputs that are declared with a value: those of states, and those without another
-    equation.
+    """Return the outputs whose declarations contain their values: outputs of states, and outputs
+    without another equation.
     """
     states = {s.name: ir.symbol(s.variable) for s in program.states}
     elsewhere = program.published | {o.name for outputs in _spread(program).values() for o in outputs}
@@ -302,10 +304,10 @@ def _differentiable(expr: Expr) -> Expr:
 
 
 def _spread(program: Program) -> dict[str, tuple[Output, ...]]:
-    """Return vectors whose elements differ in unit and are all outputs: name → outputs.
+    """Return vectors whose elements have different units and are all published as outputs: name → outputs.
 
-    OpenModelica assumes one unit per array. It warns about `der(x_dot) = v[2]` if `v[1]` has another unit, but
-    not about `v = {a, b}`.
+    The equation of such a vector is written as a list: OpenModelica assumes one unit per array, and warns about
+    `der(x_dot) = v[2]` if `v[1]` has another unit, but not about `v = {a, b}`.
     """
     elements: dict[str, dict[int, Output]] = {}
     for output in program.outputs:
@@ -321,7 +323,7 @@ def _spread(program: Program) -> dict[str, tuple[Output, ...]]:
 
 
 def numbering(arrangement: Arrangement) -> list[str]:
-    """Return comments that list the members of each set by number, laid out."""
+    """Return formatted comments that list the members of each set with their numbers."""
     over = {array.over for array in arrangement.program.gatherings.arrays.values()}
     return [
         mo.comment(f"{name}: " + ", ".join(f"{i}{mo.TIE}{label}" for i, label in enumerate(labels, start=1)), 4)
@@ -367,7 +369,7 @@ def _equation(statement: loops.Equation) -> Equation:
 
 
 def force_equations(program: Program) -> list[Group]:
-    """Return the equations of the applied forces as in the description."""
+    """Return the equations that define the applied forces by the expressions of the description."""
     return _of_items((force, line) for force in applied_forces(program) for line in item_equations(force))
 
 
@@ -377,7 +379,7 @@ def _of_items(found: Iterable[tuple[Item, str]]) -> list[Group]:
 
 
 def assertions(program: Program) -> list[str]:
-    """Return the assertions of the model, laid out; messages are not broken into lines."""
+    """Return the formatted assertions of the model; their messages are not broken into lines."""
     return [*_requirements(program), *_running_assertions(program), *_lengths(program)]
 
 
@@ -409,7 +411,7 @@ def _requirements(program: Program) -> Iterator[str]:
 
 
 def start_assertions(program: Program) -> list[str]:
-    """Return the assertions on the initial state, laid out; each message ends with the value."""
+    """Return the formatted assertions on the initial state; each message ends with the value."""
     return [_assertion(a, mo.text(a.value)) for a in program.start_checks]
 
 

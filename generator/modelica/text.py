@@ -81,8 +81,9 @@ def _choice(expr: Expr) -> str:
 
 
 def _by_switch(comparison: str, difference: Expr, switched: str, slope: Expr) -> str:
-    """Return the condition `difference comparison 0` by a switch variable that is 1 from the event
-    time on, so that no solver searches for the event.
+    """Return Modelica source text for the condition `difference comparison 0`, in terms of a switch variable.
+
+    The switch variable is 1 from the event time on, so that no solver searches for the event.
     """
     if slope.op == "constant":
         holds_before = (comparison[0] == "<") == bool(slope.data > 0.0)
@@ -138,7 +139,7 @@ def quoted(value: str) -> str:
 
 
 def layout(code: str, indent: int, description: str = "") -> str:
-    """Lay out one statement in indented lines, broken at spaces; a description is not broken."""
+    """Return one statement as indented lines, broken at spaces; a description is not broken."""
     margin = " " * indent
     statement = f"{margin}{code} {description};" if description else f"{margin}{code};"
     if len(statement) <= _WIDTH:

@@ -36,7 +36,7 @@ class Declaration:
 
     @property
     def text(self) -> str:
-        """Return the source text of the declaration, laid out."""
+        """Return the formatted source text of the declaration."""
         kind, modifiers = quantities.declared(self.unit, self.shape, *self.modifiers, kind=self.type)
         dimensions = f"[{', '.join(map(str, self.shape))}]" if self.shape else ""
         binding = f" = {self.binding}" if self.binding else ""
@@ -56,7 +56,7 @@ class Equation:
 
     @property
     def text(self) -> str:
-        """Return the source text of the equation, laid out."""
+        """Return the formatted source text of the equation."""
         return self.indented(_INDENT)
 
     def indented(self, indent: int) -> str:
@@ -80,8 +80,9 @@ class Group:
 
 
 class Writer:
-    """Template filters that write one Modelica source; members must be written in the order of the
-    source.
+    """Filters for a template that generates one Modelica source and records the origin of each line.
+
+    Declarations and equations must be written in the order in which they occur in the source.
     """
 
     def __init__(self) -> None:

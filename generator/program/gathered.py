@@ -30,7 +30,7 @@ class GatheredArray:
 class ConstantTable:
     """Constant table that maps each member of the set `over` to a member of the set `of`.
 
-    members  label in `over` → label in `of`; a label that is missing has no partner
+    members  label in `over` → label in `of`; a missing label has no counterpart
     """
 
     name: str
@@ -63,8 +63,8 @@ class Gatherings:
         return value
 
     def positions(self, table: ConstantTable) -> tuple[int, ...]:
-        """Return the entries of a table as positions in the set `of`, counted from 1; 0 means no
-        partner.
+        """Return the position, counted from 1, that a constant table assigns to each member of its
+        set; 0 for a member without a counterpart.
         """
         places = {label: i for i, label in enumerate(self.sets[table.of], start=1)}
         return tuple(places.get(table.members.get(label, ""), 0) for label in self.sets[table.over])

@@ -13,7 +13,9 @@ from .tree import InertiaForces, Transmitted, Tree
 
 @dataclass(frozen=True)
 class Traits:
-    """Optional properties of a definition, with the meaning of the attributes of `Definition`."""
+    """Optional properties of a definition; each has the same meaning as the attribute of
+    `Definition` with the same name.
+    """
 
     symmetric: bool = False
     replaceable: bool = False
@@ -34,7 +36,7 @@ class Definition:
     constant     whether the value depends on parameters only
     symmetric    whether the parts are the upper triangle of a symmetric matrix
     calculated   whether the value is an FMU parameter that is calculated from other parameters
-    inertial     record of the inertia forces or joint reaction that the value is; None for other quantities
+    inertial     data for computing an inertia force or a joint reaction by recursion; None for other quantities
     replaceable  whether the value is an applied force that an input can replace
     by_row       whether part i belongs to constraint equation i
     """

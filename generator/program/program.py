@@ -123,9 +123,9 @@ class SwitchingCondition:
 
 @dataclass(frozen=True)
 class Assertion:
-    """Condition `value < bound`.
+    """Condition `value < bound`, with a message for its violation.
 
-    Its message is completed by the time; for a check of the initial state, by the value.
+    The message ends with the time; in a check of the initial state, it ends with the value instead.
     """
 
     value: Expr
@@ -158,11 +158,11 @@ class Requirement:
 
 @dataclass(frozen=True)
 class TimeEvent:
-    """Time at which a condition on time switches.
+    """Time at which a condition on time switches, or at which a third derivative jumps.
 
     name  name of the switch variable: 0 before the event time and 1 from then on
     time  event time, s, an expression of parameters
-    rate  time derivative of the function that changes sign; None for a jump of a third derivative
+    rate  time derivative of the function whose sign decides the condition; None for a jump of a third derivative
     """
 
     name: str
@@ -209,10 +209,10 @@ class Output:
 
 @dataclass(frozen=True)
 class Projection:
-    """Projection of the states onto the constraints, solved separately from the program's items.
+    """Projection of the states onto the constraints; its equations are separate from the equations of the model.
 
     violation  norm of the constraint violation
-    solve      linear system of the correction
+    solve      linear system whose solution is the correction
     change     correction of each state, in the order of the states
     """
 
@@ -223,9 +223,9 @@ class Projection:
 
 @dataclass(frozen=True)
 class Turn:
-    """Relative rotation of the frames of a closure that locks all rotations; replaces its three cosines.
+    """Relative rotation of the frames of a closure that locks all rotations, in place of three direction cosines.
 
-    rows    indices of the constraint equations with the cosines, about x, y and z of frame a
+    rows    indices of the constraint equations on direction cosines, about x, y and z of frame a
     R       axes of frame b in the axes of frame a, shape (3, 3)
     rates   angular velocity of frame b relative to frame a per unit coordinate rate, axes of frame a, shape (3, n)
     """
@@ -284,7 +284,7 @@ class Program:
     projections   `position` or `velocity` → projection; empty if projection is switched off
     accepted      largest norm of the initial constraint violation for which the initial state may be projected
     info          further facts for headers: coordinates, partition
-    gatherings    sets and arrays of which definitions are elements, for source code with arrays
+    gatherings    index sets, and arrays whose elements are definitions, for source code with arrays
     listed        names of outputs that are elements of arrays with mixed units
     composites    subtree sums from which the mass matrix is formed
     """
@@ -395,7 +395,7 @@ class Program:
     ) -> Expr:
         """Define a scalar or array block by block and return its symbol."""
         name = self.fresh(name)
-        # a derived parameter gets its whole value in its Modelica declaration, so only undivided values qualify
+        # a Modelica declaration of a derived parameter contains its whole value; values by blocks do not qualify
         whole = all(index == () for index, _ in parts)
         constant = whole and not traits.replaceable and all(self.is_constant(expr) for _, expr in parts)
         self.items.append(
@@ -493,8 +493,9 @@ class Program:
         return others <= {entry.name for entries in (self.parameters, self.start_values) for entry in entries}
 
     def _constants(self) -> set[str]:
-        """Return the names of constant definitions; items that are new since the last call are
-        added.
+        """Return the names of all definitions whose values depend on parameters only.
+
+        Each call searches only the items that were added since the previous call.
         """
         new = self.items[self._seen :]
         self._fixed |= {item.name for item in new if isinstance(item, Definition) and item.constant}

@@ -1,4 +1,4 @@
-"""Algebra of symbols, which turns the numbers of a description into parameters of a program."""
+"""Symbolic arithmetic, which turns the numbers of a description into parameters of a program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from .program import GENERAL, ModelParameter, Program, Requirement
 
 
 class Expressions:
-    """Algebra in which numbers are constants and expressions of parameters are expanded."""
+    """Arithmetic that turns numbers of the description into constants, and expands expressions of
+    parameters.
+    """
 
     def value(self, number: AnyNumber) -> Expr:
         """Return a number as a constant, or an expression of parameters in expanded form."""
@@ -38,7 +40,7 @@ class Expressions:
 
 
 class Symbols(Expressions):
-    """Algebra of symbols: every number of the mechanism becomes a parameter of the program.
+    """Symbolic arithmetic: every number of the mechanism becomes a parameter of the program.
 
     A number given by an expression of the description's parameters becomes a definition that is
     calculated from them.
@@ -48,7 +50,9 @@ class Symbols(Expressions):
         self.program, self.origin = program, origin
 
     def of(self, origin: Origin) -> Symbols:
-        """Return the algebra for the numbers of another part of the description."""
+        """Return this arithmetic for another part of the description, which is recorded as the
+        origin of new parameters.
+        """
         return Symbols(self.program, origin)
 
     def parameter(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds) -> Expr:
@@ -119,8 +123,8 @@ class Symbols(Expressions):
         return found
 
     def _tighten(self, name: str, bounds: Bounds) -> None:
-        """Restrict the bounds of a parameter that is used directly as the value of a bounded
-        number.
+        """Restrict the admissible range of a parameter whose value is used, unchanged, as a number
+        with bounds.
         """
         parameters = self.program.parameters
         i = next(i for i, parameter in enumerate(parameters) if parameter.name == name)

@@ -111,8 +111,8 @@ class Tree:
 
     @property
     def ends(self) -> tuple[int, ...]:
-        """Return for each body the number of coordinates that move bodies up to and including this
-        body.
+        """Return for each body the number of coordinates that belong to this body or to bodies with
+        smaller indices.
         """
         own = [k.body for k in self.freedoms]
         return tuple(accumulate(own.count(b) for b in range(len(self.links))))
@@ -193,10 +193,11 @@ class InertiaForces:
 
 @dataclass(frozen=True)
 class Transmitted:
-    """Joint reaction: `rest` plus the inertia wrench of the subtree under the accelerations x.
+    """Joint reaction: the value for zero accelerations, plus the subtree's inertia wrench for accelerations x.
 
     link  index in the tree of the body that the joint carries
-    part  0: moment about that body's origin, shape (3,), N·m; 1: force, shape (3,), N
+    part  0 for the moment about that body's origin, shape (3,), N·m; 1 for the force, shape (3,), N
+    rest  moment or force for zero accelerations
     """
 
     tree: Tree

@@ -93,7 +93,7 @@ class SymbolicKinematics:
         return self.ground if body == GROUND else self.motions[body]
 
     def lever(self, place: SymbolicPlace) -> Expr:
-        """Return the position of a place relative to the origin of its body, shape (3,), m, world
+        """Return the position of a body-fixed point relative to the origin of its body, shape (3,), m, world
         axes.
         """
         return self.motion(place.body).R @ place.position
@@ -147,8 +147,11 @@ class SymbolicKinematics:
         return total
 
     def _parts(self, body: int, lever: Expr) -> tuple[Expr, Expr, Expr]:
-        """Return the three summands of the position of a body-fixed point: root, travel and
-        relative position.
+        """Return three vectors whose sum is the position of a body-fixed point, shape (3,) each, m.
+
+        The first vector is the origin of the first moving body at zero coordinates, the second the displacement of
+        that origin, and the third the position of the point relative to the displaced origin. For a body fixed to
+        the ground, the first vector is the whole position and the others are zero.
         """
         motion = self.motion(body)
         if motion.still:
@@ -256,14 +259,16 @@ def _note_topology(program: Program, mechanism: SymbolicMechanism) -> None:
             "before",
             COORDINATES,
             COORDINATES,
-            "coordinate before each coordinate in its kinematic chain; 0: none",
+            "predecessor of each coordinate in its kinematic chain; 0: none",
             before,
         ),
     ]
 
 
 def _gather_coordinate(program: Program, coordinate: SymbolicCoordinate, e: Expr, motion: BodyMotion) -> None:
-    """Register the axis of a coordinate, and the motion of the frame after it, as array elements."""
+    """Register the axis of a coordinate, and the motion of the frame that the coordinate moves, as
+    array elements.
+    """
     member, add = (COORDINATES, coordinate.symbol), program.gatherings.add
     q, qd = (ir.symbol(coordinate.signal(level).name) for level in ("position", "velocity"))
     add("q", member, q, None, "coordinates; m or rad")
@@ -273,17 +278,17 @@ def _gather_coordinate(program: Program, coordinate: SymbolicCoordinate, e: Expr
         member,
         ir.constant(coordinate.axis),
         "1",
-        "axis of each coordinate, in the frame before the coordinate",
+        "axis of each coordinate, in the frame before the motion of the coordinate",
     )
     add("e", member, e, "1", "axis of each coordinate, world axes")
-    add("R", member, motion.R, "1", "axes of the frame after each coordinate")
-    add("w", member, motion.w, "rad/s", "angular velocity of the frame after each coordinate")
+    add("R", member, motion.R, "1", "axes of the frame that each coordinate moves")
+    add("w", member, motion.w, "rad/s", "angular velocity of the frame that each coordinate moves")
     add(
         "dw",
         member,
         motion.dw,
         "rad/s2",
-        "angular acceleration of the frame after each coordinate, for zero accelerations of the coordinates",
+        "angular acceleration of the frame that each coordinate moves, for zero accelerations of the coordinates",
     )
 
 
@@ -310,7 +315,7 @@ def _gather_body(program: Program, name: str, offset: Expr, motion: BodyMotion) 
 
 
 def of_body(body: SymbolicBody) -> tuple[str, str, str]:
-    """Return the kind, name and element by which the origin of a body's definitions is shown."""
+    """Return the kind, name and element that identify a body as the source of its definitions."""
     if body.link == "base":
         return "base", "", ""
     return "link", body.link, body.element

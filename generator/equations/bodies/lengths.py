@@ -35,10 +35,10 @@ class LengthRates:
 
 @dataclass(frozen=True)
 class End:
-    """End point of a length, fixed to a body.
+    """One of the two end points between which a length is measured; it is fixed to a body.
 
     lever  shape (3,), m: from the body's origin to the point, world axes
-    sign   −1 for the first end of a length, 1 for the second end
+    sign   −1 for the first end point, 1 for the second end point
     """
 
     body: int

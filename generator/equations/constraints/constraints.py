@@ -160,7 +160,7 @@ def _task_jacobian(program: Program, task: Task, points: Points, lower: Lowering
     for name in dict.fromkeys(expressions.running_names(task.given)):
         if "." in name and expressions.level(name) == task.order:
             slope = lower(differentiate.derivative(task.given, name))
-            text = f"derivative of {task.name} with respect to {name}; unit of the constraint per that of {name}"
+            text = f"derivative of the constraint {task.name} with respect to {name}; unit of their ratio"
             slope = program.define(f"slope_{task.name}_{name.replace('.', '_')}", slope, None, text)
             total = total + slope * points.jacobian(name)
     return total

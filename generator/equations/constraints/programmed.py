@@ -93,8 +93,8 @@ def _task(name: str, tree: Expr, order: int, points: Container[str]) -> Task:
 
 
 def _biases(tree: Expr) -> dict[str, Expr]:
-    """Return substitutes for the accelerations in an expression: their values for zero
-    accelerations of the coordinates.
+    """Return replacements for the accelerations that an expression names: the bias accelerations,
+    which are their values for q̈ = 0.
     """
     found: dict[str, Expr] = {}
     for name in expressions.running_names(tree):
@@ -169,6 +169,6 @@ def _trapezoid(begin: Expr, duration: Expr, ramp: Expr) -> Expr:
     ]
     step = ONE
     for end, piece in reversed(pieces):
-        # a leg that begins at t = 0 needs no piece before its begin
+        # a motion that begins at t = 0 needs no polynomial for earlier times
         step = step if ir.is_zero(end) else ir.choose("<", _TIME, end, piece, step)
     return step

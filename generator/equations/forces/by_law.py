@@ -52,5 +52,5 @@ def _lowered(forces: Forces, tree: Expr) -> Expr:
 
 
 def of(mechanism: SymbolicMechanism) -> Iterator[LawForce]:
-    """Return one force element for each law element of the mechanism."""
+    """Return one force element for each entry of the description whose forces are defined by a law."""
     return (LawForce(element) for element in mechanism.elements)

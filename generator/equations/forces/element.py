@@ -23,10 +23,10 @@ class Forces:
     """Collector of the efforts and wrenches of all force elements, with the quantities that define them.
 
     efforts   coordinate → effort, N or N·m
-    wrenches  wrenches on bodies; unlike efforts on coordinates, joints transmit them
+    wrenches  wrenches on bodies, which contribute to joint reactions, unlike efforts on coordinates
     outputs   outputs that force elements publish
     stored    functions that return the potential energy of springs, J
-    followed  outputs of filters, by name
+    followed  name of each input filter → output of this filter
     """
 
     def __init__(
@@ -91,8 +91,8 @@ class ForceElement(Protocol):
     """
 
     def act(self, forces: Forces) -> None:
-        """Define the efforts and wrenches of the element under its own origin, and add them to the
-        collector.
+        """Define the efforts and wrenches of the element, with the element as their source, and add
+        them to the collector.
         """
         ...
 

@@ -66,8 +66,8 @@ class SupportForces:
             )
             N, F = N + moment, F + force
             _gather(program, i, lever=lever, v=rate, d=deflection, F=force, N=moment)
-        N = program.define("N_supports", N, "N.m", "moment of all supports about the origin of the base")
-        forces.wrench(0, N, program.define("F_supports", F, "N", "force of all supports"))
+        N = program.define("N_supports", N, "N.m", "total moment of all supports about the origin of the base")
+        forces.wrench(0, N, program.define("F_supports", F, "N", "total force of all supports"))
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class LinearizedSupports:
             force = _one_sided(forces, support, deflection, _spring_force(support, deflection, speed))
             force = program.define(f"F_support{i}", force, "N", f"force of support {i}")
             total = total + U.T @ force
-        text = "generalised forces of all supports; N or N.m"
+        text = "total generalised forces of all supports; N or N.m"
         effort = program.define("Q_supports", total, None, text)
         for i, k in enumerate(coordinates):
             forces.effort(k, effort[i])

@@ -67,7 +67,7 @@ def _own(link: TreeBody) -> _Pair:
 
 
 def _per_acceleration(program: Program, tree: Tree, x: Expr, name: str) -> list[_Pair]:
-    """Return the inertia wrench of each body due to accelerations x of the coordinates."""
+    """Return the inertia wrench of each body due to the accelerations x of the coordinates."""
     found: list[_Pair] = []
     for link, (alpha, a) in zip(tree.links, _accelerations(program, tree, x, name), strict=True):
         moment = link.inertia @ alpha + ir.cross(link.moment, a)
@@ -76,8 +76,8 @@ def _per_acceleration(program: Program, tree: Tree, x: Expr, name: str) -> list[
 
 
 def _accelerations(program: Program, tree: Tree, x: Expr, name: str) -> list[_Pair]:
-    """Return the angular acceleration of each body and the acceleration of its origin due to x,
-    rad/s² and m/s².
+    """Return two accelerations of each body due to the accelerations x of the coordinates: angular,
+    rad/s², and of the origin, m/s².
     """
     found: list[_Pair] = []
     for b, link in enumerate(tree.links):

@@ -142,8 +142,19 @@ class JointLoads:
         return N, F
 
     def transmitted(self, body: int, part: int, qdd: Expr, rest: Expr) -> Transmitted | None:
-        """Return the record of a joint reaction for the moment (part 0) or the force (part 1), with
-        the summand `rest`; None if the subtree of the body has no mass.
+        """Return the data from which a joint reaction can be recomputed by recursion over the bodies.
+
+        Parameters
+        ----------
+        part : int
+            0 for the moment, 1 for the force.
+        rest : Expr
+            Reaction for zero accelerations of the coordinates, N·m or N, shape (3,).
+
+        Returns
+        -------
+        Transmitted or None
+            None if the subtree of the body has no mass.
         """
         tree, name = self.dynamics.tree, self.kinematics.mechanism.bodies[body].name
         links = [i for i, link in enumerate(tree.links) if link.name == name]

@@ -109,8 +109,8 @@ def _reduced_matrix(Mi: Expr, D: Expr, E: Expr) -> Iterator[tuple[Index, Expr]]:
 
 
 def _reduced_forces(program: Program, item: ConstrainedSolve, D: Expr, w: Expr, Mdi: Expr, Mdd: Expr) -> Expr:
-    """Return the forces on the independent accelerations, less the forces that the dependent
-    accelerations w need.
+    """Return the forces of the independent coordinates, less the forces that the dependent
+    accelerations w require.
     """
     F, free, rest = item.right, item.independent, tuple(slice(0, size) for size in item.shape[1:])
     Fd = submatrix(program, "Fd", F, _rows(F, item.dependent), "forces on the dependent coordinates")
@@ -190,7 +190,7 @@ def _reduced_rows(program: Program, item: ConstrainedSolve, D: Expr) -> tuple[li
     """
     M, F = item.matrix, item.right
     rest = tuple(slice(0, size) for size in F.shape[1:])
-    # row by row, because compilers expand a product of blocks element by element and repeat the whole product
+    # The product is written row by row, because compilers would otherwise repeat it in each of its elements.
     every = range(M.shape[1])
     Md = submatrix(
         program, "Md", M, (item.dependent, every), "rows of the mass matrix for the dependent coordinates"
@@ -222,9 +222,8 @@ def _assert_regular(program: Program, item: ConstrainedSolve, D: Expr) -> None:
     for i in range(D.shape[1]):
         steepness = steepness + D[:, i] @ D[:, i]
     steepness = ir.function("sumOfSquares", steepness, D)
-    value = program.define(
-        "steepness", steepness, None, "sum of squares of the dependent velocities per independent velocity"
-    )
+    text = "sum of squared ratios of dependent to independent velocities; units differ by ratio"
+    value = program.define("steepness", steepness, None, text)
     names = dependent_names(item.coordinates, item.dependent)
     text = f"the constraints cannot be solved for {names}: choose other dependent coordinates; time in s:"
     program.assertions.append(Assertion(value, _STEEPEST**2, text))

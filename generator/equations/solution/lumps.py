@@ -20,8 +20,8 @@ from ..bodies.dynamics import steiner, turned
 
 @dataclass(frozen=True)
 class _Place:
-    """Axes and origin of a merged body in the frame of the moving body that contains it; `arm` is
-    the origin in world axes.
+    """Axes R and origin r of a fixed body in the frame of the moving body that carries it; `arm` is
+    the same origin in world axes.
     """
 
     body: int
@@ -34,7 +34,9 @@ _ORIGIN = (ir.constant(np.eye(3)), ir.zeros(3), ir.zeros(3))
 
 
 class RigidComposites:
-    """Trees of moving bodies with all fixed bodies merged into them, defined in the program."""
+    """Tree of moving bodies, each merged with the fixed bodies that it carries; the merged inertias
+    are defined in the program.
+    """
 
     def __init__(self, program: Program, links: Sequence[TreeBody]) -> None:
         self._program = program
@@ -53,7 +55,9 @@ class RigidComposites:
         )
 
     def __call__(self, tree: Tree) -> Tree:
-        """Return the tree of moving bodies for the coordinates of the given tree."""
+        """Return the tree in which every fixed body is merged into the moving body that carries it;
+        the coordinates are those of `tree`.
+        """
         return Tree(self._links, tuple(replace(k, body=self._places[k.body].body) for k in tree.freedoms))
 
     def _fixed(self, link: TreeBody, carrier: _Place) -> _Place:

@@ -40,8 +40,9 @@ def contact_multipliers(
 
 
 def _scattered(program: Program, constraints: ConstraintEquations, rows: Sequence[int], Lambda: Expr) -> Expr:
-    """Return the multipliers up to the last contact's constraint; those of constraints not in
-    `rows` are zero.
+    """Return one multiplier per constraint, zero for constraints that are not in `rows`.
+
+    The vector ends at the last constraint that belongs to a contact, because only contacts need multipliers.
     """
     reach = 1 + max(reaction.row for reaction in constraints.reactions)
     if list(rows[:reach]) == list(range(reach)):
@@ -57,10 +58,11 @@ def _scattered(program: Program, constraints: ConstraintEquations, rows: Sequenc
 def _shared(
     program: Program, C: Expr, rows: Sequence[int], sharing: Sequence[int], Lambda: Expr
 ) -> tuple[list[int], Expr]:
-    """Return the indices of all sharing constraints and their multipliers of least norm.
+    """Return the indices of all constraints that share the reactions, and their multipliers of least norm.
 
-    The multipliers exert the same generalised forces as Λ of the independent constraints `rows`. With
-    C_sharing = T C_rows they are T y, where (TᵀT) y = Λ.
+    The multipliers exert the same generalised forces as the multipliers Λ of the independent constraints `rows`.
+    The Jacobian of the sharing constraints is T C, where C is the Jacobian of the independent constraints. The
+    multipliers of least norm are then T y with (TᵀT) y = Λ.
     """
     others = [i for i in sharing if i not in rows]
     if not (others and rows):
@@ -94,10 +96,11 @@ def drive_efforts(
     X: Expr,
     F: Expr,
 ) -> tuple[Expr | None, Expr]:
-    """Return the multipliers of contacts and the efforts τ of the chosen drives, for all columns of X.
+    """Return the multipliers Λ of contacts and the efforts τ of the drives that realise programmed constraints.
 
-    The drives realise the programmed constraints. The equations are Cᵀ Λ + B τ = M X − F, with the independent
-    constraints `rows` among those that no drive realises.
+    Both follow from Cᵀ Λ + B τ = M X − F, where C is the Jacobian of the constraints `rows`, which are independent
+    and realised by no drive, and B selects the coordinates with drives. The results have as many columns as the
+    accelerations X and the forces F.
     """
     assert mechanism.actuated is not None
     program.section("drives")

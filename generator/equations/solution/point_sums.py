@@ -24,9 +24,9 @@ _SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # indices of the inerti
 
 
 def with_point_sums(program: Program) -> Program:
-    """Return the program with subtree sums about one point in place of sums about each body's origin.
+    """Return the program with sums over subtrees about one common point in place of sums about each body's origin.
 
-    The program must contain only definitions and linear solves. Definitions that become unused are kept.
+    The program must contain only definitions and linear solves. Definitions that become unused remain in it.
     """
     composites = program.composites
     if composites is None:
@@ -53,8 +53,8 @@ def with_point_sums(program: Program) -> Program:
 
 
 def _replaced(composites: Composites, sums: _Sums) -> Iterator[tuple[str, Expr]]:
-    """Yield each sum about a body's origin by name, with the equivalent expression of sums about
-    the common point.
+    """Yield the name of each subtree sum about a body's origin, and an equal expression in sums
+    about the common point.
     """
     for b in range(len(composites.tree.links)):
         old = (composites.moments[b], composites.bias_moments[b], composites.bias_forces[b])
@@ -228,11 +228,13 @@ class _Sums:
         else:
             angular, linear = e, freedom.u + ir.cross(self._places[freedom.body], e)
         parts: list[tuple[Index, Expr]] = [((_ANGULAR,), angular), ((_LINEAR,), linear)]
-        return self._coordinate("S", k, parts, "twist per unit rate of each coordinate; 1 and m, or 1/m and 1")
+        text = "twist per unit rate of each coordinate; rotation: 1 and m; translation: 1/m and 1"
+        return self._coordinate("S", k, parts, text)
 
     def _wrench(self, k: int) -> Expr:
         S, b = self._twists[k], self._tree.freedoms[k].body
-        text = "inertia wrench of a subtree per acceleration of each coordinate; kg.m2 and kg.m, or kg.m and kg"
+        text = "inertia wrench of a subtree per acceleration of each coordinate"
+        text += "; rotation: kg.m2 and kg.m; translation: kg.m and kg"
         return self._coordinate("P", k, self._inertia_times(b, S), text)
 
     def _inertia_times(self, b: int, V: Expr) -> list[tuple[Index, Expr]]:
@@ -279,8 +281,9 @@ class _Sums:
         return P[_ANGULAR] + ir.cross(arm, P[_LINEAR]), P[_LINEAR]
 
     def _arm(self, b: int, carried: int) -> Expr:
-        """Return the vector from the origin of a fixed body to the reference point of a
-        descendant's tree.
+        """Return the vector from the origin of a body fixed to the ground to the reference point of a descendant.
+
+        The reference point is the origin of the first moving body between the fixed body and the descendant.
         """
         total = ir.zeros(3)
         for c in self._carriers(carried):
@@ -318,7 +321,7 @@ class _Sums:
         behind = [k for k, freedom in enumerate(freedoms) if b in self._carriers(freedom.body)]
         parts: list[tuple[Index, Expr]] = [((_ANGULAR,), ir.zeros(3)), ((_LINEAR,), ir.zeros(3))]
         if above:
-            text = f"parent of {name}: time derivative of the twist due to the accelerations of the coordinates"
+            text = f"time derivative of the twist of the parent of {name} due to qdd"
             A = self._program.define(
                 f"A_{name}", _weighted(self._twists, x, above), None, f"{text}; rad/s2 and m/s2"
             )

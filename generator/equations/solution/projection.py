@@ -35,9 +35,8 @@ def derive(
     rows: ConstraintEquations,
     active: ActiveSystem,
 ) -> None:
-    """Add the position and velocity projections to a program that has its states.
-
-    Only independent constraints take part.
+    """Add the projections of positions and velocities onto the independent constraints to a program
+    whose states are defined.
     """
 
     def add(level: str, residual: Expr, part: Callable[[Row], Expr], suffix: str) -> None:

@@ -14,8 +14,10 @@ class Solution:
     qdd          accelerations of the coordinates, shape (n,), m/s² or rad/s²
     forces       applied minus inertia forces, shape (n,), N or N·m
     friction     friction efforts against the motion of each coordinate, shape (n,), N or N·m, or None
-    multipliers  multipliers by constraint index, up to the last contact; None without contacts
-    drives       efforts of the chosen drives, N or N·m; None if every joint has a drive
+    multipliers  one multiplier per constraint up to the last constraint that belongs to a contact;
+                 None without contacts
+    drives       efforts of the drives that realise programmed constraints, N or N·m;
+                 None if every joint has a drive
     """
 
     qdd: Expr

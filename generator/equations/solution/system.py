@@ -1,8 +1,8 @@
 """Constrained equations of motion in a form that does not depend on the method of solution.
 
-M q̈ − Cᵀ λ = f + unit efforts on some coordinates, C q̈ = right-hand side, with the independent rows of the
-constraint Jacobian C. A coordinate that a constraint keeps at a value has a known acceleration; the
-coordinate and its constraint are removed from the system.
+M q̈ − Cᵀ λ = f + unit efforts on some coordinates, C q̈ = right-hand side, where C is the
+Jacobian of the independent constraints. If a constraint fixes the value of a coordinate, the acceleration
+of the coordinate is known; the coordinate and its constraint are removed from the system.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Partition:
 
     dependent      names of the dependent coordinates, one per independent constraint
     rows           names of the independent constraints
-    without_drive  names of independent constraints among those that no drive realises; empty if every joint
-                   has a drive
+    without_drive  names of those constraints that stay independent if all constraints realised by drives
+                   are omitted; empty if every joint has a drive
     """
 
     dependent: tuple[str, ...] = ()
@@ -40,11 +40,12 @@ class Partition:
 class ActiveSystem:
     """Constraints and coordinates in the linear system of the accelerations.
 
-    rows           indices of the independent constraints, without those that keep a coordinate at a value
+    rows           indices of the independent constraints, without constraints that fix the value of a coordinate
     free           indices of the coordinates in the system
-    held           coordinate kept at a value → index of the constraint that does so
+    held           coordinate with a fixed value → index of the constraint that fixes the value
     dependent      positions of the dependent coordinates in `free`
-    without_drive  indices of the constraints in `Partition.without_drive`
+    without_drive  indices of those constraints that stay independent if all constraints realised by drives
+                   are omitted; empty if every joint has a drive
     """
 
     rows: tuple[int, ...]
@@ -116,7 +117,7 @@ def stabilised(mechanism: SymbolicMechanism, constraints: ConstraintEquations) -
 class EquationsOfMotion:
     """The system M X − Cᵀ Λ = F, C X = W for the accelerations X of the free coordinates.
 
-    held  accelerations of the coordinates that constraints keep at a value, or None
+    held  accelerations of the coordinates whose values are fixed by constraints, or None
     tree  bodies and joint axes from which M is formed
     """
 
@@ -136,9 +137,9 @@ def equations_of_motion(
     active: ActiveSystem,
     F: Expr,
 ) -> EquationsOfMotion:
-    """Define the constrained equations of motion for all columns of the forces F, shape (n,) or (n, c).
+    """Define the constrained equations of motion for each column of the forces F, shape (n,) or (n, c).
 
-    In the right-hand side W of the constraints only the first column is nonzero.
+    The right-hand side of the constraints is zero in all columns except the first.
     """
     wanted = program.define(
         "wanted",
@@ -198,8 +199,9 @@ def solve(
     *,
     multipliers: bool = False,
 ) -> tuple[Expr, Expr | None]:
-    """Return the symbol of the accelerations, with the columns of F, and optionally the symbol of
-    the multipliers of `active.rows`.
+    """Return the symbol of the accelerations and, optionally, the symbol of the multipliers of `active.rows`.
+
+    Both have as many columns as the forces F.
     """
     columns = equations.F.shape[1:]
     name = "X" if columns else "qdd"

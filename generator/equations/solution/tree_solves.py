@@ -21,7 +21,7 @@ System: TypeAlias = LinearSolve | ConstrainedSolve
 def with_tree_solves(program: Program, way: Way) -> Program | None:
     """Return the program with the accelerations solved by recursion over the bodies; None if that is slower.
 
-    Other quantities made of the mass matrix are then also computed by recursion.
+    Other quantities that are computed from the mass matrix are then also computed by recursion.
     """
     system = _of_accelerations(program)
     if system is None or not _is_better(system, way):
@@ -75,8 +75,9 @@ def _with_multipliers(program: Program, system: System) -> System:
 
 
 def _is_solved_for(inertial: InertiaForces, system: ConstrainedSolve) -> bool:
-    """Whether the accelerations of the inertia forces are the unknowns of the system: all
-    coordinates are free and there are no friction efforts.
+    """Whether the accelerations in the inertia forces are the unknowns of the linear system.
+
+    This is the case if no coordinate has a fixed value and there are no friction efforts.
     """
     x = inertial.x
     return x is not None and x.op == "symbol" and x.data == system.name and len(system.shape) == 1
@@ -98,8 +99,8 @@ def _operations(system: System) -> tuple[int, int]:
 
 
 def words(program: Program, way: Way) -> str:
-    """Return a phrase that reports the chosen method and its number of operations; empty if the
-    program has no such system.
+    """Return a phrase that names the method for solving the equations of motion and its number of
+    operations; empty if they need no linear system.
     """
     system = _of_accelerations(program)
     if system is None:

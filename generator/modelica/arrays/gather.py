@@ -80,7 +80,7 @@ class Arrangement:
     program     program in which all expressions outside its definitions refer to array elements
     variables   declarations of all variables and derived parameters
     statements  equations
-    spaces      name of an array → name of the set that each axis counts, or "" for an axis without a set
+    spaces      name of an array → for each axis, the name of the set that its index runs over, or "" without a set
     values      name of an array → its elements as expressions of the original program
     """
 
@@ -106,7 +106,9 @@ def title(origin: Origin) -> str:
 
 
 class _Gathering:
-    """Builder of an arrangement, which turns the definitions of a program into elements of arrays."""
+    """Builder of the variables and equations of a Modelica source; it gathers definitions of a
+    program into arrays.
+    """
 
     def __init__(self, program: Program, guesses: Mapping[str, Array]) -> None:
         self._guesses = guesses
@@ -148,8 +150,9 @@ class _Gathering:
     # ---- arrays ----
 
     def _reserve(self, array: GatheredArray) -> None:
-        """Reserve the name of an array and the positions of its elements if all members of its set
-        have the quantity.
+        """Reserve the name of an array and the positions of its elements.
+
+        Nothing is reserved unless every member of the index set of the array has the quantity.
         """
         labels = self._program.gatherings.sets[array.over]
         elements = [array.elements.get(label) for label in labels]
@@ -180,7 +183,7 @@ class _Gathering:
             self._inlined[value.data] = self._definitions[value.data].parts[0][1]
 
     def _in_parameters(self, own: Container[str] = ()) -> Replacement:
-        """Return the substitution of constant definitions in values of parameters, by array elements or by values.
+        """Return the replacement of constant definitions in values of parameters, by array elements or values.
 
         Names in `own` belong to the array that is being defined and get no array element.
         """
@@ -245,8 +248,10 @@ class _Gathering:
             self._add_element(symbol, position, value, origin, heading)
 
     def _origin(self, array: GatheredArray, origins: set[Origin]) -> Origin:
-        """Return the origin of an array: the step of the derivation that defines all elements, or
-        the kind of its set.
+        """Return the origin of an array, which is shown as the heading of its declaration.
+
+        If all elements come from one step of the derivation, this step is the origin. Otherwise the origin names
+        the index set of the array, for example `motion` for an array over the bodies.
         """
         steps = [origin for origin in origins if origin.kind not in ("link", "base")]
         if len(origins) == 1 and (steps or array.over not in _TITLES):
@@ -300,16 +305,16 @@ class _Gathering:
         return (array.over, *("" for _ in elements[0].shape))
 
     def _counted(self, shape: Shape) -> tuple[str, ...]:
-        """Return for each axis of a variable the name of the set that the axis counts:
+        """Return for each axis of a variable the name of the set that its index runs over.
 
-        `coordinates` for length n, else empty.
+        The name is `coordinates` for an axis of length n, and empty for all other axes.
         """
         n = len(self._program.gatherings.sets.get("coordinates", ()))
         return tuple("coordinates" if size == n else "" for size in shape)
 
     def _add_referenced(self, waiting: dict[str, tuple[GatheredArray, str, list[Expr]]], renamed: Program) -> None:
-        """Add the arrays that equations, derived parameters or expressions outside the items refer
-        to.
+        """Add those waiting arrays that are used by equations, derived parameters, or expressions
+        outside the program's items.
         """
         outside = {name for expr in _external_expressions(renamed) for name in expr.symbols}
         while True:
@@ -436,7 +441,9 @@ def _equations(item: Item) -> Iterator[tuple[Expr, Expr]]:
 
 
 def with_units(text: str, unit: str | None) -> str:
-    """Return a description that explains a missing unit: its elements have different units."""
+    """Return the description of a quantity; without a common unit, add that the units of its
+    elements differ.
+    """
     return text if unit is not None or ";" in text else f"{text}; units differ by element"
 
 

@@ -22,11 +22,12 @@ from .tables import Tables, declared, tables_for
 
 @dataclass(frozen=True)
 class Hole:
-    """Placeholder in an equation at which equations of the same form may differ.
+    """Placeholder for a part in which equations of the same form may differ.
 
-    kind   position, begin or end of a block, first or last of a loop, symbol, or constant
-    value  number counted from 1, name, or array of numbers
-    space  name of the set that a position counts, or ""
+    kind   position of an array element, begin or end of a block, first or last index of a loop,
+           symbol, or constant
+    value  index counted from 1, name of the symbol, or array of numbers
+    space  name of the set that an index runs over, or ""
     shape  shape of a symbol or constant
     """
 
@@ -122,8 +123,8 @@ class Walk:
 
 
 def _is_settled(key: str | slice, size: int) -> bool:
-    """Whether a subscript is equal in all equations of a form: it selects a whole axis, or an inner
-    loop has replaced it.
+    """Whether a subscript of an array needs no placeholder, because it selects a whole axis or is
+    already the iterator of an inner loop.
     """
     if isinstance(key, str) or isinstance(key.start, str) or isinstance(key.stop, str):
         return True
@@ -135,8 +136,9 @@ def _counted_from_0(position: object) -> object:
 
 
 def with_loops(arrangement: Arrangement) -> tuple[Arrangement, list[Equation]]:
-    """Return the arrangement with the constant tables that loops need, and its equations with
-    loops.
+    """Return the variables and equations of a Modelica source, with equations of the same form written as loops.
+
+    The variables include the constant tables that the loops need.
     """
     program = arrangement.program
     tables = tables_for(arrangement)
@@ -176,8 +178,8 @@ class _Roller:
         self._tables, self._iterators = tables, iterators
 
     def roll(self, equations: list[Equation]) -> list[Equation]:
-        """Return loops, each at the place of its first equation, and the equations that belong to
-        no loop.
+        """Return loops and the equations that belong to no loop; each loop is placed where its
+        first equation was.
         """
         forms: dict[Hashable, list[tuple[int, Equation, list[Hole]]]] = {}
         for place, equation in enumerate(equations):
@@ -214,8 +216,8 @@ class _Roller:
         return _key(Walk(fill, self._tables)(equation)), holes
 
     def _loops(self, alike: list[tuple[int, Equation, list[Hole]]]) -> list[tuple[int, Equation]]:
-        """Return loops over runs of equations of the same form, with the places of their first
-        equations.
+        """Return loops that replace series of equations of the same form, each with the position of
+        its first equation.
         """
         leading = self._leading(alike)
         if leading is None:

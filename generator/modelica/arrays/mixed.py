@@ -21,10 +21,10 @@ _Unit = tuple[int, ...]
 
 
 def with_lists(arrangement: Arrangement, equations: Iterable[Equation]) -> tuple[Arrangement, list[Equation]]:
-    """Return the arrangement and its equations, with lists in the equations of arrays that mix units.
+    """Return the variables and equations of a Modelica source, with equations of mixed units written as lists.
 
-    Outputs that are elements of such arrays get an equation in place of a value in their
-    declaration.
+    An equation between elements of arrays whose elements differ in unit becomes `{x} = {y}`. An output that is
+    such an element is defined by an equation, not by a value in its declaration.
     """
     program, units = arrangement.program, _units(arrangement)
     named = [_named(equation, arrangement) for equation in equations]

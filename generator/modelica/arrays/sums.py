@@ -10,7 +10,7 @@ from dataclasses import replace
 from ....language import ir
 from ....language.ir import Expr
 
-_FEWEST = 3  # smallest number of terms for which the short form is used
+_FEWEST = 3  # smallest number of terms of a sum that is written as a product of blocks
 
 
 def folded(expr: Expr) -> Expr:
@@ -49,8 +49,8 @@ def _terms(expr: Expr) -> list[Expr]:
 
 
 def _elements(term: Expr) -> list[tuple[str, int]] | None:
-    """Return the names and first indices of the arrays in a product of array elements; None for any
-    other term.
+    """Return the name and the first index of each factor in a product of array elements; None for
+    any other term.
     """
     factors = term.args if term.op == "*" else (term,)
     found = []

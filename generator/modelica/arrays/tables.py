@@ -19,8 +19,8 @@ _NUMBERING, _ALIKE = "numbering", "tables of parameters"  # headings of the decl
 
 @dataclass(frozen=True)
 class Topology:
-    """Constant table of positions in the set `of`, counted from 1, for each member of the set
-    `over`.
+    """Constant table that gives for each member of the set `over` the position, counted from 1, of
+    its counterpart in the set `of`.
     """
 
     name: str
@@ -30,23 +30,23 @@ class Topology:
     positions: tuple[int, ...]
 
     def entry(self, position: int) -> int | None:
-        """Return the entry of a member, or None if the set has no such member."""
+        """Return the entry for the member at a position, counted from 1; None if there is no such member."""
         return self.positions[position - 1] if 0 < position <= len(self.positions) else None
 
 
 @dataclass
 class Tables:
-    """Constant tables by which equations in loops address array elements and values.
+    """Constant tables from which equations in loops take array positions and values.
 
-    spaces      name of an array → name of the set that each axis counts
-    known       tables of the topology
-    constants   name of a constant array → its set and its elements
+    spaces      name of an array → for each axis, the name of the set that its index runs over
+    known       all available tables of array positions
+    constants   name of a constant array → its index set and its elements
     parameters  name → unit and shape of parameters that can be elements of a table
     mixed       names of the arrays of coordinates and rates, whose elements differ in unit
     fresh       function that returns a unique name
-    used        names of the tables of the topology that loops use
-    asked       names of the constant arrays that loops use
-    made        names of parameters → name and shape of the table made of them
+    used        names of those tables of array positions that loops use
+    asked       names of those constant arrays that loops use
+    made        names of several parameters → name and element shape of the table that consists of these parameters
     """
 
     spaces: Mapping[str, tuple[str, ...]]
@@ -68,8 +68,10 @@ class Tables:
     def position(
         self, iterator: str, over: str, values: Sequence[int], wanted: Sequence[int], of: str
     ) -> str | None:
-        """Return an expression of an iterator that runs over `values` and yields the positions
-        `wanted` in the set `of`; None if none is found.
+        """Return a subscript in terms of a loop iterator; None if no such expression is found.
+
+        While the iterator runs over `values`, members of the set `over`, the subscript takes the positions
+        `wanted` in the set `of`.
         """
         for text, function in self._candidates(iterator, over, of):
             if self._fits(function, values, wanted):
@@ -110,8 +112,9 @@ class Tables:
     # ---- values ----
 
     def constant(self, i: str, over: str, values: Sequence[int], wanted: Sequence[np.ndarray]) -> Expr | None:
-        """Return the element of a constant array that has the given numbers at the given positions;
-        None if no array has.
+        """Return the element i of the constant array that has the numbers `wanted` at the positions `values`.
+
+        The index i is the iterator of a loop. The result is None if there is no such array.
         """
         for name, (space, elements) in self.constants.items():
             if space == over and elements[0].shape == wanted[0].shape:
@@ -122,8 +125,9 @@ class Tables:
         return None
 
     def parameter(self, i: str, values: Sequence[int], names: Sequence[str], shape: ir.Shape) -> Expr | None:
-        """Return the element of a table made of the named parameters; None if they cannot form a
-        table.
+        """Return the element i of a table that consists of the named parameters.
+
+        The index i is the iterator of a loop. The result is None if these parameters cannot form a table.
         """
         units = {self.parameters[name][0] for name in names}
         if len(units) > 1:
@@ -170,7 +174,7 @@ def _common(names: Sequence[str]) -> str:
 
 
 def tables_for(arrangement: Arrangement) -> Tables:
-    """Return the tables that loops over an arrangement's equations can use."""
+    """Return all constant tables that loops over the equations of a Modelica source can use."""
     program = arrangement.program
     gatherings = program.gatherings
     known = [
