@@ -21,9 +21,9 @@ from ...reference.solve.model import ReferenceModel
 from ...reference.solve.solver import InitialValueProblem
 
 _DIFFERENCE = 1e-6  # difference step of states, rad or m, and rad/s or m/s
-_ROUNDING = 1e-6  # real or imaginary part that counts as a difference error, relative to |λ|
+_ROUNDING = 1e-6  # real or imaginary part that counts as an error of finite differences, relative to |λ|
 _RIGID = 1e-6  # |λ| relative to the largest |λ| below which a mode is a rigid-body mode
-_UNCERTAIN = 1e-9  # error of the differences, relative to the largest entry of A
+_UNCERTAIN = 1e-9  # error of the finite differences, relative to the largest entry of A
 _VIOLATING = 0.3  # share of constraint-violating motion in a mode above which the mode violates the constraints
 _RK4_RADIUS = 2.6156  # radius of the largest half disc, Re z ≤ 0, in the stability region of RK4
 
