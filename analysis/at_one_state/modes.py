@@ -87,7 +87,7 @@ def modes(problem: InitialValueProblem) -> tuple[LinearisedMode, ...]:
     Raises
     ------
     SolveError
-        If C_d is singular.
+        If the Jacobian C_d of the dependent coordinates is singular.
     """
     model, state = problem.model, problem.initial_state
     motion = FormulatedModel(model, problem.form)
@@ -117,7 +117,7 @@ def _rigid(A: Array, values: NDArray[np.complex128], alike: Array) -> NDArray[np
     alike : ndarray, shape (size,)
         Products |yᴴx| of unit left and right eigenvectors, the reciprocal condition numbers of the
         eigenvalues. The double zero eigenvalue of a free motion has a large condition number, which
-        amplifies difference errors in A.
+        amplifies the errors of finite differences in A.
     """
     sizes = np.abs(values)
     error = _UNCERTAIN * max(1.0, float(np.abs(A).max(initial=0.0)))

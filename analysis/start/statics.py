@@ -197,8 +197,8 @@ class _Balance:
         Returns
         -------
         Q, C, Phi : ndarray, shapes (f,), (m, f) and (m,)
-            Generalised forces on the free coordinates, N or N·m; Jacobian; residuals. At zero velocity,
-            h vanishes.
+            Generalised forces on the free coordinates, N or N·m; Jacobian; residuals. Velocities and
+            velocity terms are zero.
         """
         state = self._model.state(0.0, q, self._rest)
         loops = self._model.constraints.loops

@@ -17,7 +17,7 @@ from ..expressions.state import State
 from .ranks import units_of
 
 _IDLE = 1e-10  # relative singular value below which a combination of multipliers has no effect on the bodies
-_EMPTY = 1e-12  # length of a Jacobian row below which its wrench acts on the ground alone
+_EMPTY = 1e-12  # A shorter Jacobian row is omitted, as its wrench acts on the ground alone.
 # A reaction is not unique if multipliers of length 1 without effect on the bodies change it by more than this.
 _SURELY = 1e-4
 

@@ -21,7 +21,8 @@ from .rows import Rows, Sizes, of_each
 
 Steps: TypeAlias = tuple[Number, Number, Number]
 _DIFFERENCES = np.array([np.cross(np.eye(3), e) for e in np.eye(3)])  # Negative permutation symbol, −ε_imn.
-# Smallest value of 1 + tr Q; below it the orientation error is within 1e-6 rad of 180°.
+# Smallest admissible value of 1 + tr Q, with the rotation matrix Q from prescribed to actual axes.
+# At a smaller value the orientation error is within 1e-6 rad of 180°.
 _OPPOSITE = 1e-12
 
 
