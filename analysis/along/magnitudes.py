@@ -61,7 +61,7 @@ def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude
 
 
 def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, Array, Array]) -> Array:
-    """Return the scale of each coordinate's acceleration at one state, shape (n,).
+    """Return the reference magnitude of each coordinate's acceleration at one state, shape (n,).
 
     The scale is the sum of the absolute values of all force terms divided by the coordinate's own
     inertia, and at least gravity divided by the mechanism's extent.
@@ -84,7 +84,7 @@ def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, 
 
 @dataclass(frozen=True)
 class _Shaken:
-    """Lower bounds of the scales, caused by a relative displacement of 10⁻⁶ of all coordinates.
+    """Lower bounds of reference magnitudes, caused by a relative displacement of 10⁻⁶ of all coordinates.
 
     Parameters
     ----------
@@ -151,12 +151,12 @@ class _Samples:
         self.linear = float(np.max(self.acceleration * lengths))  # acceleration scale of a point, m/s²
 
     def bodies(self) -> Iterator[Magnitude]:
-        """Yield the scales of the whole mechanism, which apply to coordinates at rest."""
+        """Yield reference magnitudes of the whole mechanism, which apply to coordinates at rest."""
         yield Magnitude("", "m", "", self.travel)
         yield Magnitude("", "m/s", "", self.speed)
 
     def coordinates(self) -> Iterator[Magnitude]:
-        """Yield the scales of coordinates, their rates, accelerations, efforts and bristle
+        """Yield reference magnitudes for coordinates, their rates, accelerations, efforts and bristle
         deflections.
         """
         for k, coordinate in enumerate(self._mechanism.coordinates):
@@ -174,7 +174,7 @@ class _Samples:
                 yield Magnitude(name["bristle"], unit, owner, self._largest(name["bristle"]))
 
     def points(self) -> Iterator[Magnitude]:
-        """Yield the scales of positions, velocities and accelerations of the named points."""
+        """Yield reference magnitudes for positions, velocities and accelerations of the named points."""
         for name in self._mechanism.points:
             for axis in "xyz":
                 place, velocity = (of_point(name, quantity, axis).name for quantity in ("position", "velocity"))
@@ -187,7 +187,7 @@ class _Samples:
                     yield Magnitude(acceleration, "m/s2", owner, self.linear, self.least.jolt)
 
     def frames(self) -> Iterator[Magnitude]:
-        """Yield the scales of origins, quaternions and angular velocities of links."""
+        """Yield reference magnitudes for origins, quaternions and angular velocities of links."""
         for link in self._mechanism.chain.posed:
             for measure in requested.origins(link):
                 moved = self._moved(measure.signal.name, self.linear, self.extent)
@@ -199,7 +199,7 @@ class _Samples:
                 yield Magnitude(measure.signal.name, measure.unit, link, speed, self.least.pace / self.extent)
 
     def energies(self) -> Iterator[Magnitude]:
-        """Yield the energy scale: the maximum of weight times extent, kinetic energy and change of
+        """Yield the reference energy: the maximum of weight times extent, kinetic energy and change of
         potential energy.
         """
         if self._mechanism.chain.outputs.energy:
@@ -211,8 +211,9 @@ class _Samples:
             yield from (Magnitude(name, "J", "energy", size, least) for name in names)
 
     def expressions(self, known: Iterable[Magnitude]) -> Iterator[Magnitude]:
-        """Yield the scales of output expressions, and of measured quantities of elements that are
-        neither lengths nor forces.
+        """Yield reference magnitudes for output expressions and for measured quantities of force elements.
+
+        Measured lengths and forces are omitted.
         """
         sizes = {entry.signal: max(entry.size, entry.least) for entry in known}
         for element in self._mechanism.elements:
@@ -226,8 +227,9 @@ class _Samples:
             yield Magnitude(name, unit or f"unit of {name}", name, self._change(name, reading, sizes))
 
     def _change(self, signal: str, reading: CompiledExpression, sizes: Mapping[str, float]) -> float:
-        """Return the scale of an expression: its range over the run, or a larger change estimated
-        from the scales of its variables.
+        """Return the reference magnitude of an expression, in the unit of the expression.
+
+        This is the range over the run, or a larger change estimated from the expression's variables.
         """
         at = [reading.sizes(state) for state in self._states]
         slopes = np.max([gradient for _, gradient in at], axis=0)
@@ -236,14 +238,15 @@ class _Samples:
         return max(value, float(slopes @ moved), _CANCELLED * max(terms for terms, _ in at))
 
     def _size_of(self, name: str, sizes: Mapping[str, float]) -> float:
-        """Return the scale of a variable in an expression; variables that are no signals have a
-        default scale.
+        """Return the reference magnitude of a variable in an expression.
+
+        Variables that are no signals have a default magnitude.
         """
         by_level = (_LEFT, _LEFT * self.linear * self.time, self.linear)
         return sizes.get(name.replace(".", "_"), by_level[level(name)])
 
     def force_elements(self) -> Iterator[Magnitude]:
-        """Yield the scales of lengths, gaps, their rates, forces and moments of force elements."""
+        """Yield reference magnitudes for lengths, gaps, rates, forces and moments of force elements."""
         weight = max(self._weights().values(), default=0.0)
         sizes = {
             "m": lambda name: self._moved(name, self.linear, self.extent),
@@ -259,13 +262,13 @@ class _Samples:
                     yield Magnitude(name, unit, part.name, sizes[unit](name), least[unit])
 
     def knife_edges(self) -> Iterator[Magnitude]:
-        """Yield the scales of the normal forces of knife edges."""
+        """Yield reference magnitudes for the normal forces of knife edges."""
         for edge in self._mechanism.nonholonomic:
             name = f"{edge.name}_force"
             yield Magnitude(name, "N", edge.name, self._largest(name), self.least.force)
 
     def loads(self) -> Iterator[Magnitude]:
-        """Yield the scales of joint reaction forces and moments."""
+        """Yield reference magnitudes for joint reaction forces and moments."""
         weights = self._weights()
         for link, size in self._sizes().items():
             name = {part: joint_load(link, part).name for part in (*COMPONENTS, "axial", "normal")}
@@ -292,7 +295,7 @@ class _Samples:
         return _terms(self._model.forces(state), found), np.diag(found.M), places
 
     def _shaken(self, changes: Array, lengths: Array) -> _Shaken:
-        """Return the lower bounds of the scales for small displacements of the initial position.
+        """Return lower bounds of the reference magnitudes, from small displacements of the initial position.
 
         Parameters
         ----------

@@ -26,8 +26,9 @@ from ..start.left_out import LeftOut
 _SHRINKING = 15  # number of successive non-increasing steps that count as shrinking
 _SHRUNK = 1e-5  # step size that counts as shrunk, relative to the longest step
 _POINTS = 1000  # minimum number of checks of redundant constraints in a run
-_FALLING = 0.3  # smallest singular value (relative to its maximum) below which its minimum is sought
-# Change of the Jacobian in a step, relative to both smallest singular values, that excludes a singular position.
+_FALLING = 0.3  # smallest singular value (relative to its maximum) below which a minimum is searched for
+# A step contains no singular position if the Jacobian changes by at most this part of a sum of singular values.
+# The sum is that of the smallest singular values of the Jacobian at both ends of the step.
 _TURNED = 0.7
 _FASTEST = 3e8  # rate above which a motion counts as diverged, rad/s or m/s
 _EDGE = 1e-3  # distance from the ends of a step for one-sided differences, relative to the step
@@ -37,7 +38,8 @@ _VERY_CLOSE = 1e-2
 _SHORT = 1e-2  # step size that counts as short near a singularity, relative to the longest step
 _AHEAD = 0.1  # look-ahead time beyond a singular position, relative to the longest step
 _SINGULAR = 1e-4  # smallest singular value (relative to its maximum) below which a position is singular
-_ERRORS_ROOT = 3.0  # factor on √tolerance, below which integration errors hide relative singular values
+# Integration errors hide relative singular values below this factor times the square root of the tolerance.
+_ERRORS_ROOT = 3.0
 _INVOLVED = 0.1  # coefficient in a vanishing combination above which messages name the constraint
 _PART = 1e-4  # displacement over which the change of the Jacobian is measured, rad or relative to the extent
 _LOCATED = 1e-9  # accuracy of the time of a minimum of the smallest singular value, s
@@ -197,10 +199,11 @@ class SingularityMonitor:
         return to_nothing or (at_singular and max(recent) < _SHORT * self._step)
 
     def _is_end(self, segment: Segment, t: float, y: Array) -> bool:
-        """Whether the motion ends here, at the end of a function's domain or at a singular position.
+        """Whether the motion really ends here, at the end of a function's domain or at a singular position.
 
-        If the constraints can be fulfilled a little later, the motion may pass a singular position.
-        Without such a cause, the integrator shortens its steps for reasons of accuracy.
+        A singular position is no end if the constraints can be fulfilled a little later, because
+        the motion may then pass it. If the motion does not end, the integrator has shortened its
+        steps for accuracy only.
         """
         state = self._motion.moment(t, y, segment)[0]
         if not self._left.active or self._smallest(state) > _CLOSE * self._largest:
@@ -224,9 +227,10 @@ class SingularityMonitor:
     def _measure(self, segment: Segment, after: float, y: Array, at: Callable[[], Interpolant]) -> Singular | None:
         """Return a singular position if the smallest singular value has a sufficiently small minimum.
 
-        The minimum is sought between three step ends, and within a step in which the constraint
-        Jacobian changes strongly. By Weyl's inequality, the Jacobian can become singular only if it
-        changes by about the sum of its smallest singular values at both ends.
+        A minimum is suspected if the middle one of three successive step ends has the smallest value, or if
+        the constraint Jacobian changes strongly within the last step. By Weyl's inequality, the Jacobian can
+        become singular within a step only if it changes by at least the sum of its smallest singular values at
+        both ends.
         """
         rows = self._at_end(segment, after, y)
         value = _smallest(rows)

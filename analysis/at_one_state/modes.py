@@ -21,9 +21,9 @@ from ...reference.solve.model import ReferenceModel
 from ...reference.solve.solver import InitialValueProblem
 
 _DIFFERENCE = 1e-6  # difference step of states, rad or m, and rad/s or m/s
-_ROUNDING = 1e-6  # real or imaginary part that counts as a difference error, relative to |λ|
+_ROUNDING = 1e-6  # real or imaginary part that counts as an error of finite differences, relative to |λ|
 _RIGID = 1e-6  # |λ| relative to the largest |λ| below which a mode is a rigid-body mode
-_UNCERTAIN = 1e-9  # error of the differences, relative to the largest entry of A
+_UNCERTAIN = 1e-9  # error of the finite differences, relative to the largest entry of A
 _VIOLATING = 0.3  # share of constraint-violating motion in a mode above which the mode violates the constraints
 _RK4_RADIUS = 2.6156  # radius of the largest half disc, Re z ≤ 0, in the stability region of RK4
 
@@ -87,7 +87,7 @@ def modes(problem: InitialValueProblem) -> tuple[LinearisedMode, ...]:
     Raises
     ------
     SolveError
-        If C_d is singular.
+        If the Jacobian C_d of the dependent coordinates is singular.
     """
     model, state = problem.model, problem.initial_state
     motion = FormulatedModel(model, problem.form)
@@ -117,7 +117,7 @@ def _rigid(A: Array, values: NDArray[np.complex128], alike: Array) -> NDArray[np
     alike : ndarray, shape (size,)
         Products |yᴴx| of unit left and right eigenvectors, the reciprocal condition numbers of the
         eigenvalues. The double zero eigenvalue of a free motion has a large condition number, which
-        amplifies difference errors in A.
+        amplifies the errors of finite differences in A.
     """
     sizes = np.abs(values)
     error = _UNCERTAIN * max(1.0, float(np.abs(A).max(initial=0.0)))

@@ -24,7 +24,8 @@ from ...reference.solve.solver import InitialValueProblem
 from ..start.absolute import Pair, pairs
 from ..start.planar import in_plane
 
-_ZERO = 1e-7  # entry of B_X that counts as zero, for rows of C of length 1
+# Largest component of a reaction that counts as zero, for multipliers of length 1 without effect on the motion.
+_ZERO = 1e-7
 
 
 @dataclass(frozen=True)
@@ -210,7 +211,7 @@ def _cross_check(by_qr: tuple[Verdict, ...], by_svd: tuple[Verdict, ...], rank: 
     if differing:
         raise SolveError(
             f"whether the reactions of {', '.join(differing)} are unique cannot be decided: QR decomposition"
-            f" and singular values disagree; {rank.smallest:.2g} counts as a nonzero singular value,"
-            f" {rank.largest:.2g} as zero; change the initial position, which is close to a singular one, or"
-            " the dimensions"
+            f" and singular values disagree; {rank.smallest:.2g} counts as a nonzero singular value, but"
+            f" {rank.largest:.2g} as zero; change the dimensions, or the initial position, which is close to a"
+            " singular one"
         )

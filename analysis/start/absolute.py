@@ -54,8 +54,9 @@ class Pair:
     components: tuple[str, ...]
 
     def scaled(self) -> Pair:
-        """Return the pair with rows normalised to length 1; rows that are zero up to rounding
-        become exactly zero.
+        """Return the pair with constraint Jacobian rows of length 1, and wrenches scaled by the same factors.
+
+        Rows that are zero up to rounding become exactly zero.
         """
         lengths = np.linalg.norm(self.rows, axis=1, keepdims=True)
         factors = np.where(lengths > _ROUNDING, 1.0 / np.maximum(lengths, _ROUNDING), 0.0)

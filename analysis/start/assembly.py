@@ -71,7 +71,7 @@ def _nearest(loops: _Loops, q: Array) -> Array:
 
 
 def moving(mechanism: Mechanism) -> Array:
-    """Return a mask of the coordinates that may change to close loops, shape (n,): 1 if movable, 0
+    """Return a mask of the coordinates that loop closure may adjust, shape (n,): 1 if adjustable, 0
     otherwise.
     """
     locked = mechanism.chain.statics.locked or ()

@@ -92,8 +92,9 @@ def _resistance(mechanism: Mechanism, frames: Array, k: int, point: float) -> fl
 
 
 def _aligned(mechanism: Mechanism, q: Array, moving: Sequence[int]) -> bool:
-    """Whether the coordinates are the first and third Euler angles of a joint whose second angle is
-    ±π/2.
+    """Whether given coordinates are Euler angles of a joint in gimbal lock, whose second angle is ±π/2.
+
+    The first and third angles then rotate about the same axis.
     """
     owners = {mechanism.coordinates[k].owner for k in moving}
     thetas = [k for k, c in enumerate(mechanism.coordinates) if {c.owner} == owners and c.key.endswith("theta")]
@@ -183,7 +184,10 @@ def _axes(mechanism: Mechanism, body: Body, kind: str) -> Array:
 
 
 def _largest_ratio(whole: Array, left: Array) -> float:
-    """Return the largest value of xᵀAx / xᵀBx for two symmetric matrices A (whole) and B (left)."""
+    """Return the largest value of xᵀAx / xᵀBx for two symmetric matrices:
+
+    A is `whole` and B is `left`.
+    """
     try:
         return float(eigh(whole, left, eigvals_only=True)[-1])
     except np.linalg.LinAlgError:  # the second matrix is zero up to rounding in some direction

@@ -17,7 +17,8 @@ from ...reference.constraints.choice import RowChoice
 from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 
-# Factor of second-order terms in violations, because constraints are implied to first order only.
+# Independent constraints imply the redundant ones to first order only.
+# The limit of a redundant constraint's violation is this factor times an estimate of the second-order terms.
 _CURVED = 10.0
 _NOISE = 1e-15  # smallest admissible violation of any constraint
 _TINY = 1e-300  # positive lower bound that avoids division by zero

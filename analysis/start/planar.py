@@ -20,13 +20,14 @@ from ...reference.solve.model import ReferenceModel
 from .absolute import Pair
 
 _MIXED = 1e-9  # out-of-plane part of an in-plane constraint that counts as zero, relative to the row
-_TINY = 1e-300  # positive lower bound for the size of a pair without constraints
+_TINY = 1e-300  # positive lower bound for the size of a kinematic pair without constraints
 
 
 def in_plane(model: ReferenceModel, state: KinematicState, found: Sequence[Pair]) -> list[Pair] | None:
-    """Return the pairs with their in-plane constraints, or None if the mechanism is not planar.
+    """Return the kinematic pairs with their in-plane constraints, or None if the mechanism is not planar.
 
-    The Jacobian rows have shape (k, 3·bodies). Pairs without in-plane constraints are omitted.
+    The Jacobian rows of a pair have shape (k, 3·bodies). Pairs without in-plane constraints are
+    omitted.
     """
     for normal in _normals(model, state):
         along, across = _split(normal)

@@ -43,12 +43,13 @@ _TINY = 1e-300  # positive lower bound that avoids division by zero
 def free_coordinates(mechanism: Mechanism, q: Array) -> tuple[int, ...]:
     """Return the indices of the coordinates that the search for a static equilibrium may change.
 
-    Elastic coordinates, the base on flexible supports and joints that are not locked are free.
-    `statics.locked` names the links with locked joints. Without this key, joint coordinates without
-    springs are locked, except for as many as the closures' Jacobian has rank in them. These follow the
-    other coordinates through the loops, and are chosen by QR decomposition with column pivoting. Thus,
-    as many joints are locked as the loops have degrees of freedom. Spring-damper closures count in the
-    directions with nonzero stiffness.
+    Elastic coordinates, the base on flexible supports and joints that are not locked are free. The key
+    `statics.locked` names the links with locked joints. Without this key, joints with springs are free, and
+    so are r of the joint coordinates without springs; the others are locked. The number r is the rank of the
+    closures' Jacobian in the coordinates without springs. QR decomposition with column pivoting chooses the
+    r free coordinates, which follow the other coordinates through the loops. Thus, as many joints are locked
+    as the loops have degrees of freedom. Spring-damper closures count in the directions with nonzero
+    stiffness.
 
     Parameters
     ----------
@@ -196,8 +197,8 @@ class _Balance:
         Returns
         -------
         Q, C, Phi : ndarray, shapes (f,), (m, f) and (m,)
-            Generalised forces on the free coordinates, N or N·m; Jacobian; residuals. At zero velocity,
-            h vanishes.
+            Generalised forces on the free coordinates, N or N·m; Jacobian; residuals. Velocities and
+            velocity terms are zero.
         """
         state = self._model.state(0.0, q, self._rest)
         loops = self._model.constraints.loops
@@ -253,8 +254,10 @@ class _Balance:
         return step, float(np.abs(residual).max())
 
     def _is_uphill(self, q: Array, step: Array, way: Array, work: float) -> bool:
-        """Whether the forces at the end of a step oppose its direction, shape (f,), by half of the
-        predicted work, N·m.
+        """Whether the forces at the end of a step oppose the step, which then leads beyond an energy minimum.
+
+        Their work along the direction `way`, shape (f,), is then negative, and its magnitude is at
+        least a fixed fraction of the predicted work `work`, N·m.
         """
         end = q.copy()
         end[self.free] += step
@@ -269,8 +272,9 @@ class _Balance:
         return np.asarray((stiffness + stiffness.T) / 2)
 
     def _softest(self, q: Array, worst: int) -> int:
-        """Return the free coordinate that moves most in the softest motion, or `worst` if the loops
-        allow no motion.
+        """Return the index of the free coordinate that moves most in the softest motion.
+
+        If the loops allow no motion, the index `worst` is returned.
         """
         along, stiffness = _null_space(self._at(q)[1]), self.stiffness_along(q)
         if not along.size or not np.isfinite(stiffness).all():

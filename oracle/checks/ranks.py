@@ -48,9 +48,9 @@ def rank_range(C: Array) -> RankRange:
 def comparable(equations: Sequence[Equation], units: Array) -> Array:
     """Return the constraint Jacobian scaled for a rank decision, shape (m, n).
 
-    Columns are multiplied by the scales of the coordinates, and rows are normalised to length 1. A row
-    that consists of rounding errors becomes zero: its length is negligible compared with the constraint
-    forces and moments whose sum it is.
+    Columns are multiplied by the scales of the coordinates, and rows are normalised to length 1. A row is
+    set to zero if its length is negligible compared with the constraint forces and moments that are summed
+    in it: only rounding errors remain in such a row.
 
     Parameters
     ----------

@@ -17,8 +17,9 @@ from ..expressions.state import State
 from .ranks import units_of
 
 _IDLE = 1e-10  # relative singular value below which a combination of multipliers has no effect on the bodies
-_EMPTY = 1e-12  # length of a Jacobian row below which its wrench acts on the ground alone
-_SURELY = 1e-4  # reaction caused by a unit vector of ineffective multipliers, above which it is not unique
+_EMPTY = 1e-12  # A shorter Jacobian row is omitted, as its wrench acts on the ground alone.
+# A reaction is not unique if multipliers of length 1 without effect on the bodies change it by more than this.
+_SURELY = 1e-4
 
 
 def not_unique(model: Model, state: State) -> Iterator[str]:

@@ -17,7 +17,7 @@ from .statics import unbalanced
 
 _UNCHANGED = 1e-9  # largest relative change of an initial value that counts as rounding
 _ALLOWED = 1e-7  # largest violation of a velocity constraint, relative to the largest initial rate
-_IMPLIED = 1e-5  # largest residual of a redundant Jacobian row, relative to the length of the row
+_IMPLIED = 1e-5  # largest part of a redundant Jacobian row, of length 1, that is independent of all others
 _RANK = 1e-10  # relative singular value that counts as zero in the least-squares solution
 _SLACK = 1.01  # factor on the admissible violation that allows for rounding errors in both derivations
 

@@ -36,9 +36,7 @@ DEFORMATIONS = CONDITIONS["fixed"]
 
 @dataclass(frozen=True)
 class _Vector:
-    """Vector along a motion: its value, time derivative, and second derivative for zero
-    accelerations of the coordinates.
-    """
+    """Vector that moves with a mechanism: value, first time derivative, and second one for q̈ = 0."""
 
     value: Array
     rate: Array

@@ -52,7 +52,7 @@ class Equation:
 
 
 class Group(Protocol):
-    """Constraint equations that share one origin, such as a closure or a path.
+    """Constraint equations of one element of the description, such as a closure or a path.
 
     Parameters
     ----------

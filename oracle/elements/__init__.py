@@ -26,8 +26,8 @@ def elements(setting: Setting) -> Iterator[Element]:
 def measured(data: Mapping[str, Any]) -> dict[str, str]:
     """Return the names of the elements' measured quantities.
 
-    Keys are the names in expressions, such as `slide_force`; values are the names in a scope, such as
-    `slide.force`.
+    Keys are the names in expressions, such as `slide_force`. Values are the names under which
+    expressions find the quantities at evaluation, such as `slide.force`.
     """
     return {
         f"{table['name']}_{quantity}": f"{table['name']}.{quantity}"

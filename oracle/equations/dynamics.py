@@ -96,8 +96,9 @@ class Inertias:
         return Inertial(motion, self._mass, arm, velocities, moments, force, moment)
 
     def add_weight(self, inertial: Inertial, load: Load) -> None:
-        """Add the bodies' weights and their potential energy, relative to the world origin, to the
-        load.
+        """Add the bodies' weights and their potential energy to the accumulated totals in `load`.
+
+        The potential energy is zero at the world's origin.
         """
         weight = self._mass[:, None] * self._gravity
         load.force[:-1] += weight

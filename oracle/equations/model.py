@@ -37,7 +37,9 @@ from ..forces.supports import supports
 from .claims import Claims
 from .dynamics import Inertial, Inertias
 
-_AFTER = 1e-9  # offset after the current time for switching conditions on time, s or relative to the time
+# Switching conditions on time are evaluated later than the current time by this offset.
+# The offset is in s up to t = 1 s, and relative to t later.
+_AFTER = 1e-9
 
 
 @dataclass(frozen=True)
@@ -250,8 +252,8 @@ def _programmed(setting: Setting, points: Mapping[str, int]) -> list[_Programmed
 def _renamed(data: Mapping[str, Any]) -> dict[str, str]:
     """Return the names of the force elements' measured quantities.
 
-    Keys are the names in expressions, such as `lift_length`; values are the names in a scope, such as
-    `lift.length`.
+    Keys are the names in expressions, such as `lift_length`. Values are the names under which
+    expressions find the quantities at evaluation, such as `lift.length`.
     """
     base = data["base"] or {"supports": []}
     one_sided = [

@@ -16,7 +16,7 @@ from .dynamics import subtree_wrench
 from .model import Model, Situation
 
 _STIFFER = 50.0  # rate at which `gpme_reduced` returns to Φ̇ = −κΦ after integration errors, 1/s
-_SMOOTH = 1e-12  # regularisation of the normal force at zero, under the square root, N²
+_SMOOTH = 1e-12  # constant, N², under the square root in the normal force, for a finite derivative at zero
 _CLOSED = 1e-9  # largest residual of the friction iteration, relative to the friction efforts
 _EXACT = 1e-14  # relative step at which the root finder for friction efforts ends
 _NO_EFFORT = 1e-9  # smallest reference magnitude of friction efforts, N or N·m

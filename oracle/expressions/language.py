@@ -121,7 +121,7 @@ class Language:
     lookups : mapping
         Lookup tables by name.
     renamed : mapping
-        Names in a scope by names in expressions, such as `lift.length` by `lift_length`.
+        Name in a scope for each name in expressions, such as `lift.length` for `lift_length`.
     at_start : callable or None
         Function that evaluates a compiled expression at t = 0; None if the current state is the initial
         state.
@@ -135,7 +135,7 @@ class Language:
     _eventful: bool = field(default=True, init=False)
 
     def compile(self, text: str | float, label: str, own: Mapping[str, str] | None = None) -> Expression:
-        """Compile an expression.
+        """Return the compiled form of an expression.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class Language:
         label : str
             Name of the expression in events.
         own : mapping or None
-            Names in a scope by additional names that only this expression may use.
+            Additional names that only this expression may use, each with the name of its quantity in the scope.
         """
         if not isinstance(text, str):
             return _constant(float(text))
@@ -282,15 +282,15 @@ def _named(name: str) -> Expression:
 def _combined(
     function: Callable[..., Scalar], line: Callable[..., LinearExpression | None] | None, *parts: Expression
 ) -> Expression:
-    """Return a function of operands.
+    """Return the expression that applies a function to operands.
 
     Parameters
     ----------
     function : callable
         Function of the operands' values.
     line : callable or None
-        Function that combines linear operands into a linear expression of time; None for a nonlinear
-        function.
+        Function that combines operands, all linear in time, into a linear expression of time; None for
+        a nonlinear function.
     *parts : Expression
         Operands.
     """
@@ -332,8 +332,9 @@ def _operation(kind: type[ast.operator], left: Expression, right: Expression) ->
 
 
 def _with_breaks(found: Expression, operands: list[Expression]) -> Expression:
-    """Return a quintic step with its end times added as break points, because the third derivative
-    jumps there.
+    """Return a quintic step with its end times added as breakpoints.
+
+    The third derivative of the step jumps there.
     """
     ends = (_operation(ast.Sub, operands[0], operands[k]).line for k in (1, 2))
     breaks = tuple(-line.a / line.b for line in ends if line is not None and line.b)
@@ -359,8 +360,9 @@ def _looked_up(lookup: Lookup, argument: Expression) -> Expression:
 
 
 def _switch(line: LinearExpression, closed: bool, parts: tuple[Expression, ...]) -> Expression:
-    """Return a conditional expression that switches at a fixed time; a time inside the segment
-    selects the branch.
+    """Return a conditional expression that switches at a fixed time.
+
+    A time inside the current integration segment determines which branch is active.
     """
     _, then, other = parts
     if line.b == 0.0:

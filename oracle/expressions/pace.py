@@ -23,7 +23,7 @@ _HALVINGS = 45  # number of sampled distances on each side of a root
 _VARIES = 1e-6  # smallest relevant difference of two samples, relative to the range of the function
 _SHARE = 0.5  # maximum step size as a fraction of the distance from a root
 _ASIDE = 0.3  # offset of shifted initial values, rad or m
-_DENSER = 4.0  # ratio of a lookup table's intervals from which on the maximum step size changes
+_DENSER = 4.0  # ratio of interval lengths in a lookup table above which they get different step limits
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,9 @@ class Pace:
 
 
 def _in_lookups(part: Expression) -> Iterator[Limit]:
-    """Yield step limits from the intervals of lookup tables; neighbouring intervals of similar
-    length share one limit.
+    """Yield step limits from the intervals of an expression's lookup tables.
+
+    Neighbouring intervals of similar length share one limit.
     """
     for lookup, line in part.lookups:
         times = np.sort((lookup.time - line.a) / line.b)
@@ -102,7 +103,9 @@ def _in_lookups(part: Expression) -> Iterator[Limit]:
 
 
 def _near_roots(part: Expression, function: Callable[[float], float], end: float) -> Iterator[Limit]:
-    """Yield step limits near the roots of linear arguments, where a function of time varies."""
+    """Yield step limits for a function of time near the roots of its linear arguments, where it
+    varies fastest.
+    """
     times = sorted({-line.a / line.b for line in part.roots})
     distances: Array = end * 0.5 ** np.arange(_HALVINGS, dtype=float)
     samples = {time: _samples(function, time, distances, end) for time in times if 0.0 <= time <= end}
@@ -124,15 +127,16 @@ def _near_roots(part: Expression, function: Callable[[float], float], end: float
 
 
 def _samples(function: Callable[[float], float], time: float, distances: Array, end: float) -> Array:
-    """Return samples of a function after and before a time, at the given distances, within the run;
-    shape (2, N).
+    """Return samples of a function of time at the given distances after and before a time, shape (2, N).
+
+    Times before the beginning and after the end of the run are replaced by its beginning and end.
     """
     rows = [np.clip(time + sign * distances, 0.0, end).tolist() for sign in (1.0, -1.0)]
     return np.array([[function(t) for t in row] for row in rows])
 
 
 def _value(part: Expression, held: Callable[[str], float], t: float) -> float:
-    """Return a function of time at t, s, or nan where the function is undefined."""
+    """Return a function of time at t, s, or nan if the function is undefined at t."""
     try:
         return value(part(_Clock(t, Sides(t), held)))
     except (ValueError, ZeroDivisionError, OverflowError):

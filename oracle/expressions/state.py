@@ -101,7 +101,7 @@ class Names:
         self._rates |= {name: (name, 0), rate: (name, 1), second: (name, 2)}
 
     def level(self, name: str) -> tuple[Finder, int]:
-        """Return the quantity that a name is a time derivative of, and the order of the derivative."""
+        """Return the kinematic quantity whose derivative has a given name, and the order of the derivative."""
         base, level = self._rates[name]
         return self.quantities[base], level
 

@@ -20,8 +20,8 @@ class Lookup:
     ----------
     table : mapping
         `time` and `value`, of shape (N,), `interpolation` (`cubic` or `linear`) and `ends` (`rest` or
-        `free`). With `rest`, the function is constant beyond its ends; with `free`, such arguments are
-        errors.
+        `free`). With `rest`, the function is constant beyond its ends. With `free`, an argument
+        beyond an end is an error.
     """
 
     def __init__(self, table: Mapping[str, Any]) -> None:

@@ -69,7 +69,7 @@ class Line:
         return free if pulls else _Tension(0.0)
 
     def _free(self, state: State) -> _Tension:
-        """Return the axial force without the restriction to tension."""
+        """Return the axial force as if the element could also push."""
         if self._table["input"]:
             return _Tension(state.inputs.get(self._name, 0.0))
         if self._law is not None:

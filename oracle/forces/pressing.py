@@ -33,14 +33,16 @@ class Pressing:
     loss: float = 0.0
 
     def elastic(self, depth: float) -> float:
-        """Return the spring force, extended to negative depths as an odd function, for trial steps
-        beyond separation.
+        """Return the spring force at a depth, N.
+
+        The force at a negative depth is the negative force at the positive depth, so that trial
+        steps beyond separation also have a value.
         """
         size: float = self.stiffness * abs(depth) ** self.exponent
         return size if depth >= 0.0 else -size
 
     def free(self, depth: float, rate: float) -> float:
-        """Return the contact force without the restriction to pressure."""
+        """Return the contact force before tensile values are replaced by zero, N."""
         return self.elastic(depth) * (1.0 + self.loss * rate) + self.damping * rate
 
     def acts(self, sides: Sides, depth: float, rate: float) -> bool:

@@ -28,7 +28,7 @@ from .signals import Signals
 _METHODS: dict[str, Any] = {"LSODA": LSODA, "DOP853": DOP853, "Radau": Radau, "BDF": BDF}
 # LSODA is replaced by BDF if it needs more than `_MANY` steps within the fraction `_PART` of a run.
 _PART, _MANY = 0.01, 1500
-_JUST = 1e-9  # length of the segment after the end, relative to the simulated time
+_JUST = 1e-9  # delay after the end time at which final conditions are evaluated, relative to the simulated time
 _LOOKS = 1000  # minimum number of evaluations of switching conditions in a run
 _HALVINGS = 60  # maximum number of bisections that locate an event
 _MOST_EVENTS = 1000  # maximum number of events per second of simulated time
@@ -148,7 +148,7 @@ class Run:
             while t < end:
                 kept = self._sides(t, y, end, kept)
                 t, y = self._segment(Segment(t, end, kept), y)
-        just_after = self._end * (1.0 + _JUST)  # evaluate conditions on time just after the end
+        just_after = self._end * (1.0 + _JUST)  # conditions on time are evaluated just after the end
         kept = self._sides(self._end, y, just_after, kept)
         self._record(Segment(self._end, just_after, kept), self._end, lambda t: y)
 

@@ -21,7 +21,7 @@ from .rows import Rows, Sizes
 
 
 class Conditions:
-    """Conditions of selected closures, compiled; K is their number.
+    """Scalar loop-closure conditions of selected closures, prepared for fast evaluation; there are K conditions.
 
     Attributes
     ----------
@@ -87,7 +87,11 @@ class Conditions:
 
 
 def _factors(closure: LoopClosure, condition: Condition, slots: int) -> Array:
-    """Return the constant vectors ũ and ṽ of a condition for the ground and each body, shape (2, B, 4)."""
+    """Return the constant homogeneous vectors from which a closure condition is formed, shape (2, B, 4).
+
+    The condition is the product of two vectors, each a sum of body transforms times constant
+    vectors. The result contains these constants for both vectors, and for the ground and each body.
+    """
     way = _origin(closure.b, slots) - _origin(closure.a, slots)
     match condition.kind:
         case "along":
@@ -111,14 +115,17 @@ def _origin(frame: JointFrame, slots: int) -> Array:
 
 
 def axis_vector(frame: JointFrame, i: int, slots: int) -> Array:
-    """Return axis i of a frame as a homogeneous vector in the row of its body, shape (B, 4)."""
+    """Return axis i of a closure's frame as a homogeneous vector, shape (B, 4).
+
+    The vector is in the row of the body that carries the frame; all other rows are zero.
+    """
     vector = np.zeros((slots, 4))
     vector[frame.place.body + 1, :3] = frame.rotation[:, i]
     return vector
 
 
 def frame_pose(posture: Posture, frame: JointFrame) -> Array:
-    """Return the pose of a closure's frame in world axes at the datum point, shape (4, 4), m."""
+    """Return the pose of a closure's frame in world axes, relative to the datum point, (4, 4), m."""
     own = np.eye(4)
     own[:3, :3], own[:3, 3] = frame.rotation, frame.place.position
     return np.asarray(posture.T[:, frame.place.body + 1] @ own)

@@ -43,7 +43,7 @@ class RowGroup(Protocol):
     order: int
 
     def rows(self, state: KinematicState) -> Rows:
-        """Return the constraint equations of the group in a state."""
+        """Return the constraint equations of the group at one state or at many."""
         ...
 
     def sizes(self, state: KinematicState) -> Sizes:
@@ -59,13 +59,13 @@ class RowGroup(Protocol):
 
 
 class ProgrammedGroup(RowGroup, Protocol):
-    """Group of constraint equations from expressions or paths of the description."""
+    """Group of constraint equations that an expression or a path of the description defines."""
 
     def slopes(self, state: KinematicState) -> Array:
-        """Return the derivatives of the equations by the quantities x, shape (rows, quantities).
+        """Return the derivatives of the equations with respect to the quantities x, shape (rows, quantities).
 
-        An equation of order 1 is differentiated by ẋ and one of order 2 by ẍ. The constraint
-        Jacobian is the product of these derivatives with ∂x/∂q.
+        Equations in velocities are differentiated with respect to ẋ, and those in accelerations with respect
+        to ẍ. The constraint Jacobian is the product of these derivatives with ∂x/∂q.
         """
         ...
 
@@ -126,7 +126,7 @@ class CompiledConstraints:
         return np.concatenate([self.edges.wrenches(posture), self.loops.wrenches(posture)])
 
     def __call__(self, state: KinematicState) -> Rows:
-        """Return all constraint equations in one state, or in each of many."""
+        """Return all constraint equations at one state or at many."""
         return stack([self._none, *(group.rows(state) for group in self._groups)], state.q.shape[:-1])
 
     @property
@@ -152,7 +152,8 @@ class CompiledConstraints:
 def programmed(entry: ProgrammedTask, quantities: Quantities, reader: ExpressionCompiler) -> list[ProgrammedGroup]:
     """Return the groups of equations of a programmed constraint.
 
-    A path has one group for positions and, if orientations are prescribed, one for these.
+    A path has one group for positions and, if it prescribes orientations, a second group for
+    orientations.
     """
     if entry.path is not None:
         places = PathRows(entry.name, entry.path, quantities)
@@ -169,8 +170,8 @@ def programmed(entry: ProgrammedTask, quantities: Quantities, reader: Expression
 class _ExpressionRow:
     """Constraint equation from an expression of the description.
 
-    It has the form Φ(t, x) = 0, Ψ(t, x, ẋ) = 0 and linear in ẋ, or linear in ẍ (Jarzębowska et al. 2023,
-    equation (7)).
+    The form is Φ(t, x) = 0 for positions, or Ψ(t, x, ẋ) = 0 for velocities, linear in ẋ. An equation
+    for accelerations is linear in ẍ. See Jarzębowska et al. 2023, equation (7).
     """
 
     def __init__(self, name: str, order: int, reading: CompiledExpression, quantities: Quantities) -> None:
@@ -187,9 +188,8 @@ class _ExpressionRow:
 
     def _velocity_row(self, state: KinematicState) -> Rows:
         jet, used, rates = self.reading.jet(state), self.reading.positions, self.reading.velocities
-        by_rate = jet.gradient[
-            ..., 1 + len(used) :
-        ]  # At order 1 the gradient has no accelerations; its last entries belong to the velocities.
+        # A velocity constraint uses no accelerations, so that the last gradient entries belong to velocities.
+        by_rate = jet.gradient[..., 1 + len(used) :]
         none = np.zeros_like(jet.value)
         return _row(none, jet.value, by_chain(by_rate, state.jacobian[..., rates, :]), -jet.rate)
 
@@ -214,9 +214,10 @@ class _ExpressionRow:
 
     @property
     def _leading(self) -> tuple[Indices, slice]:
-        """Indices of the quantities in the equation's leading derivative, and their slice of the gradient.
+        """Indices of the quantities by which the equation is differentiated, and a slice of the gradient.
 
-        The leading derivative is x, ẋ or ẍ for the order 0, 1 or 2 of the equation.
+        The slice contains the derivatives with respect to these quantities. They are x, ẋ or ẍ for an equation
+        in positions, velocities or accelerations.
         """
         used = (self.reading.positions, self.reading.velocities, self.reading.accelerations)
         first = 1 + sum(map(len, used[: self.order]))

@@ -12,12 +12,16 @@ from ...mechanism import Mechanism
 from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
-# Largest part of a programmed equation of length 1 that the drives need not realise; also a rank tolerance.
+# Largest part of a programmed constraint, with Jacobian row of length 1, that the drives need not realise.
+# Singular values of the drives' equations up to this limit also count as zero.
 _LEFT = 1e-6
 
 
 class AllJoints:
-    """Drives in all joints; the reactions of knife edges and closures are then their own multipliers."""
+    """Drives in all joints.
+
+    The multipliers of knife edges and closures are then the reactions of these constraints.
+    """
 
     rows: tuple[int, ...] = ()
 

@@ -21,14 +21,15 @@ from .rows import Rows, Sizes, of_each
 
 Steps: TypeAlias = tuple[Number, Number, Number]
 _DIFFERENCES = np.array([np.cross(np.eye(3), e) for e in np.eye(3)])  # Negative permutation symbol, −ε_imn.
-# Smallest value of 1 + tr Q; below it the orientation error is within 1e-6 rad of 180°.
+# Smallest admissible value of 1 + tr Q, with the rotation matrix Q from prescribed to actual axes.
+# At a smaller value the orientation error is within 1e-6 rad of 180°.
 _OPPOSITE = 1e-12
 
 
 class Target:
     """Target point of a path in the path's frame, w(t) = w_0 + Σ (w_k+1 − w_k) s_k(t).
 
-    The step function s_k rises from 0 to 1 during leg k, from waypoint w_k to w_k+1. The motions of
+    The function s_k rises from 0 to 1 during leg k, from waypoint w_k to w_k+1. The motions of
     overlapping legs add up.
     """
 
@@ -41,23 +42,25 @@ class Target:
     def motion(self, t: Number, since: float) -> tuple[Array, Array, Array]:
         """Return the target point w with ẇ and ẅ at time t, s, each of shape (…, 3), m and s.
 
-        The time segment that begins at `since`, s, selects the phase of each leg.
+        The time segment that begins at `since`, s, selects the phase (accelerating, constant velocity or
+        braking) of each leg of the path.
         """
         w, w_dot, w_ddot = np.moveaxis(self.steps(t, since) @ self._ways, -2, 0)
         return self._waypoints[0] + w, w_dot, w_ddot
 
     def steps(self, t: Number, since: float) -> Array:
-        """Return the step functions s_k of all legs with ṡ_k and s̈_k, shape (…, 3, legs), 1, 1/s
-        and 1/s²; t has shape (…).
+        """Return the transitions s_k from 0 to 1 during all legs of a path, with ṡ_k and s̈_k.
+
+        The shape is (…, 3, legs) for times t of shape (…); units are 1, 1/s and 1/s².
         """
         step = self._trapezoid if self._trapezoidal else _quintic
         return np.array([step(t, since, *leg) for leg in self._legs]).T
 
     def _trapezoid(self, t: Number, since: float, begin: float, duration: float) -> Steps:
-        """Return the step function of a leg with a trapezoidal velocity profile, and its two derivatives.
+        """Return the transition from 0 to 1 during one leg of a path, and its first two time derivatives.
 
-        The phase depends on the beginning of the time segment alone, so that a trial step beyond a
-        switching time continues with the same acceleration.
+        The velocity profile is a trapezoid. Its phase depends on the beginning of the time segment
+        alone, so that a trial step beyond a switching time continues with the same acceleration.
         """
         r, phase = self._ramp, sum(time <= since for time in self._switches(begin, duration))
         x, top = (t - begin) / duration, 1.0 / (1.0 - r)
@@ -93,8 +96,9 @@ class Target:
 
 
 def _quintic(t: Number, since: float, begin: float, duration: float) -> Steps:
-    """Return the quintic step function of a leg with its two derivatives, which are zero at both
-    ends.
+    """Return the quintic transition from 0 to 1 during one leg of a path, and its first two time derivatives.
+
+    Both derivatives are zero at both ends.
     """
     del since
     x = np.minimum(np.maximum((t - begin) / duration, 0.0), 1.0)
@@ -141,7 +145,7 @@ class PathRows:
         return Sizes(far + np.abs(self._prescribed(state)[0]), C)
 
     def slopes(self, state: KinematicState) -> Array:
-        """Return the derivatives of the position constraints of a path by all quantities, shape
+        """Return the derivatives of a path's position constraints with respect to all quantities, shape
         (rows, quantities).
         """
         slopes = np.zeros((len(self._own), len(state.x)))
@@ -229,7 +233,7 @@ class OrientationRows:
         return Sizes(np.ones(3), np.tile(turning, (3, 1)))
 
     def slopes(self, state: KinematicState) -> Array:
-        """Return the derivatives of the orientation constraints by all quantities, shape (3,
+        """Return the derivatives of orientation constraints with respect to all quantities, shape (3,
         quantities).
         """
         slopes = np.zeros((3, len(state.x)))
@@ -264,6 +268,10 @@ def _differences(Q: Array) -> Array:
 
 
 def _by_axes(prescribed: Array, d: Array, s: float) -> Array:
-    """Return ∂φ/∂R of the orientation constraints, shape (3, 3, 3), from R_d, d and s = 1 + tr Q."""
+    """Return the derivatives of the orientation constraints φ with respect to the actual axes R, shape (3, 3, 3).
+
+    The constraints are φ = d/√s with s = 1 + tr Q, Q = R_dᵀ R and the prescribed axes R_d. The
+    vector d contains the differences of off-diagonal entries of Q.
+    """
     by_axes = np.einsum("amj,im->aij", _DIFFERENCES, prescribed) - np.multiply.outer(d, prescribed) / (2.0 * s)
     return np.asarray(by_axes / np.sqrt(s))

@@ -19,13 +19,13 @@ from scipy.linalg import qr
 
 from ...core.trajectory import Array
 
-# Relative singular value of C, with rows of length 1, below which a singular value counts as zero.
+# Largest singular value of C that counts as zero, relative to the largest one, for rows of length 1.
 TOLERANCE = 1e-8
 # Length of a row relative to its terms below which the row is zero: descriptions often have eight digits only.
 _ZERO = 1e-7
 # Length of a row relative to its terms below which scaling it to length 1 would amplify rounding errors.
 _SHORT = 1e-6
-_ROUNDING = 1e-12  # Length of a row relative to the longest row below which it is pure rounding error.
+_ROUNDING = 1e-12  # Length of a row that is pure rounding error, relative to the longest row.
 _INVOLVED = 1e-6  # Smallest coefficient of a row in a linear combination that counts as a dependence.
 
 
@@ -178,10 +178,11 @@ class Elimination:
 
 
 class MinimumNorm:
-    """r independent combinations of all equations, so that λ = Eᵀ λ' is the shortest vector of multipliers.
+    """Combination of all equations to r independent ones, with the shortest vector of multipliers.
 
-    Multipliers without an effect form the null space of Cᵀ. The shortest λ has no component in this
-    space.
+    The multipliers are λ = Eᵀ λ' with the combination matrix E and the multipliers λ' of the r combined
+    equations. Multipliers without an effect form the null space of Cᵀ. The shortest λ has no
+    component in this space.
 
     Parameters
     ----------

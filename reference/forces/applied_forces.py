@@ -122,8 +122,10 @@ def _in_world(force: AppliedForce, values: Array, state: KinematicState) -> Arra
 
 
 def _direction(force: AppliedForce, state: KinematicState) -> Array:
-    """Return the world axis of an effort, shape (3,); ones for a force, whose components are in
-    world axes.
+    """Return the world axis of an effort, shape (3,); (1, 1, 1) for a force.
+
+    The components of a force are in world axes already, so that a factor of 1 leaves each
+    unchanged.
     """
     if force.coordinate is None:
         return np.ones(3)

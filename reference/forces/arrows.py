@@ -1,4 +1,4 @@
-"""Arrows of joint efforts in pictures, along the axis of the coordinate at the joint."""
+"""Drawn arrows of joint efforts, along the axis of the coordinate at the joint."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class Contacts(ForceElements):
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:
-        """Pictures of the contact planes."""
+        """Drawings of the contact planes."""
         return tuple(
             ForceArrow(
                 "contacts",

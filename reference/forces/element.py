@@ -38,7 +38,7 @@ def input_in(given: Input, state: KinematicState) -> Number:
 
 @dataclass(frozen=True)
 class ForceContribution:
-    """Generalised forces of a force element by origin, each of shape (…, n), N·m or N, with its energy.
+    """Generalised forces of a force element, separated by their cause, each of shape (…, n), N·m or N.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class ElementContext:
 
 @dataclass(frozen=True)
 class ForceArrow:
-    """Picture of a force: its shape, its point of application, and the element that exerts it.
+    """Drawing of a force: its shape, its point of application, and the element that exerts it.
 
     Attributes
     ----------
@@ -170,12 +170,13 @@ class ForceElements:
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:
-        """Pictures of the elements, one for each force of `acting`."""
+        """Drawings of the force elements, one for each force that `acting` returns."""
         return ()
 
     def acting(self, state: KinematicState) -> Array:
-        """Return the force at point a of each picture, shape (pictures, 3), world axes, N; N·m for a
-        moment.
+        """Return the force at point a of each drawn force element, shape (drawings, 3), world axes.
+
+        The unit is N for a force and N·m for a moment.
         """
         del state
         return np.zeros((0, 3))

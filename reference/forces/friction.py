@@ -20,7 +20,7 @@ from ...mechanism import FRICTION_SWEEPS, Friction, Mechanism
 from ..kinematics.kinematics import Posture
 from .joint_loads import AffineLoads
 
-# Constant under the square root of the normal force that makes it differentiable at zero, N².
+# Constant under the square root in the normal force; it makes the force differentiable at zero, N².
 _SMOOTH = 1e-12
 
 
@@ -119,10 +119,12 @@ class FrictionModel:
     def efforts(
         self, posture: Posture, mu: Array, loads: AffineLoads, qdd: Array, multipliers: Array
     ) -> FrictionEfforts:
-        """Return the friction efforts after FRICTION_SWEEPS Newton steps on τ = μ·arm·f_n(τ).
+        """Return the friction efforts τ after FRICTION_SWEEPS Newton steps on τ = μ·arm·f_n(τ).
 
-        The iteration starts with the normal force without friction, f_n(0). A fixed-point iteration would
-        diverge if friction locks the mechanism, because f_n then grows faster than τ.
+        The factors are the friction coefficient μ, the radius `arm` (1 for a prismatic joint) and the
+        normal force f_n. The iteration starts with the normal force without friction, f_n(0). A
+        fixed-point iteration would diverge if friction locks the mechanism, because f_n then grows
+        faster than τ.
 
         Parameters
         ----------
@@ -152,7 +154,7 @@ class FrictionModel:
     ) -> Callable[[Array], tuple[Array, Array]]:
         """Return a function of the friction efforts τ that computes normal forces and their derivatives.
 
-        Its results have shapes (…, f), N, and (…, f, f), the derivatives by τ.
+        The normal forces have shape (…, f), N. Their derivatives with respect to τ have shape (…, f, f).
         """
         R = posture.T[..., :3, np.array(self._bodies, dtype=int) + 1, :3].swapaxes(-3, -2)
         e = (R @ self._axes[..., None])[..., 0]

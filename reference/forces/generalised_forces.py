@@ -29,7 +29,7 @@ _FORCES = ("elastic", "dissipative", "applied")
 
 @dataclass(frozen=True)
 class GeneralisedForces:
-    """Generalised forces of a mechanism by origin, each of shape (…, n), N·m or N.
+    """Generalised forces of a mechanism, separated by their cause, each of shape (…, n), N·m or N.
 
     Attributes
     ----------
@@ -158,12 +158,13 @@ class ForceModel:
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:
-        """Pictures of all force elements."""
+        """Drawings of all force elements."""
         return tuple(mark for element in self._elements for mark in element.marks)
 
     def acting(self, state: KinematicState) -> Array:
-        """Return the force at point a of each picture, shape (pictures, 3), world axes, N; N·m for a
-        moment.
+        """Return the force at point a of each drawn force element, shape (drawings, 3), world axes.
+
+        The unit is N for a force and N·m for a moment.
         """
         return np.vstack([np.zeros((0, 3)), *(element.acting(state) for element in self._elements)])
 

@@ -36,9 +36,9 @@ class AffineLoads:
     constant : ndarray, shape (…, J, 6)
         Reactions for q̈ = 0 and λ = 0.
     by_qdd : ndarray, shape (…, n, J, 6)
-        Derivatives by the accelerations.
+        Derivatives with respect to the accelerations.
     by_multiplier : ndarray, shape (…, rows, J, 6)
-        Derivatives by the multipliers.
+        Derivatives with respect to the multipliers.
     """
 
     constant: Array

@@ -42,7 +42,7 @@ class _Span:
 
 @dataclass(frozen=True)
 class _Tension:
-    """Tension of a two-point force element by origin, N.
+    """Tension of a two-point force element, separated by its cause, N.
 
     Attributes
     ----------
@@ -91,7 +91,9 @@ class _Law:
         return self._spring(span, at_rest.value, at_rest.rate)
 
     def _spring(self, span: _Span, rest: Number, rest_rate: Number) -> _Tension:
-        """Return the tension of spring and damper about a rest length, m, with its rate, m/s."""
+        """Return the tension of spring and damper for a rest length, m, and its rate of change,
+        m/s.
+        """
         stiffness, damping = float(self._line.stiffness or 0.0), float(self._line.damping or 0.0)
         stretch = span.length - rest
         elastic, applied = stiffness * stretch, -damping * rest_rate

@@ -31,7 +31,7 @@ class ReplacementJoints(ForceElements):
         )
 
     def reaction(self, state: KinematicState) -> ForceContribution:
-        """Return the generalised forces and the spring energy of all replacement joints."""
+        """Return the generalised forces and the spring energy of all spring-damper closures."""
         if not self.closures:
             return ForceContribution()
         rows = self.conditions.rows(state.posture)
@@ -40,11 +40,13 @@ class ReplacementJoints(ForceElements):
         return ForceContribution(elastic, dissipative, energy=0.5 * np.sum(spring * rows.Phi, axis=-1))
 
     def wrenches(self, state: KinematicState) -> Array | float:
-        """Return the wrench of all replacement joints on the ground and each body, shape (B, 6)."""
+        """Return the wrench of all spring-damper closures on the ground and each body, shape (B,
+        6).
+        """
         return self.by_deformation(state).sum(axis=0) if self.closures else 0.0
 
     def powers(self, state: KinematicState) -> dict[str, float]:
-        """Return the power of each replacement joint, W."""
+        """Return the power of each spring-damper closure, W."""
         if not self.closures:
             return {}
         rows = self.conditions.rows(state.posture)
@@ -54,15 +56,15 @@ class ReplacementJoints(ForceElements):
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:
-        """Rods between the origins of both frames of each replacement joint."""
+        """Rods that depict the spring-damper closures, between the origins of both frames of each."""
         return tuple(
             ForceArrow("closures", closure.name, "line", closure.b.place, closure.a.place)
             for closure in self.closures
         )
 
     def acting(self, state: KinematicState) -> Array:
-        """Return the force of each replacement joint on the body of its frame b, shape (closures,
-        3), world axes, N.
+        """Return the force of each spring-damper closure on the body of its frame b, shape
+        (closures, 3), world axes, N.
         """
         if not self.closures:
             return np.zeros((0, 3))

@@ -158,7 +158,7 @@ class Supports(ForceElements):
         return np.array([elastic, (self._damping - self._loss * elastic) * rate])
 
     def _deflection(self, state: KinematicState) -> tuple[Array, Array, Array]:
-        """Return deflections d, their rates and their derivatives by the coordinates.
+        """Return the supports' deflections d, their rates, and their derivatives with respect to the coordinates.
 
         The first two have shape (…, 3, supports), m and m/s; ∂d/∂q has shape (…, n, 3, supports).
         """

@@ -36,8 +36,10 @@ class NumericPressingLaw:
     loss: float = 0.0
 
     def elastic(self, depth: Number) -> Number:
-        """Return the spring force, N; an odd function of the depth, for trial steps beyond an
-        event.
+        """Return the spring force at a depth, N.
+
+        The force at a negative depth is the negative force at the positive depth, so that trial
+        steps beyond an event also have a value.
         """
         return self.stiffness * np.sign(depth) * np.abs(depth) ** self.exponent
 

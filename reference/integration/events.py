@@ -100,7 +100,7 @@ class Events:
         return event
 
     def _course(self, segment: Segment, before: float, after: float, at: Interpolant) -> tuple[Array, Array]:
-        """Return sample times in a step, shape (N,), and the signed event indicators there, shape (N, m).
+        """Return sample times in a step, shape (N,), and the signed event indicators at these times, shape (N, m).
 
         The number of samples is doubled until a polynomial through them resolves the indicators.
         """

@@ -19,15 +19,17 @@ from ...core.trajectory import Array
 _LAST = 3  # Number of last coefficients of a Chebyshev series that estimate its error.
 _SMALL = 1e-3  # Error of a resolved series, relative to the greatest event indicator in the step.
 _NOISE = 1e-10  # Error of a resolved series, relative to the greatest event indicator in the run.
-# A minimum is searched for if its estimate is below this fraction of the least of three samples.
+# A minimum is searched for if its estimate is below this fraction of the smallest of three samples.
 _NEAR = 0.5
-_LOOKS = 20  # Largest number of evaluations near a minimum, which afterwards counts as positive.
+# Largest number of evaluations near a minimum; if none is negative, the minimum counts as positive.
+_LOOKS = 20
 _SHORT = 1e-12  # Shortest search interval relative to the initial one.
 
 
 def instants(before: float, after: float, count: int) -> Array:
-    """Return the extrema of a Chebyshev polynomial over a span of time including both ends, s,
-    shape (count + 1,).
+    """Return the Chebyshev points of a time span from `before` to `after`, s, shape (count + 1,).
+
+    These points are the extrema of a Chebyshev polynomial, including both ends of the span.
     """
     share = 0.5 - 0.5 * np.cos(np.pi * np.arange(count + 1) / count)
     times = before + (after - before) * share
@@ -36,10 +38,10 @@ def instants(before: float, after: float, count: int) -> Array:
 
 
 def is_resolved(distances: Array, greatest: Array) -> bool:
-    """Whether the samples of event indicators determine their values between the samples.
+    """Whether a polynomial through samples of event indicators represents the indicators between the samples.
 
-    The indicators at the times of `instants` have shape (N, m). Their greatest magnitudes so far in
-    the run have shape (m,).
+    The samples, at the times of `instants`, have shape (N, m) for m indicators. The greatest
+    magnitudes of the indicators so far in the run have shape (m,).
     """
     known = distances[:, np.isfinite(distances).all(axis=0)]
     last = np.abs(dct(known, type=1, axis=0)[-_LAST:]).max(axis=0) / (len(known) - 1)
@@ -83,8 +85,9 @@ def lowest(distance: Callable[[float], float], times: Sequence[float], distances
 
 
 def _vertex(t: Sequence[Array | float], d: Sequence[Array | float]) -> tuple[Array, Array]:
-    """Return time and value of the lowest point of a parabola through three points; nan if there is
-    none.
+    """Return time and value of the lowest point of a parabola through three points.
+
+    Both are nan if the parabola has no lowest point.
     """
     first, second = (d[1] - d[0]) / (t[1] - t[0]), (d[2] - d[1]) / (t[2] - t[1])
     curvature = np.asarray((second - first) / (t[2] - t[0]), dtype=float)

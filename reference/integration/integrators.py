@@ -24,7 +24,7 @@ _ADAPTIVE = {"DOP853": integrate.DOP853, "Radau": Radau, "BDF": integrate.BDF, "
 METHODS = ("RK4", *_ADAPTIVE)
 # Smallest relative tolerance that SciPy accepts without a warning; rounding errors are of this size.
 _FINEST = 1e-13
-# Ratio of absolute tolerance, in rad, m, rad/s or m/s, to relative tolerance; elastic angles are small.
+# Ratio of absolute tolerance, in rad, m, rad/s or m/s, to relative tolerance: small for elastic angles.
 _ABSOLUTE = 1e-3
 _WHOLE = 1e-6  # Rest of an interval, relative to the step length, that is too short for a step of its own.
 
@@ -131,7 +131,8 @@ def _marched(
         message = solver.step()
         if solver.status == "failed":
             raise Stalled(settings.method, solver.t, np.asarray(solver.y), message)
-        interpolant = cache(solver.dense_output)  # Dense output costs further evaluations.
+        # The interpolant is computed on demand, because it can cost further evaluations of the right-hand side.
+        interpolant = cache(solver.dense_output)
         event = record(before, solver.t, np.asarray(solver.y), interpolant)
         if event is not None:
             return event, np.asarray(interpolant()(event))

@@ -19,11 +19,12 @@ from ...core.errors import SolveError
 from ...core.trajectory import Array
 from .integrators import Interpolant, Rate
 
-# Length of a leap, relative to the time in which the constraint Jacobian changes by its own norm.
+# Length of the step across a singular configuration, relative to a time scale of the constraint Jacobian.
+# In this time the constraint Jacobian changes by its own norm.
 LENGTH = 0.1
-# Relative position of the singular time in a step: the middle of the widest gap between nodes of DOP853.
+# Position of the singular time in the step, from 0 to 1: the middle of the widest gap between nodes of DOP853.
 PLACE = 0.467
-# Largest deviation of a velocity change from the mean acceleration times the step, relative to the speed.
+# Largest difference of a step's velocity change and its mean acceleration times duration, relative to the speed.
 _JUMP = 0.1
 
 

@@ -30,7 +30,7 @@ _SLOW = 0.5  # Contraction factor of Newton's method above which it is stopped.
 _FRESH = 0.05  # Contraction factor of Newton's method above which the next step recomputes ∂f/∂y.
 _CONVERGED = 1e-2  # Remaining error of a converged Newton iteration, relative to the tolerance.
 _LONGER, _SHORTER = 5.0, 0.2  # Largest and smallest ratio of successive step lengths.
-# Ratio of successive step lengths below which the step length remains: a factorisation costs more.
+# A step length is used again unless the next could be longer by this factor, which repays a new factorisation.
 _SAME = 1.2
 _SAFETY = 0.9  # Safety factor on the step length from the error estimate.
 _FAILED = 0.25  # Reduction factor of the step length after a failure of Newton's method.
@@ -40,9 +40,9 @@ _BEGINNING = 0.01  # Change of the state in the first step, relative to the norm
 # A step is extended to the end of the span if the rest is below this fraction of the step.
 _LAST = 1e-3
 _SPACINGS = 10.0  # Shortest possible step in units of the floating-point spacing at t.
-# Step in units of the floating-point spacing at t below which an error of the right-hand side is raised.
+# An error of the right-hand side is raised if the step is below this number of floating-point spacings at t.
 _FEW_SPACINGS = 1e3
-# Estimated error after the first Newton iteration, relative to its change; no contraction is known yet.
+# Error after the first Newton iteration, relative to its change; assumed, as no contraction factor is known yet.
 _FIRST_LEFT = 0.1
 _LEAST_LEFT = 1e-3  # Least value of 1 − contraction, which keeps the error estimate finite.
 _LEAST_ERROR = 1e-16  # Least error relative to the tolerance, which keeps the next step finite.
@@ -64,9 +64,9 @@ class _Scheme:
     into, back : ndarray, shape (e, s) and (s, e)
         T⁻¹, and T with the columns of conjugate pairs doubled.
     series : ndarray, shape (s + 1, s)
-        Matrix from Z to the coefficients of Legendre polynomials over the step.
+        Matrix that maps the increments Z to coefficients of Legendre polynomials over the step.
     begin : ndarray, shape (s + 1,)
-        Row from these coefficients to h times the derivative at the beginning of the step.
+        Row vector that maps the Legendre coefficients to h times the derivative at the beginning of the step.
     """
 
     nodes: Array
@@ -82,7 +82,7 @@ def _scheme(s: int) -> _Scheme:
     nodes = np.append((roots_jacobi(s - 1, 1, 0)[0] + 1.0) / 2.0, 1.0)
     at = 2.0 * np.append(0.0, nodes) - 1.0
     series = np.linalg.inv(np.asarray(legendre.legvander(at, s), dtype=np.float64))[:, 1:]
-    # Matrix of the polynomial's derivative at the nodes: A⁻¹ Z/h = F.
+    # The matrix A⁻¹ yields the polynomial's derivative F at the nodes: A⁻¹ Z/h = F.
     inverse = np.asarray(legendre.legvander(at[1:], s - 1) @ (2.0 * legendre.legder(series)), dtype=np.float64)
     eigenvalues, T = np.linalg.eig(inverse)
     into = np.linalg.inv(T)
@@ -117,7 +117,7 @@ class _Polynomial:
 
     def __call__(self, t: float) -> Array:
         if t == self.t:
-            return self.y  # Exact, without rounding errors.
+            return self.y  # The state at the beginning is returned exactly, without rounding errors.
         return np.asarray(self.y + self.increments(np.array([t]))[0])
 
     def increments(self, t: Array) -> Array:
@@ -158,7 +158,8 @@ class Radau:
         self._h = self._first()
         self._last: _Polynomial | None = None
         self._by_y: Array | None = None  # ∂f/∂y
-        self._factors = (np.nan, np.zeros(0, dtype=complex))  # Step h, and (λ/h − ∂f/∂y)⁻¹ of all eigenvalues λ.
+        # Step h, and the matrices (λ/h − ∂f/∂y)⁻¹ for all eigenvalues λ of A⁻¹.
+        self._factors = (np.nan, np.zeros(0, dtype=complex))
 
     def step(self) -> str | None:
         """Take one step; return a message if no step is possible, else None.
@@ -248,14 +249,18 @@ class Radau:
         return None
 
     def _error_at_begin(self, h: float, series: Array, size: Array) -> float:
-        """Return the relative error from a jump of f before the first node, with stiff components damped."""
+        """Return the error estimate from the slope at the beginning of a step, relative to the tolerance.
+
+        The slope of the solution polynomial there differs from f if f jumps before the first node.
+        The difference is multiplied by a filter matrix that damps stiff components.
+        """
         missed = self._slope - _SCHEME.begin @ series / h
         damped = (self._inverses(h)[0] @ missed).real * _SCHEME.eigenvalues[0].real
         return _norm(_SCHEME.nodes[0] * damped / size)
 
     def _guess(self, times: Array) -> Array:
-        """Return initial increments for Newton's method by extrapolation of the last step's
-        polynomial.
+        """Return initial increments for Newton's method, extrapolated from the polynomial of the
+        last step.
         """
         if self._last is None:
             return np.zeros((STAGES, len(self.y)))

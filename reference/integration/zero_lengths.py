@@ -18,7 +18,7 @@ from ..kinematics.segment import Segment
 from .integrators import Interpolant
 from .motion import FormulatedModel
 
-_LOOKS = 3  # Samples of the length rates in a step, including both ends.
+_LOOKS = 3  # Number of samples of the length rates in a step, including both ends.
 _LOCATED = 1e-12  # Accuracy of the time of the least length, s.
 
 

@@ -118,7 +118,7 @@ class Call:
             return self.result(*operands)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             if any(isinstance(plain(operand), np.ndarray) for operand in operands):
-                raise NotVectorisable from None  # A one-by-one evaluation finds the failing state.
+                raise NotVectorisable from None  # Evaluation one by one finds the failing state.
             given = ", ".join(f"{plain(operand):.6g}" for operand in operands)
             kind = "too large" if isinstance(error, OverflowError) else "not defined"
             raise NoValue(f"{self.function}({given}), or a derivative of it, is {kind}") from None
@@ -175,8 +175,9 @@ class Related(Branch):
     """Conditional on state variables whose active branch changes at events only."""
 
     def chosen(self, at: Instant) -> Node:
-        """Return the branch of the current time segment; compare the operands if the segment fixes
-        none.
+        """Return the branch that is active in the current time segment.
+
+        If the segment does not fix the branch, a comparison of the operands selects it.
         """
         if self not in at.segment.sides:
             return super().chosen(at)
@@ -388,7 +389,7 @@ def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
         return evaluated()
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         if isinstance(at.atoms.get("t"), np.ndarray):
-            raise NotVectorisable from None  # A one-by-one evaluation finds the failing state.
+            raise NotVectorisable from None  # Evaluation one by one finds the failing state.
         time = f" at t = {plain(at.atoms['t']):.9g} s" if "t" in at.atoms else ""
         raise SolveError(
             f"{label} has no value{time}: {error}; keep the arguments of its functions within their"

@@ -215,9 +215,10 @@ def _functions(x: Number) -> Any:
 
 
 def _unary(f: _Function, f1: _Function, f2: _Function) -> Callable[[Value], Value]:
-    """Return a function of one number or jet from its value f and its derivatives f' and f''.
+    """Return a function that accepts a number or a jet, from its value f and its derivatives f' and f''.
 
-    Each of the three takes a library of elementary functions, for scalars or for arrays, and a number.
+    Each of f, f' and f'' is called with a module of elementary functions (for scalars or arrays)
+    and the number.
     """
 
     def apply(x: Value) -> Value:

@@ -77,9 +77,11 @@ class Posture:
 
     @property
     def world(self) -> Array:
-        """Transforms from body frames to the world frame at its own origin, shape (…, 4, B, 4).
+        """Transforms from body frames to the world frame, shape (…, 4, B, 4), m.
 
-        Their derivatives are those of the transforms T at the datum point.
+        The transforms T contain positions relative to the datum point, but these are relative to
+        the world's origin. The derivatives of both are equal, because derivatives treat the datum
+        as fixed.
         """
         found = self.T.copy()
         found[..., :3, :, 3] += self.datum[..., None]
@@ -129,7 +131,7 @@ class VectorMotion:
     bias: Array
 
     def __getitem__(self, k: int) -> VectorMotion:
-        """Return the vector motion of state k out of many states."""
+        """Return the motion of all vectors in state k out of many states."""
         return VectorMotion(self.position[k], self.jacobian[k], self.velocity[k], self.bias[k])
 
 
@@ -192,12 +194,12 @@ class Kinematics:
         self._before = np.zeros((self.n, self.n))
         self._basis = np.zeros((self.n, 4, 16))
         self._generators = np.array([_generator(c) for c in mechanism.coordinates]).reshape(-1, 4, 4)
-        # Datum point at the first moving body: factors of q, and a constant in the last column.
+        # Position of the datum point at the first moving body: coefficients of q, and a constant as last column.
         self._datum = np.zeros((3, self.n + 1))
         for b, body in enumerate(mechanism.bodies):
             self._place(b, body, mechanism.coordinates)
             self._moves[b + 1, mechanism.ancestors(b)] = 1.0
-        # Expanded once: broadcasting in each evaluation would take longer than the product.
+        # The mask is expanded once, because broadcasting in each evaluation would take longer than the product.
         self._moved = np.tile(self._moves.T[:, None, :, None], (1, 4, 1, 4))
 
     def _place(self, b: int, body: Body, coordinates: Sequence[Coordinate]) -> None:
@@ -250,7 +252,7 @@ class Kinematics:
         frames = np.empty((*q.shape[:-1], self.n + 1, 4, 4))
         frames[..., 0, :, :] = _ONE
         frames[..., 0, :3, 3] = -datum
-        # One view per frame, because indexing an array takes as long as the product.
+        # All array views are created at once, because indexing would take as long as the matrix product itself.
         steps, each = (list(np.moveaxis(x, -3, 0)) for x in (local, frames))
         for previous, step, frame in zip(self._previous, steps, each[1:], strict=True):
             np.matmul(each[previous], step, out=frame)

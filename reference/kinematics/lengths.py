@@ -57,14 +57,14 @@ class Length(Protocol):
         """
 
     def sizes(self, of_places: Array) -> Array:
-        """Return the magnitudes of the summed terms in the length's derivatives by the coordinates, shape (n,).
+        """Return the term magnitudes of the derivative of the length with respect to each coordinate, shape (n,).
 
-        They scale the estimates of rounding errors.
+        They are sums of absolute values of terms, and scale the estimates of rounding errors.
 
         Parameters
         ----------
         of_places : ndarray, shape (n, P)
-            Magnitudes of the summed terms in the derivatives of all points.
+            Magnitudes of the summed terms in the derivatives of all P points.
         """
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
@@ -104,7 +104,7 @@ class Distance(_Named):
     columns : tuple of int
         Indices of a and b among the points of a state.
     slots : tuple of int
-        Indices of the bodies that carry a and b, with the ground first.
+        Indices of the bodies that carry a and b; index 0 is the ground.
     """
 
     columns: tuple[int, int]
@@ -146,7 +146,7 @@ class Height(_Named):
     Attributes
     ----------
     column, slot : int
-        Index of the point among the points of a state, and index of its body with the ground first.
+        Index of the point among the points of a state, and index of its body; body 0 is the ground.
     origin, normal : ndarray, shape (3,)
         A point of the plane, m, and its unit normal, both in the world frame.
     """
@@ -192,7 +192,8 @@ class LinearHeight(_Named):
         return np.abs(self.slopes)
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """Return the generalised forces `slopes` on the coordinates as wrenches on all bodies, shape
-        (B, 6).
+        """Return wrenches on all bodies that do unit work per unit of height, shape (B, 6).
+
+        They are equivalent to the generalised forces ∂height/∂q = `slopes` on the coordinates.
         """
         return np.asarray(np.tensordot(self.slopes, of_coordinates, 1))

@@ -1,5 +1,6 @@
-"""Inputs from a table of values over time, piecewise linear with kinks or jumps at the table's
-times.
+"""Inputs as piecewise linear functions of time, from tables of values.
+
+Kinks and jumps occur at the times of a table's points.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ class PiecewiseLinear:
         return float(u0 + (t - t0) / (t1 - t0) * (u1 - u0))
 
     def _piece(self, end: int) -> int:
-        """Return the index of the right end of a piece of nonzero duration:
+        """Return the index of the table point at the right end of a linear piece of nonzero duration.
 
-        `end`, or the last one before a jump.
+        This is the point `end`, or the first point at the same time if there is a jump at `end`.
         """
         while self.time[end] == self.time[end - 1]:
             end -= 1

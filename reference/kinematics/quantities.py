@@ -269,8 +269,9 @@ class CompiledExpression:
         return self._numbers(state, lambda one: plain(self._value(one, self._values(one))))
 
     def _numbers(self, state: KinematicState, of: Callable[[KinematicState], Number]) -> Number:
-        """Evaluate a function of one state or many; one by one if no single formula applies to all
-        of them.
+        """Return a function's values at one state or many.
+
+        Many states are evaluated one by one if no single formula applies to all of them.
         """
         if not state.is_many:
             return of(state)
@@ -281,7 +282,7 @@ class CompiledExpression:
             return np.array([of(one) for one in state.each()])
 
     def jet(self, state: KinematicState) -> Jet:
-        """Return the expression's value with its derivatives by all names and along the motion.
+        """Return the expression's value with its derivatives with respect to all names and along the motion.
 
         The gradient, shape (…, k), refers to t, positions, velocities, accelerations and forces, in this
         order. Derivatives along the motion assume q̈ = 0 and constant forces. The second derivative along
@@ -302,17 +303,18 @@ class CompiledExpression:
         return Jet(value, np.broadcast_to(gradient, (len(state.t), len(self.names))), rate, second)
 
     def ends(self, state: KinematicState) -> list[tuple[float, str]]:
-        """Return the functions of an expression that are close to the end of their domain.
+        """Return the functions in an expression whose arguments are close to the end of their domain.
 
-        Each result is a distance in the unit of the function's argument, and a name for messages.
+        Each result is the distance to that end, in the unit of the argument, and a name for
+        messages.
         """
         at = self._instant(state)
         return [(distance, f"{function} in {self.label}") for distance, function in ends(self.node, at)]
 
     def sizes(self, state: KinematicState) -> tuple[float, Array]:
-        """Return the magnitudes of the terms of an expression's value and of its gradient, shape (k,).
+        """Return the sums of term magnitudes in an expression's value and in its gradient, shape (k,).
 
-        The gradient has the order of `jet`.
+        The entries are in the same order as those of the gradient of `jet`.
         """
         at = self._instant(state)
         found = named_errors(self.label, at, lambda: magnitude(self.node, at, self.names))
@@ -371,7 +373,7 @@ def _force(of: Callable[[KinematicState], float], state: KinematicState) -> Numb
 
 
 def by_chain(gradient: Array, jacobian: Array) -> Array:
-    """Return the q-derivatives of a function of k quantities by the chain rule, shape (…, n).
+    """Return the derivatives of a function of k quantities with respect to q, by the chain rule, shape (…, n).
 
     The gradient has shape (…, k), and the Jacobian ∂x/∂q of the quantities has shape (…, k, n).
     """

@@ -35,8 +35,8 @@ class Segment:
     Attributes
     ----------
     begin : float
-        Beginning of the segment, s. Switches up to this time are done; later ones are not, even if
-        a trial step goes beyond them.
+        Beginning of the segment, s. Switches on time up to `begin` have taken place. Later ones
+        have not, even if a trial step goes beyond them.
     sides : mapping
         Truth value of each switching condition by its key. A condition without an entry is
         evaluated in each state.

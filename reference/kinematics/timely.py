@@ -1,5 +1,6 @@
-"""Parts of expressions that depend on time alone, and the step lengths that resolve their short
-features.
+"""Parts of expressions that depend on time alone, and the step lengths that resolve their short features.
+
+A feature is a change, such as a pulse, that an integrator with long steps could step over.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Timed:
 
 @dataclass(frozen=True)
 class Features:
-    """Short features of an expression over time.
+    """Short features of an expression, such as pulses, that an integrator with long steps could step over.
 
     Attributes
     ----------
@@ -69,7 +70,7 @@ class Features:
 
 
 def features(expression: Timed, horizon: float) -> Features:
-    """Return the short features of an expression from time 0 to `horizon`, s."""
+    """Return the short features (such as pulses) of an expression between time 0 and `horizon`, s."""
     alone = [_pace(part, horizon) for part in _timely(expression.node)]
     cores = [[*_held(core, expression, horizon)] for core in _mixed(expression.node)]
     held = [found for core in cores for found, _ in core]
@@ -77,8 +78,9 @@ def features(expression: Timed, horizon: float) -> Features:
 
 
 def _timely(node: Node) -> Iterator[Node]:
-    """Yield the largest parts of an expression that depend on time alone, without those that are
-    affine in time.
+    """Yield the largest parts of an expression that depend on time alone.
+
+    Parts that are affine in time are omitted.
     """
     used = set(names(node))
     if used == {"t"}:
@@ -90,8 +92,9 @@ def _timely(node: Node) -> Iterator[Node]:
 
 
 def _without_states(node: Node) -> Iterator[Node]:
-    """Yield functions of time in an expression of time and states: reciprocals of divisors, and
-    conditions as 1 or 0.
+    """Yield functions of time alone that occur in an expression of time and states.
+
+    These are reciprocals of divisors, and conditions as numbers 1 (true) or 0 (false).
     """
     if isinstance(node, Call) and node.function == "/" and set(names(node.children[1])) == {"t"}:
         yield Call("/", (Constant(1.0), node.children[1]))
@@ -128,9 +131,10 @@ def _is_decisive(node: Node) -> bool:
 
 
 def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace, Callable[[Array], Array]]]:
-    """Yield step lengths and function of time for an expression of time and states, with constant states.
+    """Yield functions of time that result from an expression of time and states with constant states.
 
-    There is one pair for each choice of values of the parts that do not depend on time.
+    Each is preceded by the step lengths that resolve it. There is one function for each choice of
+    values of the parts that do not depend on time.
     """
     initial = [_initial(part, expression.initial) for part in _timeless(core)]
     for values in held_values(initial):
@@ -141,7 +145,7 @@ def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace,
 def _from_first(node: Node, time: Array) -> Array:
     """Return an expression's values at increasing times of shape (N,), s.
 
-    The time switches are those of the first time.
+    All switches on time are in the position of the first time.
     """
     return _values(node, time, float(time[0]))
 
@@ -167,7 +171,7 @@ def _with_held(node: Node, values: Iterator[float]) -> Node:
 
 
 def _initial(node: Node, values: Mapping[str, Number]) -> float | None:
-    """Return the value of an expression at the initial time, or None if it has none."""
+    """Return the value of an expression at the initial time, or None if the value is undefined."""
     try:
         return float(plain(node.value(Instant({**values, "t": 0.0}, Segment(0.0)))))
     except NoValue:
@@ -190,8 +194,9 @@ def _pace(node: Node, horizon: float) -> Pace:
 
 
 def _values(node: Node, time: Array, begin: float) -> Array:
-    """Return an expression's values at times of shape (N,), s, with the time switches of the
-    instant `begin`, s.
+    """Return an expression's values at times of shape (N,), s.
+
+    All switches on time are in the position of the time `begin`, s.
     """
     segment = Segment(begin)
     with np.errstate(all="raise", under="ignore"):  # Underflow is harmless: it yields zero.
@@ -202,8 +207,9 @@ def _values(node: Node, time: Array, begin: float) -> Array:
 
 
 def _at_once(node: Node, time: Array, segment: Segment) -> Array:
-    """Return an expression's values at all times, shape (N,); each branch of a condition at the
-    times where it is active.
+    """Return an expression's values at all times, shape (N,).
+
+    Each branch of a condition is evaluated only at the times at which it is active.
     """
     if isinstance(node, Branch):
         left, right, then, otherwise = node.children
@@ -240,7 +246,7 @@ def _is_polynomial(call: Call) -> bool:
 
 
 def _looked_at(node: Node) -> Iterator[float]:
-    """Yield sample times at and between the points of an expression's lookup tables, s."""
+    """Yield sample times at the points of an expression's lookup tables and between them, s."""
     if isinstance(node, Looked):
         line = affine(node.children[0])
         if line is not None and line[1] != 0.0:

@@ -18,7 +18,7 @@ from ..kinematics.jet import Number
 from ..kinematics.segment import NotVectorisable
 from .gpme import CoordinatePartition, choose_dependent, solve_scaled
 
-# Fraction of the pivot at the last choice of dependent coordinates below which the choice is repeated.
+# Dependent coordinates are chosen again if a pivot falls below this fraction of its value at the last choice.
 _WORN = 0.5
 
 
@@ -59,7 +59,7 @@ class Gpme:
     Attributes
     ----------
     fixed : CoordinatePartition or None
-        The partition, if it is the same at all times.
+        Coordinate partition if it is the same at all times, else None.
     """
 
     reduced = False
@@ -86,7 +86,7 @@ class Gpme:
             ratios, pivot = partition.ratios(rows)
             if self.fixed is not None or np.all(pivot > self._worn):
                 return partition, ratios, pivot
-        # The state with the worst pivot of the last partition decides for many states.
+        # If there are many states, the choice is made at the one with the worst pivot of the last partition.
         worst = rows if rows.ndim == 2 else rows[int(np.argmin(pivot)) if partition is not None else 0]
         self._last = CoordinatePartition(
             self._mechanism, choose_dependent(self._mechanism, worst), self.choice.kept_names
@@ -100,9 +100,9 @@ class Gpme:
     def determinant(self, C: Array) -> Array:
         """Return the determinant of the Jacobian C_d of the dependent coordinates, shape (…).
 
-        C_d contains the independent equations of C.
-
-        Unlike that of the combined equations E C, the sign of this determinant is meaningful.
+        C_d consists of the independent equations in C and the columns of the dependent coordinates.
+        The determinant with combined equations E C has no meaningful sign, but the sign of this
+        determinant is meaningful.
         """
         return self.partition(C).determinant(C[..., list(self.choice.independent), :])
 

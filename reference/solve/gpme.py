@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import qr
-from scipy.linalg.lapack import dgesv  # The threads of dgetrs would wait for each other on small matrices.
+from scipy.linalg.lapack import dgesv  # On small matrices, the threads of dgetrs would wait for each other.
 
 from ...core.errors import SolveError
 from ...core.trajectory import Array
@@ -143,17 +143,18 @@ class CoordinatePartition:
         return -solution, pivot
 
     def check(self, t: Number, pivot: Array) -> None:
-        """Raise SolveError if the Jacobian C_d of the dependent coordinates is singular, by its smallest pivot."""
+        """Raise SolveError if the Jacobian of the dependent coordinates has a smallest pivot near zero."""
         self.require(t, pivot > _SINGULAR)
 
     def does(self, pivot: Array) -> bool:
-        """Whether the Jacobian of the dependent coordinates is regular in all states, by its pivots."""
+        """Whether the Jacobian of the dependent coordinates is regular in all states, as its pivots show."""
         return bool(np.all(pivot > _SINGULAR))
 
     def require(self, t: Number, regular: Any) -> None:
-        """Raise SolveError with the first time, s, at which `regular` is false for the Jacobian C_d.
+        """Raise SolveError if the Jacobian of the dependent coordinates is singular at one of the times t, s.
 
-        C_d contains the columns of the dependent coordinates."""
+        The argument `regular` is false at such times. The message contains the first of them.
+        """
         if not np.all(regular):
             raise SolveError(self.singular(float(np.min(np.where(regular, np.inf, t)))))
 

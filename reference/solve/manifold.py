@@ -24,7 +24,8 @@ _ASIDE = 0.1  # Largest random displacement towards another configuration: rad, 
 _ANOTHER = 0.1 * _ASIDE  # Smallest distance of another configuration: rad, or relative to the extent.
 _HALVINGS = 8  # Largest number of halvings of a step that does not reduce the constraint values.
 _TINY = 1e-300  # Least denominator, which keeps a quotient finite.
-# Time of the search for another configuration, relative to the run: no simple fraction of a period.
+# Time of the search for another configuration, relative to the duration of the run.
+# The value is odd, so that the time is unlikely to be a simple fraction of a period of the motion.
 _LATER = 0.37
 
 
@@ -35,7 +36,7 @@ class Nearest:
     Attributes
     ----------
     state : KinematicState
-        The state.
+        State of the last iteration.
     gap : float
         Largest constraint value |Φ| relative to the magnitude of its terms.
     uncertainty : float
@@ -106,8 +107,8 @@ class Manifold:
     def _gap(self, state: KinematicState) -> tuple[Array, Array]:
         """Return scaled constraint values Φ and Jacobian C, with all coordinates in units of length.
 
-        Rows that no coordinate influences are set to zero, because their rounding errors would define a
-        direction and an uncertainty.
+        Rows that no coordinate influences are set to zero; otherwise their rounding errors would
+        count as a constrained direction.
         """
         rows = self.model.constraints(state)
         C = without_rounding(rows.C[self.rows], self._made_of, self.unit)

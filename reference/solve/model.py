@@ -380,9 +380,8 @@ class ReferenceModel:
         return list({relation.key: relation for relation in found}.values())
 
     def nearest_end(self, state: KinematicState) -> str:
-        """Return the function that is closest to the end of its domain, with its expression, for messages.
-
-        The result is empty if no function is close.
+        """Return the function whose argument is closest to the end of its domain, with its
+        expression, for messages. The result is empty if no function is close to such an end.
         """
         readings = [*self.constraints.readings, *self.forces.readings]
         found = [end for reading in readings for end in reading.ends(state)]
@@ -393,19 +392,22 @@ class ReferenceModel:
         return merged([found.pace for _, found in self._features(end)])
 
     def unresolved(self, end: float) -> list[str]:
-        """Return the labels of expressions that change too fast over time for a search of step
-        lengths in [0, end], s.
+        """Return the labels of expressions that change too fast for the search for step lengths in
+        [0, end], s.
         """
         return [label for label, found in self._features(end) if not found.pace.is_resolved]
 
     def wandering(self, end: float) -> list[str]:
-        """Return the labels of expressions with short pulses in [0, end], s, at times that depend
-        on the motion.
+        """Return the labels of expressions that have short pulses in [0, end], s, at times that
+        depend on the motion.
         """
         return [label for label, found in self._features(end) if found.wanders]
 
     def _features(self, end: float) -> list[tuple[str, Features]]:
-        """Return labels and short features of all expressions in [0, end], s; computed once."""
+        """Return the label and the short features in time (such as pulses) of each expression in [0, end], s.
+
+        The features are computed once for each `end`.
+        """
         if end not in self._known_features:
             self._known_features[end] = [(label, features(timed, end)) for label, timed in self._timed()]
         return self._known_features[end]
@@ -427,7 +429,7 @@ class ReferenceModel:
         times += [time for reading in self.outputs.values() for time in stops(reading.node)]
         separate: list[float] = []
         for time in sorted(t for t in times if 0.0 < t <= end * (1.0 + SAME_TIME)):
-            # The last of several equal times is kept, so that the switches at all of them are done.
+            # Of several equal times only the last one remains, so that all switches at this time have taken place.
             if separate and time - separate[-1] < SAME_TIME * end:
                 separate.pop()
             separate.append(time)

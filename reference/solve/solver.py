@@ -23,7 +23,7 @@ from .gpme import choose_dependent, dependent_indices
 from .manifold import Manifold
 from .model import ReferenceModel, Start
 
-# Factor between the error of the coordinates and the relative length of a row that counts as zero.
+# A Jacobian row counts as zero up to this factor times the error of the coordinates; both are relative.
 _MARGIN = 10.0
 
 
@@ -162,7 +162,7 @@ class Solvability:
     dependent : tuple of str
         Names of the dependent coordinates, one for each independent equation.
     independent : tuple of str
-        Names of independent equations. They are the ones in use unless `redundant = "minimum_norm"`.
+        Names of independent equations. These equations are used unless `redundant = "minimum_norm"`.
     without_drive : tuple of str
         Names of independent equations that no drive realises: knife edges, closures and a fixed
         base. Empty if all joints have a drive.
