@@ -61,7 +61,7 @@ def _norm(square: SX) -> SX:
 def needed(program: Program, roots: Iterable[Expr], known: Container[str] = ()) -> set[str]:
     """Return the names of all program items on which the expressions depend.
 
-    Names in `known` are left out, and so are the items that only they need.
+    Names in `known` are left out, and so are items on which only these names depend.
     """
     items = {name: item for item in program.items for name in given(item)}
     stack = [name for root in roots for name in root.symbols]
@@ -104,7 +104,9 @@ class Evaluator:
                 self._define(name)
 
     def __call__(self, expr: Expr) -> SX:
-        """Return the SX of an expression; each expression node is evaluated once."""
+        """Return an expression as a CasADi symbolic matrix (SX); each expression node is evaluated
+        once.
+        """
         for each in reversed(self._spine(expr)):
             self._memo[id(each)] = (each, self._evaluate(each))
         return self._memo[id(expr)][1]
@@ -112,7 +114,7 @@ class Evaluator:
     def _spine(self, expr: Expr) -> list[Expr]:
         """Return the unevaluated nodes along the first arguments of an expression, outermost node first.
 
-        Long sums are nested in their first arguments and would otherwise exceed the recursion limit.
+        Long sums are nested in their first arguments; a recursive evaluation would exceed the recursion limit.
         """
         found = []
         while id(expr) not in self._memo:

@@ -19,7 +19,7 @@ from ...core.errors import BuildError
 from .casadi_eval import SX
 
 Integers: TypeAlias = NDArray[np.int64]
-COMPUTED, NOTHING = -1, -2  # Sources of operands that are not function arguments.
+COMPUTED, NOTHING = -1, -2  # Sources of operands: result of an operation, and missing operand.
 # C templates of CasADi's operations; OP_OUTPUT is an operation if a result is an argument or a constant.
 _OPERATORS = {
     ca.OP_OUTPUT: "{0}",
@@ -126,14 +126,14 @@ class _Instructions:
         return pairs
 
     def _latest(self) -> Integers:
-        """Return the instruction that wrote each register which an instruction reads, shape (N, 2).
-
-        The entry is −1 if the instruction reads no register.
+        """Return the instruction that wrote each register read by an instruction, shape (N, 2); −1
+        if no register is read.
         """
         writers = np.flatnonzero(self._kinds != ca.OP_OUTPUT)
         if self._function.sz_w() != len(writers):
             raise ValueError(
-                f"{self._function.name()} reuses registers; expected a function made by with_own_registers"
+                f"{self._function.name()} reuses registers: expected one register per operation; create the"
+                " function by with_own_registers"
             )
         reads = (self._given >= 0) & (self._kinds != ca.OP_INPUT)[:, None]
         return np.where(reads, writers[np.where(reads, self._given, 0)], -1)
@@ -144,7 +144,7 @@ class _Instructions:
         blocks = np.where(computed, COMPUTED, self._given[sources, 0])
         elements = np.where(computed, self._numbers[sources], self._given[sources, 1])
         blocks[self._constant | (sources < 0)] = NOTHING
-        # A constant is part of the template, so the second operand moves to its place.
+        # A constant first operand becomes part of the C template, so the second operand takes its place.
         for found in (blocks, elements):
             found[self._constant[:, 0]] = found[self._constant[:, 0], ::-1]
         return blocks[self._operations], elements[self._operations]
@@ -181,15 +181,25 @@ class _Instructions:
 
 
 def with_own_registers(name: str, arguments: Sequence[SX], results: Sequence[SX]) -> ca.Function:
-    """Return a CasADi function in which each operation has its own register, in order of evaluation.
+    """Return a CasADi function that stores the result of each operation in a register of its own.
 
-    Only such functions can be converted by `tape`.
+    The registers are numbered in order of evaluation. Only such functions can be converted by `tape`.
     """
     return ca.Function(name, list(arguments), list(results), {"live_variables": False})
 
 
 def tape(function: ca.Function) -> Tape:
-    """Return the tape of a scalar (SX) function with dense results from `with_own_registers`.
+    """Convert a CasADi function to a tape of elementary operations.
+
+    Parameters
+    ----------
+    function : casadi.Function
+        Function of type SX with dense results, created by `with_own_registers`.
+
+    Returns
+    -------
+    Tape
+        Elementary operations of the function, in order of evaluation.
 
     Raises
     ------
