@@ -98,7 +98,9 @@ def worker_processes(
 
 
 def surroundings(folder: Path) -> dict[str, str]:
-    """Return variables for a Python process that imports gpmelica and keeps its temporary files in a folder."""
+    """Return environment variables for a Python process that imports gpmelica and keeps its
+    temporary files in a folder.
+    """
     return {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "TMPDIR": str(folder)}
 
 

@@ -87,14 +87,15 @@ class SspElement:
     parameters: str | None = None
 
     def of_kind(self, kind: str) -> dict[str, SspConnector]:
-        """Return the connectors of a kind, "input" or "output", by name."""
+        """Return the connectors of a component whose kind is "input" or "output", by name."""
         return {c.name: c for c in self.connectors if c.kind == kind}
 
 
 @dataclass(frozen=True)
 class Connection:
-    """Connection of an output to the input with the same name; an element None means the system
-    itself.
+    """Connection of an output to the input with the same name.
+
+    `start` and `end` are the names of the connected components; None means a connector of the system itself.
     """
 
     start: str | None

@@ -158,7 +158,7 @@ def build(
 
 
 def flags(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the compiler options of the source files that are not compiled with the default options, by file name.
+    """Return the compiler options of source files that differ from the default options, by file name.
 
     These files are the generated equations, and the linear algebra, which gains a few per cent of speed
     from -O3.
