@@ -187,8 +187,8 @@ class _Import:
         return table
 
     def start(self, joint: UrdfJoint) -> float:
-        """Return the initial position of a joint, which follows from the mimicked joints; all others
-        start at 0.
+        """Return the initial position of a joint: 0, or the value that follows from the joint that
+        it mimics.
         """
         if joint.mimic is None:
             return 0.0
@@ -223,7 +223,7 @@ class _Import:
 
 
 def relocated(robot: Imported, folder: Path) -> Imported:
-    """Return the robot with paths of meshes relative to a folder, if possible."""
+    """Return the robot with paths of mesh files relative to a folder, if such paths exist."""
     links = tuple(replace(link, table=_relocated(link.table, folder)) for link in robot.links)
     return replace(robot, links=links)
 
@@ -232,7 +232,7 @@ def _relocated(table: Table, folder: Path) -> Table:
     if "file" not in table.get("shape", {}):
         return table
     file = table["shape"]["file"]
-    with suppress(ValueError):  # no relative path exists between drives
+    with suppress(ValueError):  # no relative path exists between drives of Windows
         file = Path(os.path.relpath(file, folder.resolve())).as_posix()
     return table | {"shape": table["shape"] | {"file": file}}
 

@@ -30,7 +30,7 @@ _KEPT = {
     "calibration": ("rising", "falling", "reference_position"),
 }
 _MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-_READ: dict[str, tuple[str, ...]] = {  # element → attributes that are read
+_READ: dict[str, tuple[str, ...]] = {  # attributes that are read, by tag of the XML element
     "link": ("name",),
     "inertial": (),
     "mass": ("value",),
@@ -43,7 +43,7 @@ _READ: dict[str, tuple[str, ...]] = {  # element → attributes that are read
     "dynamics": ("damping", "friction"),
     "mimic": ("joint", "multiplier", "offset"),
 } | _KEPT
-_LARGEST = 1e30  # Maximum absolute value of numbers, as in a description.
+_LARGEST = 1e30  # Maximum absolute value of a number; descriptions have the same limit.
 _LONGEST_NAME = 200
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 

@@ -186,7 +186,7 @@ def _fixed_sources(fmi: str) -> dict[str, str]:
     own = "fmi2" if fmi == "2.0" else "fmi3"
     rooms = (files("gpmelica.fmu") / "sources" / room for room in (*_ROOMS, own))
     texts = {f.name: f.read_text(encoding="utf-8") for room in rooms for f in room.iterdir()}
-    headers = Path(fmpy.__file__).parent / "c-code"  # FMPy includes the headers
+    headers = Path(fmpy.__file__).parent / "c-code"  # FMPy provides the FMI headers
     return {f"include/{h.name}": h.read_text(encoding="utf-8") for h in headers.glob(f"{own}*.h")} | texts
 
 

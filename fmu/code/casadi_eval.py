@@ -19,7 +19,7 @@ SX = Any  # CasADi has no usable type annotations
 def _matmul(expr: Expr, a: SX, b: SX) -> SX:
     if len(expr.args[0].shape) == 2:
         return ca.mtimes(a, b)
-    # A vector on the left is transposed, because CasADi vectors are columns.
+    # A vector to the left of a product is transposed, because CasADi vectors are columns.
     return ca.mtimes(b.T, a) if expr.shape else ca.dot(a, b)
 
 
@@ -97,7 +97,7 @@ class Evaluator:
         self._memo: dict[int, tuple[Expr, SX]] = {}
 
     def prepare(self, names: Iterable[str]) -> None:
-        """Evaluate definitions in the program's order, which avoids deep recursion."""
+        """Evaluate the given definitions in the order of the program, which avoids deep recursion."""
         wanted = set(names)
         for name in self._order:
             if name in wanted and name not in self.known:
@@ -167,7 +167,7 @@ class Evaluator:
 
     def _index(self, expr: Expr) -> SX:
         value = self(expr.args[0])[expr.data if len(expr.data) == 2 else expr.data[0]]
-        # A row of a matrix is a vector in the program, and CasADi vectors are columns.
+        # A row of a matrix is transposed, because vectors of the program are columns in CasADi.
         return value.T if [type(key) for key in expr.data] == [int, slice] else value
 
     def _choose(self, expr: Expr) -> SX:

@@ -55,7 +55,7 @@ def dependencies(staged: Staged) -> Dependencies:
             times = staged.blocks["event_times"]
             known[_slice(Block(staged.blocks["switches"].offset, times.size))] = known[_slice(times)]
         _propagate(stage, known)
-        if stage.name == "start states":  # a parameter may disable the search and set the start states directly
+        if stage.name == "start states":  # start parameters can replace the search and set the states
             known[_slice(staged.blocks["start_states"])] |= known[staged.given]
     wanted = ("derivatives", "outputs", "start_states", "calculated")
     return Dependencies(*(known[_slice(staged.blocks[name])] for name in wanted))

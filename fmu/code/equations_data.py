@@ -38,7 +38,7 @@ from .staged import (
 from .start import at_defaults, initial, parameter_of
 
 _TIMED = "timed_intervals"
-_OWN_BLOCKS = {"start_values"}  # Blocks that the fixed C code does not access.
+_OWN_BLOCKS = {"start_values"}  # Blocks of the workspace that the model-independent C code does not access.
 _COUNTED = (
     *("states", "inputs", "switches", "parameters", "outputs"),
     *("start_checks", "checks", "calculated", "requirements"),
@@ -263,7 +263,7 @@ def _derivative(name: str, found: StageDerivative, work: Mapping[str, int], adjo
     }
 
 
-# Enumerator of a variable's index, by the kind of variable; other kinds have a number.
+# Enumerator that stands for a variable's index, by the kind of variable; other kinds have numeric indices.
 _INDEX_NAMES = {
     "real_setting": lambda v: f"SETTING_{v.name.upper()}",
     "integer_setting": lambda v: f"SETTING_{v.name.upper()}",
@@ -340,7 +340,7 @@ def _variable(variable: Variable, limits: Sequence[Bounds]) -> dict[str, Any]:
 
 
 def _tables(program: Program) -> list[tuple[str, Piecewise]]:
-    """Return each lookup table once, with the name of its C array."""
+    """Return the lookup tables of the model, each once, with the names of their C arrays."""
     return list({lookup.function: lookup.table for lookup in program.lookups}.items())
 
 
@@ -376,7 +376,7 @@ def _bounds(bounds: Bounds) -> dict[str, Any]:
 
 
 def _dependencies(structure: ModelStructure, count: int) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the dependency lists and the tables that point to them, by C name.
+    """Return the dependency lists of all unknowns and the tables that point to these lists, by C name.
 
     Most unknowns share their list; each list occurs once. The tables are indexed by value reference.
     """
@@ -408,6 +408,6 @@ def _numbers(values: Iterable[float | None]) -> str:
 
 
 def _string(value: str) -> str:
-    """Return a C string literal in which all characters outside printable ASCII are octal escapes."""
+    """Return a text as C string literal; all characters outside printable ASCII are octal escapes."""
     plain = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\?' else f"\\{b:03o}" for b in value.encode())
     return f'"{plain}"'

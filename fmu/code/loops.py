@@ -83,9 +83,9 @@ def _ranked(loop: Piece) -> tuple[int, int, Piece]:
 
 
 def _repetitions(kinds: NDArray[np.int64]) -> list[Piece]:
-    """Return all maximal repeated sequences that are long enough for a loop.
+    """Return all maximal repeated sequences of operations that are long enough for a loop.
 
-    For each period, these are the longest intervals in which every operation has the same kind as the
+    For each period, these are the longest ranges in which every operation has the same kind as the
     operation one period later.
     """
     found = []
@@ -99,7 +99,7 @@ def _repetitions(kinds: NDArray[np.int64]) -> list[Piece]:
 
 
 def _stretches(holds: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first indices and the end indices of all intervals in which a condition is true."""
+    """Return the first and the end indices of all index ranges in which a condition is true."""
     padded = np.concatenate([[False], holds, [False]])
     edges = np.flatnonzero(padded[1:] != padded[:-1])
     return edges[::2], edges[1::2]

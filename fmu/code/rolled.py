@@ -29,7 +29,7 @@ _PARAMETERS = {"arg": "const double **arg", "res": "double **res", "w": "double 
 
 
 class LocalOperand(NamedTuple):
-    """Operand that an earlier line of the same loop iteration computes."""
+    """Operand that an earlier line in the body of the same loop computes, in the same iteration."""
 
     line: int
 
@@ -61,9 +61,9 @@ Operand: TypeAlias = LocalOperand | Carried | StridedOperand
 
 @dataclass(frozen=True)
 class Code:
-    """C source of a function and of its helper functions, which precede it.
+    """Generated C source of a function, preceded by its helper functions.
 
-    `work` is the number of doubles of scratch memory that the function needs in `w`.
+    `work` is the number of doubles of scratch memory that the function needs in the array `w`.
     """
 
     text: str
@@ -118,8 +118,9 @@ def _kinds(tape: Tape) -> Integers:
 
 
 def _operands(tape: Tape, piece: Piece) -> list[list[Operand]]:
-    """Return the operands of each operation in a piece of the tape; in a loop, of each operation in
-    its body.
+    """Return the operands of each operation in a piece of the tape of operations.
+
+    For a loop, the result has one entry per operation of the loop's body.
     """
     blocks = tape.blocks[piece.start : piece.start + piece.period]
     elements = tape.elements[piece.start : piece.end].reshape(piece.rounds, piece.period, 2)
@@ -149,14 +150,14 @@ class _Names:
         self._counts = Counter(label.name for label in (*labels.arguments, *labels.results))
 
     def enumerator(self, array: str, block: int) -> str:
-        """Return the C name of a block's index; it is unique even if several blocks have the same
-        label.
+        """Return the C enumerator of a block's index; it is unique even if several blocks have the
+        same label.
         """
         name = self._labels[array][block].name
         return (name if self._counts[name] == 1 else f"{name}_{array}{block}").upper()
 
     def elements(self, array: str, block: int, indices: Sequence[int]) -> str:
-        """Return the names of the first and last element that a line reads or writes in a loop.
+        """Return the names of the first and last element that a line of a loop reads or writes.
 
         The text is empty if the elements have no names.
         """
@@ -169,9 +170,9 @@ class _Names:
 
 @dataclass
 class _Memory:
-    """Locations of computed values that several pieces of the code share.
+    """Locations of computed values that several pieces of the generated code share.
 
-    A value is either a result or stored in a cell of `w`.
+    A value is either a result of the function or stored in a cell of the scratch array `w`.
     """
 
     tape: Tape
@@ -183,8 +184,9 @@ class _Memory:
         self._results = {operation: dict(places) for operation, places in self.tape.results.items()}
 
     def result(self, values: StridedOperand) -> StridedOperand | None:
-        """Return the element indices of values in the first result block that contains all of them, or
-        None.
+        """Return the location of values in the function's results, or None if no block contains all of them.
+
+        The location is the first result block that contains the values, with their indices in this block.
         """
         found = [self._results.get(operation, {}) for operation in values.elements]
         block = next(iter(found[0]), None)
@@ -193,9 +195,9 @@ class _Memory:
         return StridedOperand(block, tuple(places[block] for places in found))
 
     def places(self, values: StridedOperand) -> tuple[str, int, Sequence[int]]:
-        """Return the array, block index and element indices of values in memory.
+        """Return the C array, the block index and the element indices of values in memory.
 
-        The array is `arg`, `res` or `w`; the block index of `w` is 0.
+        The C array is `arg`, `res` or the scratch array `w`; the block index of `w` is 0.
         """
         if values.block != COMPUTED:
             return "arg", values.block, values.elements
@@ -264,7 +266,7 @@ def _rooms(free: NDArray[np.bool_], count: int, wanted: int) -> list[int]:
 
 
 class _Text:
-    """Writer of the C function of one piece of a tape."""
+    """Writer of the C function of one piece of a tape of operations."""
 
     def __init__(self, tape: Tape, piece: Piece, operands: list[list[Operand]], memory: _Memory) -> None:
         self._tape, self._piece, self._operands, self._memory = tape, piece, operands, memory
@@ -350,7 +352,7 @@ class _Text:
         return str(indices[0]) if step == 0 else f"{indices[0]} + i" if step == 1 else f"{indices[0]} + {step}*i"
 
     def _table(self) -> str:
-        """Return the C table of all indices that are not affine in the loop iteration."""
+        """Return the C table of all indices that are not affine functions of the loop iteration."""
         if not self._columns:
             return ""
         rows = (", ".join(map(str, row)) for row in zip(*self._columns, strict=True))

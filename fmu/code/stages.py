@@ -69,7 +69,7 @@ Solve: TypeAlias = LinearSolve | TreeSolve | ConstrainedSolve
 class _Plan:
     """Plan of an evaluation stage: definitions, followed by either a linear solve or results.
 
-    `results` maps the name of a result block to the expressions that are stored in it.
+    `results` maps the name of a result block of the workspace to the expressions that are stored in it.
     """
 
     group: str
@@ -201,7 +201,9 @@ class _Cutter:
         return plans
 
     def _results(self) -> dict[str, dict[str, Sequence[Expr]]]:
-        """Return the result expressions of each group of stages, by group and result block."""
+        """Return the result expressions of all evaluation stages, by group of stages and result
+        block.
+        """
         program = self.program
         results: dict[str, dict[str, Sequence[Expr]]] = {
             "prepare": {
@@ -420,7 +422,9 @@ def _values(solve: Solve, evaluate: Evaluator) -> list[SX]:
 
 
 def _roles(solve: Solve) -> list[Label]:
-    """Return labels of the C solver's input blocks, named after their role in the linear system."""
+    """Return labels of the C solver's input blocks, named after their role in the linear system,
+    such as `right`.
+    """
     system = solve.system if isinstance(solve, TreeSolve) else solve
     rest = ["right"] if isinstance(system, LinearSolve) else ["jacobian", "right", "wanted"]
     matrices = ["axes", "inertias", "arms", "armatures"] if isinstance(solve, TreeSolve) else ["matrix"]

@@ -20,7 +20,7 @@ from .casadi_eval import SX
 
 Integers: TypeAlias = NDArray[np.int64]
 COMPUTED, NOTHING = -1, -2  # Sources of operands: result of an operation, and missing operand.
-# C templates of CasADi's operations; OP_OUTPUT is an operation if a result is an argument or a constant.
+# C templates of CasADi's operations. OP_OUTPUT copies a result that is an argument or a constant.
 _OPERATORS = {
     ca.OP_OUTPUT: "{0}",
     ca.OP_ADD: "{0} + {1}",
@@ -113,10 +113,10 @@ class _Instructions:
         self._numbers = np.cumsum(self._operations) - 1
 
     def _read(self) -> Integers:
-        """Return the registers that each instruction reads, shape (N, 2); −1 means none.
+        """Return the registers that each instruction of a CasADi function reads, shape (N, 2); −1 means none.
 
-        For an instruction that loads an element of an argument, the columns are the indices of the argument
-        and of the element instead.
+        For an instruction that loads an element of a function argument, the columns contain the indices of the
+        argument and of the element instead.
         """
         _, examples, which = np.unique(self._kinds, return_index=True, return_inverse=True)
         counts = np.array([len(self._function.instruction_input(k)) for k in examples.tolist()], dtype=int)
@@ -126,8 +126,9 @@ class _Instructions:
         return pairs
 
     def _latest(self) -> Integers:
-        """Return the instruction that wrote each register read by an instruction, shape (N, 2); −1
-        if no register is read.
+        """Return which instruction wrote each register that another instruction reads, shape (N, 2).
+
+        An entry is −1 if the instruction reads no register.
         """
         writers = np.flatnonzero(self._kinds != ca.OP_OUTPUT)
         if self._function.sz_w() != len(writers):
@@ -139,7 +140,9 @@ class _Instructions:
         return np.where(reads, writers[np.where(reads, self._given, 0)], -1)
 
     def operands(self) -> tuple[Integers, Integers]:
-        """Return the source and element index of each operation's operands, both of shape (n, 2)."""
+        """Return the source and the index in this source of each operation's operands, both of
+        shape (n, 2).
+        """
         sources, computed = self._sources, self._computed[self._sources]
         blocks = np.where(computed, COMPUTED, self._given[sources, 0])
         elements = np.where(computed, self._numbers[sources], self._given[sources, 1])
@@ -150,7 +153,7 @@ class _Instructions:
         return blocks[self._operations], elements[self._operations]
 
     def operators(self) -> tuple[list[str], Integers]:
-        """Return the C templates of the operators that occur, and each operation's operator index, shape (n,).
+        """Return the C templates that occur, and the index of each operation's template, shape (n,).
 
         Constant operands are part of the template.
         """
@@ -171,7 +174,7 @@ class _Instructions:
         return _operator(self._kinds[k]).format(*operands)
 
     def results(self) -> dict[int, list[tuple[int, int]]]:
-        """Return the result blocks and element indices that each operation writes."""
+        """Return the result blocks and element indices to which each operation writes."""
         found: dict[int, list[tuple[int, int]]] = {}
         for k in np.flatnonzero(self._kinds == ca.OP_OUTPUT).tolist():
             number = self._numbers[k if self._operations[k] else self._sources[k, 0]]

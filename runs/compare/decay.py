@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.trajectory import Array
 
-_LEAST = 5  # minimum number of samples of a fit
+_LEAST = 5  # minimum number of samples that a fit requires
 _SCATTER = 0.003  # largest root-mean-square deviation of the logarithm from the line (0.3 % of the value)
 _DROP = math.log(2.0)  # smallest decrease of the logarithm that counts as a decay
 _EQUAL = 1e-6  # difference of the roots, relative to alpha, below which the formula for a double root is used

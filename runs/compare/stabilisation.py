@@ -11,7 +11,7 @@ from ...core.trajectory import Trajectory
 from ...mechanism import Mechanism
 from .decay import Decay, baumgarte_roots, straight_part
 
-_TIME_CONSTANTS = 10.0  # Time constants of the fast root after which its part of the motion has decayed.
+_TIME_CONSTANTS = 10.0  # Number of time constants after which a motion counts as decayed.
 
 
 @dataclass(frozen=True)
