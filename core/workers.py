@@ -78,7 +78,7 @@ def worker_processes(
     with tempfile.TemporaryDirectory(prefix="gpmelica-", ignore_cleanup_errors=True) as scratch:
         context = multiprocessing.get_context("forkserver" if ahead and _CAN_FORK else "spawn")
         count = max(min(count, cores()), 1)
-        own = {_SHARE: str(cores() // count), "TMPDIR": scratch}  # TMPDIR is used by compilers
+        own = {_SHARE: str(cores() // count), "TMPDIR": scratch}  # compilers store temporary files in TMPDIR
         environment = dict(os.environ) | own
         pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(environment, ready))
         try:
@@ -98,7 +98,9 @@ def worker_processes(
 
 
 def surroundings(folder: Path) -> dict[str, str]:
-    """Return variables for a Python process that imports gpmelica and keeps its temporary files in a folder."""
+    """Return environment variables for a Python process that imports gpmelica and keeps its
+    temporary files in a folder.
+    """
     return {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "TMPDIR": str(folder)}
 
 
@@ -127,7 +129,7 @@ def alone(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,  # Ctrl-C interrupts this process only
+        start_new_session=True,  # Ctrl-C interrupts only the parent process
     )
     over = time.monotonic() + limit
     try:

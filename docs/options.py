@@ -1,4 +1,6 @@
-"""Arguments in the API reference: a function of an options record is shown with the fields of the record."""
+"""Argument lists in the API reference: the fields of an options record replace the record as
+argument.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ _MODULES = re.compile(r"\b(?:[a-z]\w*\.)+")
 
 
 class OptionFields(griffe.Extension):
-    """Replacement of the signature and docstring of functions with the decorator `taking`.
+    """Extension that shows the parameters which a caller of a function with the decorator `taking` sees.
 
-    mkdocstrings reads the source code, where these functions have one parameter for the record. The
-    imported function has the parameters that a caller sees.
+    mkdocstrings reads the source code, where these functions have a single parameter for an options record.
+    The extension therefore takes the parameters and the docstring from the imported function.
     """
 
     def on_function(self, *, func: griffe.Function, **others: Any) -> None:
@@ -37,7 +39,7 @@ def _parameter(of: inspect.Parameter) -> griffe.Parameter:
 
 
 def _annotation(of: Any) -> str | None:
-    """Return the text of a type without the names of modules."""
+    """Return the text of a type annotation without the names of modules."""
     if of is inspect.Parameter.empty:
         return None
     return _MODULES.sub("", of if isinstance(of, str) else inspect.formatannotation(of))

@@ -64,7 +64,7 @@ class Imported:
 def imported(robot: Robot, floating: bool, source: str) -> Imported:
     """Return the tables of a description for a URDF robot.
 
-    `floating` gives the root link six coordinates; otherwise the root link is fixed to the ground.
+    With `floating`, the root link has six degrees of freedom; otherwise the root link is fixed to the ground.
     """
     return _Import(robot, floating).result(source)
 
@@ -123,7 +123,8 @@ class _Import:
             return
         plane = _unused(f"{self.names[joint.child]}_plane", (*self.names.values(), *self.planes))
         self.planes.append(plane)
-        self.notes.append(f"changed: planar joint {joint.name!r} moves the frame {plane!r}, whose z is its normal")
+        text = f"planar joint {joint.name!r} moves the frame {plane!r}, whose z axis is the normal of the plane"
+        self.notes.append(f"changed: {text}")
         turn = _to_z(joint.axis)
         origin = np.eye(4)
         origin[:3, :3], origin[:3, 3] = roll_pitch_yaw(*joint.origin.rpy) @ turn, joint.origin.xyz
@@ -186,8 +187,8 @@ class _Import:
         return table
 
     def start(self, joint: UrdfJoint) -> float:
-        """Return the initial position of a joint, which follows from the mimicked joints; all others
-        start at 0.
+        """Return the initial position of a joint: 0, or the value that follows from the joint that
+        it mimics.
         """
         if joint.mimic is None:
             return 0.0
@@ -207,9 +208,9 @@ class _Import:
     # ---- notes --------------------------------------------------------------------------------------------------
 
     def said_of_names(self, names: dict[str, str]) -> None:
-        changed = [f"{old!r} is {new!r}" for old, new in names.items() if old != new]
+        changed = [f"{old!r} by {new!r}" for old, new in names.items() if old != new]
         if changed:
-            self.notes.append(f"changed: invalid names: {', '.join(changed)}")
+            self.notes.append(f"changed: invalid names were replaced, {', '.join(changed)}")
 
     def said_of_joints(self) -> None:
         rubbing = sum(1 for joint in self.robot.joints if joint.friction and joint.type in WITH_ONE_COORDINATE)
@@ -222,7 +223,7 @@ class _Import:
 
 
 def relocated(robot: Imported, folder: Path) -> Imported:
-    """Return the robot with paths of meshes relative to a folder, if possible."""
+    """Return the robot with paths of mesh files relative to a folder, if such paths exist."""
     links = tuple(replace(link, table=_relocated(link.table, folder)) for link in robot.links)
     return replace(robot, links=links)
 
@@ -231,7 +232,7 @@ def _relocated(table: Table, folder: Path) -> Table:
     if "file" not in table.get("shape", {}):
         return table
     file = table["shape"]["file"]
-    with suppress(ValueError):  # no relative path exists between drives
+    with suppress(ValueError):  # no relative path exists between drives of Windows
         file = Path(os.path.relpath(file, folder.resolve())).as_posix()
     return table | {"shape": table["shape"] | {"file": file}}
 
@@ -269,8 +270,8 @@ def _to_z(axis: Vector) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def _unused(name: str, taken: Collection[str]) -> str:
-    """Return the name, shortened to 60 characters and with a number appended if it is already in
-    use.
+    """Return a name that is not in use yet: at most 60 characters of the given name, with a number
+    appended if required.
     """
     candidates = chain((name[:60],), (f"{name[:58]}_{i}" for i in count(2)))
     return next(candidate for candidate in candidates if candidate not in taken)

@@ -30,7 +30,7 @@ _KEPT = {
     "calibration": ("rising", "falling", "reference_position"),
 }
 _MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-_READ: dict[str, tuple[str, ...]] = {  # element → attributes that are read
+_READ: dict[str, tuple[str, ...]] = {  # attributes that are read, by tag of the XML element
     "link": ("name",),
     "inertial": (),
     "mass": ("value",),
@@ -43,7 +43,7 @@ _READ: dict[str, tuple[str, ...]] = {  # element → attributes that are read
     "dynamics": ("damping", "friction"),
     "mimic": ("joint", "multiplier", "offset"),
 } | _KEPT
-_LARGEST = 1e30  # Maximum absolute value of numbers, as in a description.
+_LARGEST = 1e30  # Maximum absolute value of a number; descriptions have the same limit.
 _LONGEST_NAME = 200
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
@@ -347,7 +347,7 @@ class _Reader:
     # ---- elements and numbers -----------------------------------------------------------------------------------
 
     def named(self, elements: Iterable[etree._Element], read: Callable[[etree._Element], Part]) -> dict[str, Part]:
-        """Return elements by name; of elements with equal names, the first is returned."""
+        """Return XML elements by their names; if several have the same name, the first is returned."""
         found: dict[str, Part] = {}
         for element in elements:
             part = read(element)
@@ -364,8 +364,8 @@ class _Reader:
         return found[0] if found else None
 
     def text(self, element: etree._Element, key: str) -> str:
-        """Return a required attribute that is not empty; report a problem if it is missing or too
-        long.
+        """Return a required attribute that is not empty; report a problem if the attribute is
+        missing or too long.
         """
         value = str(element.get(key, "")).strip()
         if not value:
@@ -375,7 +375,9 @@ class _Reader:
         return value
 
     def number(self, element: etree._Element, key: str, default: float | None = None) -> float:
-        """Return a number in an attribute, which is required if there is no default."""
+        """Return the number in an attribute of an XML element; the attribute is required if there
+        is no default.
+        """
         text = element.get(key)
         if text is None:
             if default is None:
@@ -385,14 +387,15 @@ class _Reader:
         return found[0] if found else default or 0.0
 
     def vector(self, element: etree._Element, key: str, default: Vector) -> Vector:
-        """Return three numbers in an attribute."""
+        """Return the three numbers in an attribute of an XML element."""
         text = element.get(key)
         found = () if text is None else self.numbers(element, key, str(text), 3)
         return (found[0], found[1], found[2]) if found else default
 
     def numbers(self, element: etree._Element, key: str, text: str, count: int) -> tuple[float, ...]:
-        """Return `count` finite numbers in a text; report a problem and return () if it contains
-        others.
+        """Return `count` finite numbers that a text contains.
+
+        If the text contains anything else, a problem is reported and the result is ().
         """
         words = text.split()
         try:
@@ -410,7 +413,9 @@ class _Reader:
     # ---- problems and ignored parts -----------------------------------------------------------------------------
 
     def rest(self, element: etree._Element, *known: str, place: str = "robot") -> None:
-        """Count the child elements that are not in `known`, and attributes that are ignored."""
+        """Count the parts of an XML element that the reader ignores: attributes, and child elements
+        not in `known`.
+        """
         seen: set[str] = set()
         for child in element.iterchildren(etree.Element):
             if child.tag not in known:
@@ -422,7 +427,9 @@ class _Reader:
                 seen |= {child.tag} if place != "robot" else set()  # a robot has many links and joints
 
     def problem(self, element: etree._Element, message: str) -> None:
-        """Record a problem with line and tag of the element, and the name of its link or joint."""
+        """Record a problem with the line and tag of the XML element, and the name of its link or
+        joint.
+        """
         named = next((x for x in (element, *element.iterancestors()) if x.tag in ("link", "joint")), None)
         inside = f"{named.tag} {str(named.get('name', '?'))[:_LONGEST_NAME]!r}" if named is not None else "robot"
         own = "" if named is element or element is self.root else f", <{etree.QName(element).localname}>"

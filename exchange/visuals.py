@@ -22,7 +22,7 @@ Table = dict[str, Any]
 class Visuals:
     """Shapes of the links in a URDF file.
 
-    `left` counts the visual elements without an equivalent shape by reason.
+    `left` contains, for each reason, the number of visual elements that a description cannot represent.
     """
 
     def __init__(self, path: Path, robot: etree._Element) -> None:
@@ -58,11 +58,11 @@ class Visuals:
         """
         form = next(visual.iterfind("geometry/*"), None)
         if form is None:
-            raise ValueError("no geometry")
+            raise ValueError("it has no geometry")
         table: Table = {"type": etree.QName(form).localname, **self._form(form)}
         origin = visual.find("origin")
         if origin is not None and "quat_xyzw" in origin.attrib:
-            raise ValueError("an origin with quat_xyzw")
+            raise ValueError("its origin is given by quat_xyzw instead of rpy")
         frame = {key: numbers for key in ("xyz", "rpy") if any(numbers := _numbers(origin, key, "0 0 0"))}
         if frame:
             table["frame"] = frame
@@ -81,11 +81,11 @@ class Visuals:
             case "mesh":
                 scale = _numbers(form, "scale", "1 1 1")
                 if len({*scale}) != 1:
-                    raise ValueError("a mesh with different scales per axis")
+                    raise ValueError("its mesh has different scales along its axes")
                 file = self._file(str(form.get("filename", "")))
                 return {"file": str(file)} | ({"scale": scale[0]} if scale[0] != 1.0 else {})
             case other:
-                raise ValueError(f"a {other}")
+                raise ValueError(f"its geometry is a {other}")
 
     def _file(self, name: str) -> Path:
         """Return the path of a mesh file.
@@ -95,7 +95,7 @@ class Visuals:
         """
         ending = Path(name).suffix.lower()
         if ending not in (".stl", ".obj"):
-            raise ValueError(f"a mesh in {ending or 'no known format'}, not STL or OBJ")
+            raise ValueError(f"its mesh file is {ending or 'of no known format'}, not STL or OBJ")
         kind, separator, rest = name.partition("://")
         if not separator:
             return self._folder / name

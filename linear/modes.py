@@ -16,7 +16,7 @@ from ..core.trajectory import Array
 Complex = NDArray[np.complex128]
 _ROUNDING = 1e-14  # rounding error of the entries of A, relative to its norm (at least 1/s)
 _RIGID = 1e-6  # |λ| relative to the largest |λ| below which a mode is a rigid-body mode
-_ON_THE_WAY = 0.618  # fraction of a real or imaginary part that is removed in a test value
+_ON_THE_WAY = 0.618  # fraction by which a real or imaginary part is reduced in the test for rounding
 _TINY = 1e-300  # positive lower bound that keeps the condition number of defective eigenvalues finite
 
 
@@ -113,7 +113,7 @@ def modes(A: Array, motion: Array, coordinates: Sequence[str], rates: Sequence[b
     if not len(A):
         return ()
     fastest = max(1.0, float(np.abs(np.linalg.eigvals(A)).max()))
-    scales = np.where(rates, fastest, 1.0)  # scales rates in eigenvectors to the magnitude of positions
+    scales = np.where(rates, fastest, 1.0)  # rates in eigenvectors are scaled to the size of positions
     scaled = A * scales / scales[:, None]
     values, left, right = (np.asarray(part, dtype=complex) for part in eig(scaled, left=True, right=True))
     values = _without_rounding(scaled, values, _uncertainty(scaled, left, right))
@@ -124,14 +124,14 @@ def modes(A: Array, motion: Array, coordinates: Sequence[str], rates: Sequence[b
 
 
 def _error(A: Array) -> float:
-    """Return the norm of the rounding error of A, 1/s."""
+    """Return the norm of the rounding error of the state matrix A, 1/s."""
     return _ROUNDING * max(1.0, float(np.linalg.norm(A, 2)))
 
 
 def _uncertainty(A: Array, left: Complex, right: Complex) -> Array:
-    """Return the uncertainty of each eigenvalue, 1/s: the rounding error of A times the condition number.
+    """Return the uncertainty of each eigenvalue, 1/s: rounding error of the state matrix times condition number.
 
-    The condition number is 1/|yᴴx| for unit left and right eigenvectors. It is large for nearly
+    The condition number is 1/|yᴴx| for unit left and right eigenvectors y and x. It is large for nearly
     coincident eigenvalues, such as the double zero of a free motion.
     """
     alike = np.abs(np.sum(left.conj() * right, axis=0))
@@ -139,11 +139,12 @@ def _uncertainty(A: Array, left: Complex, right: Complex) -> Array:
 
 
 def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:
-    """Return the eigenvalues with real and imaginary parts set to zero if they are rounding errors.
+    """Return the eigenvalues, with each real or imaginary part that is a rounding error set to zero.
 
-    Coincident eigenvalues, as of a filter or of critical damping, have an infinite condition number
-    although they are nonzero. Therefore, a part counts as a rounding error only if the eigenvalue with
-    a reduced part is also an eigenvalue within rounding errors.
+    A part below the uncertainty of its eigenvalue may be a rounding error. Coincident eigenvalues, as of a
+    filter or of critical damping, however have an infinite condition number although they are nonzero.
+    Therefore the part is reduced for a test: it is a rounding error if the resulting number is also an
+    eigenvalue within rounding errors.
     """
     found = values.copy()
     for parts, unit in ((values.real, 1.0), (values.imag, 1j)):
@@ -154,7 +155,9 @@ def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:
 
 
 def _is_eigenvalue(A: Array, value: complex) -> bool:
-    """Whether the value is an eigenvalue of a matrix that differs from A by rounding errors."""
+    """Return whether a number is an eigenvalue of a matrix that differs from A only by rounding
+    errors.
+    """
     smallest = np.linalg.svd(A - value * np.eye(len(A)), compute_uv=False)[-1]
     return bool(smallest <= _error(A))
 

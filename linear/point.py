@@ -19,7 +19,7 @@ from ..runs.fmpy_runs.inputs import InputTable
 from ..runs.fmpy_runs.simulate import simulate
 from ..runs.fmpy_runs.states import State, further_states, given_state, read_state, signals
 
-_TOLERANCE = 1e-9  # relative tolerance of the run to the chosen time
+_TOLERANCE = 1e-9  # relative tolerance of the run that leads to the operating point
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,12 @@ class OperatingPoint:
 
 
 def checked(model: Prepared, options: StateOptions) -> State | float:
-    """Return the chosen state, or the time of the run, s.
+    """Return the state that the user chose, or the time of the run, s, at which the state is taken.
 
-    Raises DescriptionError for an invalid choice.
+    Raises
+    ------
+    DescriptionError
+        If the choice is invalid.
     """
     if len(options.given) > 1:
         text = f"expected at most one of {', '.join(CHOICES_OF_STATE)}, got {' and '.join(options.given)}"
@@ -74,8 +77,9 @@ def checked(model: Prepared, options: StateOptions) -> State | float:
 
 
 def operating_point(plant: Plant, at: State | float, inputs: InputTable | None) -> OperatingPoint:
-    """Return the operating point at a state, or at a time of the FMU's run, s; inputs default to
-    their initial values.
+    """Return the operating point at a state, or at a time, s, of a run of the FMU.
+
+    Inputs without a given value have their initial values.
     """
     model = plant.model
     t = at.t if isinstance(at, State) else at

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from scipy.signal import StateSpace as ScipyStateSpace
 
-_ROUNDING = 1e-12  # response that counts as rounding error, relative to states of the same unit
+_ROUNDING = 1e-12  # size of rounding errors in a response, relative to states of the same unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +131,9 @@ class StateSpace:
         return np.asarray(np.moveaxis(response, 0, -1))
 
     def _sizes(self, states: NDArray[np.complexfloating[Any, Any]]) -> Array:
-        """Return the magnitude of each state's response, shape (N, k, m): the largest among states
-        of the same unit.
+        """Return the scale of each state's response, shape (N, k, m), for the relative size of rounding errors.
+
+        The scale is the largest magnitude of the response among all states with the same unit.
         """
         sizes: Array = np.abs(states)
         units = np.array([self.units[state] for state in self.states])

@@ -245,8 +245,10 @@ def tracks(
 
 @dataclass
 class _Line:
-    """Track of one mode: the modes found so far, with shape and eigenvalue to compare with the next
-    value.
+    """Track of one mode along the varied quantity.
+
+    `at` contains the modes found so far, with their modal assurance, by index of the value. `shape` and
+    `eigenvalue` are compared with the modes at the next value.
     """
 
     shape: Complex

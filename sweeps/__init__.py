@@ -6,7 +6,7 @@ variations     varied keys, with lists of values or distributions
 points         parameter values of every run: grids and samples
 structures     FMUs to compile, and the FMU parameters that the varied keys set
 objectives     numbers that are computed from each run
-gathered       joint report of all invalid arguments
+gathered       one report of all invalid arguments
 runs           execution of runs by a worker, with reused FMU instances
 pools          worker processes of this machine, or a Dask cluster
 parts          intermediate results on disk

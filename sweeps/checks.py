@@ -15,8 +15,8 @@ from .structures import Structure
 
 
 def wrong_numbers(structure: Structure, values: Mapping[str, float]) -> str:
-    """Return the description's error message for the values of a structure's keys; empty if they
-    are valid.
+    """Return the description's error message for the values of a run's varied keys; empty if the
+    values are valid.
     """
     if not structure.checked:
         return ""

@@ -1,4 +1,4 @@
-"""Joint report of the errors in several arguments."""
+"""Collection of the errors in several arguments, which are reported together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class GatheredComplaints:
         self._missing = object()
 
     def __call__(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function and return its value.
+        """Call a function and return its value; record a DescriptionError that the function raises.
 
         The result is a placeholder if the function fails or an argument is a placeholder.
         """

@@ -46,7 +46,7 @@ def _settling(time: Array, x: Array, band: Any) -> float:
     return float(settled) if settled <= time[0] + _LATE * (time[-1] - time[0]) else np.inf
 
 
-# Functions of a signal over time: name → number of arguments, function of the time and the arguments, description.
+# For each function of a signal over time: number of arguments, function of time and arguments, description.
 OVER_TIME: dict[str, tuple[int, Callable[..., Any], str]] = {
     "peak": (1, lambda t, x: np.max(np.abs(x)), "largest magnitude"),
     "max": (1, lambda t, x: np.max(x), "largest value"),

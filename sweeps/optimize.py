@@ -31,12 +31,14 @@ from .variations import Distribution, Variation, variations
 METHODS = ("evolution", "simplex")
 # Ranks of points that violate constraints or whose run fails; feasible points have lower ranks.
 _INFEASIBLE, _FAILED = 1e30, 1e60
-_POPULATION = 15  # Members of the population per key; default of SciPy.
+_POPULATION = 15  # Minimum number of members of the population per key; default of SciPy.
 
 
 @dataclass(frozen=True)
 class Limit:
-    """Inequality constraint of an optimisation: objective ≤ number (sign 1) or ≥ number (sign −1)."""
+    """Inequality constraint of an optimisation: objective ≤ number for sign 1, objective ≥ number
+    for sign −1.
+    """
 
     objective: Objective
     sign: int
@@ -44,12 +46,12 @@ class Limit:
 
     @property
     def text(self) -> str:
-        """Text of the constraint."""
         return f"{self.objective.text} {'<=' if self.sign > 0 else '>='} {self.number:g}"
 
     def violation(self, value: float) -> float:
-        """Return the violation relative to the magnitude of the number, or 0 if the constraint is
-        satisfied.
+        """Return by how much a value of the objective violates the constraint; 0 if the constraint is satisfied.
+
+        The violation is relative to the magnitude of the constraint's bound; it is absolute if the bound is 0.
         """
         return max(0.0, self.sign * (value - self.number) / (abs(self.number) or 1.0))
 
@@ -170,7 +172,7 @@ def optimize(chain: Chain, source: str, search: OptimizeOptions, out: Path) -> O
 def _settings(
     bounds: Mapping[str, tuple[float, float]] | str | Sequence[str],
 ) -> Mapping[str, str] | Sequence[str]:
-    """Return bounds in the form that `variations` reads."""
+    """Return the bounds of the varied keys in the form that `variations` reads."""
     if isinstance(bounds, Mapping):
         return {key: f"uniform({least!r},{most!r})" for key, (least, most) in bounds.items()}
     return several(bounds)
@@ -215,7 +217,7 @@ class _Judge:
     point: dict[str, float] = field(default_factory=dict)
 
     def ranks(self, places: Iterable[Array]) -> list[float]:
-        """Return the ranks of several points, each of shape (keys,)."""
+        """Return the rank of each of several points; a point has the shape (keys,)."""
         asked = [self._asked(k, place) for k, place in enumerate(places)]
         found = {int(number): part for part in self._parts(asked) for number in part.numbers}
         ranks = []
@@ -227,7 +229,7 @@ class _Judge:
         return ranks
 
     def best(self, converged: bool) -> Optimum:
-        """Return the best result.
+        """Return the best result that the optimiser has found.
 
         Raises
         ------

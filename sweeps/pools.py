@@ -14,8 +14,8 @@ from ..core.workers import call_ahead, cores, worker_processes
 
 T = TypeVar("T")
 R = TypeVar("R")
-_ALONE = 2  # Separate attempts at a task whose worker died.
-_AHEAD = 2  # Submitted tasks per worker, so that workers need not wait.
+_ALONE = 2  # Number of attempts at running a task alone after its worker died.
+_AHEAD = 2  # Number of submitted tasks per worker; with more than one, workers need not wait.
 
 
 def has_dask() -> bool:
@@ -140,7 +140,7 @@ def results(
 def _at_once(
     workers: Workers, pool: Executor, function: Callable[[T], R], source: Iterator[T], running: dict[Future[R], T]
 ) -> Iterator[tuple[T, R | WorkerCrash]]:
-    """Yield tasks and their results until all tasks are completed.
+    """Yield tasks of several workers and their results until all tasks are completed.
 
     `running` contains the tasks in progress, also after an exception.
     """

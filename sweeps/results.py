@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import Dataset
 
-BATCH = 1024  # Runs that are written at a time.
+BATCH = 1024  # Number of runs that are written at a time.
 TABLE, SIGNALS = "table.parquet", "signals.zarr"
-_EARLIER = "earlier_"  # Prefix of the results of an earlier command.
+_EARLIER = "earlier_"  # Prefix of the files with results of an earlier sweep.
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,14 +76,14 @@ class Job:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """Order for a run.
+    """Request for one run of a sweep.
 
     Attributes
     ----------
     number : int
         Number of the run.
     structure : int
-        Index of the FMU in the job.
+        Index of the run's FMU among the FMUs of the sweep.
     values : mapping
         Values of the keys that set FMU parameters.
     wrong : str
@@ -202,7 +202,10 @@ def receive(job: Job) -> None:
 
 
 def work(task: tuple[str, Sequence[RunRequest]]) -> ResultChunk:
-    """Execute runs; the task is the key of the job and the orders for the runs."""
+    """Execute several runs of a sweep.
+
+    `task` contains the key of the job and a request for each run.
+    """
     key, asked = task
     bench: FmuPool | None = getattr(_OWN, "bench", None)
     if bench is None or bench.job.key != key:

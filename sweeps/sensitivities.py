@@ -15,8 +15,8 @@ import numpy as np
 from ..core.trajectory import Array
 from .points import SweepPoints, salib, unit_problem
 
-_LEAST = 20  # Minimum samples per key for indices of samples without a special design.
-_MORE = {"saltelli": 2, "morris": 1}  # Rows per block of the design, in addition to one per key.
+_LEAST = 20  # Minimum number of samples per key for sensitivity indices without a special design of the samples.
+_MORE = {"saltelli": 2, "morris": 1}  # Rows in a block of the sample design, in addition to one row per key.
 
 
 @dataclass(frozen=True)

@@ -34,24 +34,27 @@ from .variations import Distribution, Values, Variation
 
 @dataclass(frozen=True)
 class Structure:
-    """FMU of a sweep, and the assignment of a run's values to its parameters.
+    """One FMU of a sweep, with the FMU parameters that the varied keys set.
+
+    A sweep has one FMU for each combination of structural values. These are values of varied keys that
+    change the equations, such as a number of beam elements.
 
     Attributes
     ----------
     name : str
-        Name of its folder, different for each structure.
+        Name of the folder with the FMU, different for each FMU of the sweep.
     values : mapping
-        Values of the structural keys.
+        Structural value of each key that changes the equations.
     parameters : mapping
-        FMU parameter that each other key sets.
+        Name of the FMU parameter that each other varied key sets.
     tables : mapping
-        Tables of the description, with the new parameters in expressions.
+        Tables of the description, in which expressions of FMU parameters replace the varied values.
     prepared : Prepared
-        Equations of the model.
+        Equations of the FMU.
     run : Span
         Time span and tolerance of a run.
     checked : mapping
-        Part of the tables that depends on the keys and is checked for each run; see sweeps/checks.py.
+        Part of `tables` that depends on the varied keys and is checked for each run; see sweeps/checks.py.
     """
 
     name: str
@@ -64,7 +67,7 @@ class Structure:
 
     @property
     def outputs(self) -> dict[str, str]:
-        """Unit of each output."""
+        """Unit of each output of the FMU, by name of the output."""
         return self.prepared.units
 
     @property
@@ -76,7 +79,9 @@ class Structure:
 def structures(
     chain: Chain, source: str, variations: Sequence[Variation], progress: Progress
 ) -> tuple[Structure, ...]:
-    """Return all structures of a sweep with their equations.
+    """Return the FMUs of a sweep, one for each combination of structural values, with their equations.
+
+    Structural values belong to varied keys that change the equations, such as a number of beam elements.
 
     Raises
     ------
@@ -101,7 +106,7 @@ def structures(
 
 
 def build(structure: Structure, folder: Path) -> Path:
-    """Build the FMU of a structure in the folder, unless it exists there, and return its path."""
+    """Build one of a sweep's FMUs, unless the FMU exists in the folder, and return its path."""
     fmu = folder / structure.name / f"{structure.prepared.name}.fmu"
     if _is_whole(fmu):
         return fmu
@@ -109,7 +114,7 @@ def build(structure: Structure, folder: Path) -> Path:
 
 
 def setup(structure: Structure, fmu: Path) -> Setup:
-    """Return the data about a built structure for the workers."""
+    """Return the data about a compiled FMU of a sweep that the workers need."""
     return Setup(
         fmu.read_bytes(),
         structure.parameters,
@@ -129,9 +134,9 @@ def _is_whole(fmu: Path) -> bool:
 
 @dataclass(frozen=True)
 class _Key:
-    """Key of the description that is set by an FMU parameter.
+    """Key of the description that an FMU parameter sets in each run of a sweep.
 
-    `changes` of the description introduce the parameter.
+    `changes` of the description replace the value of the key by a new parameter, if necessary.
     """
 
     key: str
@@ -184,7 +189,9 @@ def _is_key(key: str, tables: dict[str, Any]) -> bool:
 
 
 def _structural(problem: Problem) -> bool:
-    """Return whether the problem states that the key does not accept an expression."""
+    """Return whether a problem states that the description accepts no expression as the key's
+    value.
+    """
     return "'set_" in problem.message
 
 
@@ -197,7 +204,9 @@ def _start_of(key: str, base: Prepared) -> str:
 
 
 def _some(variation: Variation) -> Any:
-    """Return a value of the varied key that the description should accept."""
+    """Return a typical value of the varied key, for a check that the description accepts such
+    values.
+    """
     return variation.values[0] if isinstance(variation, Values) else variation.middle
 
 
@@ -286,8 +295,9 @@ def _with_values(problem: Problem, values: Mapping[str, Any]) -> Problem:
 
 
 def _told(values: Mapping[str, Any]) -> str:
-    """Return a suffix with the structural values, such as `, with links.boom.beam.elements = 2`,
-    or nothing.
+    """Return a suffix with the values of keys that change the equations; the suffix is empty without such keys.
+
+    An example is `, with links.boom.beam.elements = 2`.
     """
     said = ", ".join(f"{key} = {value!r}" for key, value in values.items())
     return f", with {said}" if values else ""

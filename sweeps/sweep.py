@@ -34,7 +34,7 @@ from .runs import FIGURES, Job, ResultChunk, RunRequest, forget, receive, work
 from .structures import Structure, build, setup, structures
 from .variations import Variation, variations
 
-_CHUNK = 1.0  # Computing time of the runs that a worker receives at a time, s.
+_CHUNK = 1.0  # Total computing time of the runs that a worker receives at a time, s.
 _MOST_IN_CHUNK = 1000
 
 
@@ -87,7 +87,7 @@ def _check_names(order: SweepOptions, asked: Sequence[Objective]) -> None:
 
 
 def _kept(order: SweepOptions, asked: Sequence[Objective], constants: Sequence[str]) -> Iterator[str]:
-    """Yield the signals to record.
+    """Yield the names of the signals to record.
 
     Parameters are left out, because they have a single value per run, which is in the result table.
     """
@@ -105,7 +105,7 @@ def known_structures(
     wanted: tuple[Sequence[Objective], Sequence[str]],
     progress: Progress,
 ) -> tuple[Structure, ...]:
-    """Return the structures of the varied keys.
+    """Return the FMUs that a sweep with the varied keys requires, with their equations.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def known_structures(
 def check_signals(
     source: str, found: Sequence[Structure], asked: Sequence[Objective], kept: Sequence[str]
 ) -> None:
-    """Check that all structures have the requested signals and equal output times.
+    """Check that all FMUs of a sweep have the requested signals and equal output times.
 
     Raises
     ------
@@ -158,7 +158,9 @@ def check_signals(
 def _plan(
     chain: Chain, order: SweepOptions, where: SweepPoints, asked: Sequence[Objective], kept: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the data that identify a sweep."""
+    """Return the data that identify a sweep; an interrupted sweep continues only if these data are
+    unchanged.
+    """
     samples = {"samples": order.samples, "sampler": order.sampler, "seed": order.seed} if order.samples else {}
     return {
         "gpmelica": __version__,
@@ -218,11 +220,11 @@ def workers_of(scheduler: str, job: Job) -> Workers:
 class _Pace:
     """Estimator of the number of runs that a worker receives at a time.
 
-    The runs take about one second; towards the end of a sweep, their number decreases.
+    The runs of a worker take about one second together; their number decreases towards the end of a sweep.
     """
 
     workers: int
-    mean: float = np.inf  # mean computing time, s per run
+    mean: float = np.inf  # mean computing time of a run, s
     done: int = 0
 
     def count(self, left: int) -> int:
@@ -238,7 +240,7 @@ class _Pace:
 def _run(
     workers: Workers, job: Job, where: SweepPoints, found: Sequence[Structure], parts: Parts, progress: Progress
 ) -> None:
-    """Do the missing runs; each part is on disk before the next one is requested."""
+    """Execute the missing runs of a sweep; each result is on disk before the next one is requested."""
     missing, pace = parts.missing(), _Pace(workers.size)
     index = _structure_index(found)
 
@@ -267,8 +269,8 @@ def _each(
 ) -> Iterator[tuple[tuple[str, list[RunRequest]], ResultChunk | WorkerCrash]]:
     """Yield tasks and their results.
 
-    If a task with several runs kills its workers, its runs are repeated one by one, so that only the
-    responsible run fails.
+    If a task with several runs terminates its worker processes, its runs are repeated one by one, so that
+    only the responsible run fails.
     """
     for task, came in results(workers, work, tasks):
         key, asked = task

@@ -91,7 +91,7 @@ def variations(settings: str | Sequence[str] | Mapping[str, Any]) -> tuple[Varia
             problems.append(Problem(f"--set {key}", "occurs twice; combine all values in one option"))
         found[key] = variation
     if not found and not problems:
-        problems.append(Problem("--set", f"no key is varied: {_FORMS} of a key, as in --set payload=100:1000:10"))
+        problems.append(Problem("--set", f"no key is varied; add one, as in --set payload=100:1000:10; {_FORMS}"))
     if problems:
         raise DescriptionError("sweep", problems)
     return tuple(found.values())
@@ -137,7 +137,7 @@ def _distribution(key: str, kind: str, text: str) -> Distribution:
     if kind == "normal" and second <= 0.0:
         raise ValueError(f"expected a standard deviation above 0, got {second:g}")
     if kind == "uniform" and second <= first:
-        raise ValueError(f"expected least below most, got {first:g} and {second:g}")
+        raise ValueError(f"expected a smaller first number in uniform(least, most), got {first:g} and {second:g}")
     return Distribution(key, kind, first, second)
 
 

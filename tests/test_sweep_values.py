@@ -50,7 +50,7 @@ def test_samples_have_their_distribution(sampler: str) -> None:
         (["x=1:b:3"], "expected a finite number, got 'b'"),
         (["x=normal(1)"], "takes two numbers, mean and standard deviation, got 1"),
         (["x=normal(1,-1)"], "expected a standard deviation above 0"),
-        (["x=uniform(2,1)"], "expected least below most"),
+        (["x=uniform(2,1)"], "expected a smaller first number in uniform"),
         (["x=gamma(2,1)"], "unknown distribution 'gamma'"),
         (["x=nan"], "expected finite numbers"),
         (["x=1", "x=2"], "occurs twice"),

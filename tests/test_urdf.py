@@ -157,7 +157,8 @@ def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None
     notes = [
         "unchanged: the inertia of link 'wheel': no body has principal moments [1, 1, 3] about the com;"
         " the largest may not exceed the sum of the other two",
-        "changed: invalid names: 'my-robot' is 'my_robot', 'base' is 'base_', '2nd/arm' is 'link_2nd_arm'",
+        "changed: invalid names were replaced, 'my-robot' by 'my_robot', 'base' by 'base_', '2nd/arm' by"
+        " 'link_2nd_arm'",
         "chosen: friction of joints (1) reaches its full value at v_s = 0.01 rad/s or m/s, which URDF does not"
         " define",
         "omitted, but noted in comments at the joints: lower, upper, effort, velocity",
@@ -165,8 +166,8 @@ def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None
         "omitted: 1 × <collision> of link",
         "omitted: 1 × <gazebo> of robot",
         "omitted: 1 × <visual> of link, after the first",
-        "omitted: 1 × <visual> of link: a capsule",
-        "omitted: 1 × <visual> of link: a mesh in .dae, not STL or OBJ",
+        "omitted: 1 × <visual> of link: its geometry is a capsule",
+        "omitted: 1 × <visual> of link: its mesh file is .dae, not STL or OBJ",
         "omitted: 1 × <visual> of link: its mesh file is missing",
     ]
     out = machine.with_name("out.toml")
@@ -216,8 +217,8 @@ def test_changed_names_are_reported(machine: Path) -> None:
     """Invalid names are replaced and reported; the ground has no name to change."""
     text = MACHINE.replace('"base"', '"ground"').replace('"slide"', '"planet-carrier"')
     machine.write_text(text, encoding="utf-8")
-    names = "'my-robot' is 'my_robot', '2nd/arm' is 'link_2nd_arm', 'planet-carrier' is 'planet_carrier'"
-    assert f"changed: invalid names: {names}" in convert_urdf(machine).notes
+    names = "'my-robot' by 'my_robot', '2nd/arm' by 'link_2nd_arm', 'planet-carrier' by 'planet_carrier'"
+    assert f"changed: invalid names were replaced, {names}" in convert_urdf(machine).notes
 
 
 def test_mimic_joint_starts_on_its_constraint(machine: Path) -> None:

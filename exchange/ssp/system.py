@@ -20,7 +20,7 @@ from ...core.version import __version__
 from ...core.zip_archive import pack
 from ...runs.fmpy_runs.opening import read_fmu
 
-# FMI 2.0 or 3.0 type → SSP type.
+# Type of an SSP connector, by the type of the variable in FMI 2.0 or 3.0.
 TYPES = {"Real": "Real", "Float32": "Real", "Float64": "Real", "Boolean": "Boolean", "String": "String"}
 TYPES |= {"Integer": "Integer", "Int8": "Integer", "UInt8": "Integer", "Int16": "Integer", "UInt16": "Integer"}
 TYPES |= {"Int32": "Integer", "UInt32": "Integer", "Int64": "Integer", "UInt64": "Integer"}
@@ -87,14 +87,15 @@ class SspElement:
     parameters: str | None = None
 
     def of_kind(self, kind: str) -> dict[str, SspConnector]:
-        """Return the connectors of a kind, "input" or "output", by name."""
+        """Return the connectors of a component whose kind is "input" or "output", by name."""
         return {c.name: c for c in self.connectors if c.kind == kind}
 
 
 @dataclass(frozen=True)
 class Connection:
-    """Connection of an output to the input with the same name; an element None means the system
-    itself.
+    """Connection of an output to the input with the same name.
+
+    `start` and `end` are the names of the connected components; None means a connector of the system itself.
     """
 
     start: str | None

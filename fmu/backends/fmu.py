@@ -1,4 +1,4 @@
-"""Interface of the backends that build FMUs: build order, backend and built FMU."""
+"""Interface of the backends that build FMUs: build instructions, backend and built FMU."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Documents = Callable[[Prepared, str, Sequence[Toolchain]], Mapping[str, str | by
 
 
 def no_documents(model: Prepared, fmi: str, made_by: Sequence[Toolchain]) -> Mapping[str, str | bytes]:
-    """Return no documents, for an FMU that stays on this machine."""
+    """Return no documentation files, because an FMU that stays on this machine needs none."""
     del model, fmi, made_by
     return {}
 
 
 @dataclass(frozen=True)
 class Order:
-    """Order to build an FMU.
+    """Instructions for building an FMU.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class Order:
     march : str
         Minimum processor, one of `binaries.MARCHES`; "" for all processors of the platform.
     progress : callable
-        Function that is called with each activity.
+        Function that is called with a description of each activity.
     documents : callable
-        Function that returns the documents in the archive.
+        Function that returns the documentation files of the FMU archive.
     """
 
     model: Prepared

@@ -38,11 +38,11 @@ DATA = "equations_data.c"
 # Folders of the model-independent C sources; each FMI version adds one folder.
 _ROOMS = ("algebra", "core", "evaluation", "events", "constraints", "solvers", "cosimulation", "instance")
 # Compiler options of generated code for the initial state, which runs only a few times.
-# Warnings about generated code are a matter for tests, and -O0 halves the compile time.
+# The tests check the warnings about generated code, and -O0 halves the compile time.
 # Without -fno-sanitize=undefined, zig would add run-time checks to unoptimised code.
 _AS_IT_STANDS = ("-w", "-O0", "-fno-sanitize=undefined")
 # Compiler options of the generated sources: only the dynamics gain speed from -O2.
-# For their derivatives, -O2 would add 50 % to the compile time.
+# For the derivatives of the dynamics, -O2 would add 50 % to the compile time.
 _FLAGS: dict[str, tuple[str, ...]] = {
     "equations_start.c": _AS_IT_STANDS,
     "equations_start_forward.c": _AS_IT_STANDS,
@@ -54,8 +54,8 @@ _FLAGS: dict[str, tuple[str, ...]] = {
     "equations_outputs_forward.c": ("-w", "-O1"),
     "equations_outputs_reverse.c": ("-w", "-O1"),
 }
-# Lengths in characters without comments above which a lower optimisation level compiles to equally fast code.
-# The equations of a humanoid robot reach these lengths.
+# Length of a source file, in characters without comments, above which a lower optimisation level is used.
+# The code is equally fast with the lower level; the equations of a humanoid robot reach these lengths.
 _LONG: dict[str, tuple[int, str]] = {
     "equations_dynamics.c": (390_000, "-O1"),
     "equations_dynamics_forward.c": (1_110_000, "-Og"),
@@ -158,9 +158,10 @@ def build(
 
 
 def flags(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the compiler options of sources that are compiled with special options, by file name.
+    """Return the compiler options of source files that differ from the default options, by file name.
 
-    These are the generated equations, and the linear algebra, which gains a few per cent of speed from -O3.
+    These files are the generated equations, and the linear algebra, which gains a few per cent of speed
+    from -O3.
     """
     algebra = (f.name for f in (files("gpmelica.fmu") / "sources" / "algebra").iterdir() if f.name.endswith(".c"))
     found = _FLAGS | dict.fromkeys(algebra, (*STRICT, "-O3"))
@@ -185,7 +186,7 @@ def _fixed_sources(fmi: str) -> dict[str, str]:
     own = "fmi2" if fmi == "2.0" else "fmi3"
     rooms = (files("gpmelica.fmu") / "sources" / room for room in (*_ROOMS, own))
     texts = {f.name: f.read_text(encoding="utf-8") for room in rooms for f in room.iterdir()}
-    headers = Path(fmpy.__file__).parent / "c-code"  # FMPy includes the headers
+    headers = Path(fmpy.__file__).parent / "c-code"  # FMPy provides the FMI headers
     return {f"include/{h.name}": h.read_text(encoding="utf-8") for h in headers.glob(f"{own}*.h")} | texts
 
 

@@ -10,7 +10,7 @@ from .stage_derivatives import StageDerivative
 from .staged import Labels, Staged
 from .tape import tape
 
-# Group of stages → source file; all other groups: outputs.
+# Source file of each group of evaluation stages; all other groups go to the file of the outputs.
 _FILES = {"prepare": "start", "start": "start", "dynamics": "dynamics"}
 # gcc 12 rewrites the addresses in loops with rising and falling indices as a null pointer plus an index.
 # gcc then assumes that such an access never happens and removes the call of the function.
@@ -29,7 +29,7 @@ HEADER = """\
 
 @dataclass(frozen=True)
 class Functions:
-    """C source by file name, and the doubles of scratch memory that each function needs."""
+    """Generated C source by file name, and the number of doubles of scratch memory that each function needs."""
 
     files: Mapping[str, str]
     work: Mapping[str, int]

@@ -19,7 +19,7 @@ SX = Any  # CasADi has no usable type annotations
 def _matmul(expr: Expr, a: SX, b: SX) -> SX:
     if len(expr.args[0].shape) == 2:
         return ca.mtimes(a, b)
-    # A vector on the left is transposed, because CasADi vectors are columns.
+    # A vector to the left of a product is transposed, because CasADi vectors are columns.
     return ca.mtimes(b.T, a) if expr.shape else ca.dot(a, b)
 
 
@@ -61,7 +61,7 @@ def _norm(square: SX) -> SX:
 def needed(program: Program, roots: Iterable[Expr], known: Container[str] = ()) -> set[str]:
     """Return the names of all program items on which the expressions depend.
 
-    Names in `known` are left out, and so are the items that only they need.
+    Names in `known` are left out, and so are items on which only these names depend.
     """
     items = {name: item for item in program.items for name in given(item)}
     stack = [name for root in roots for name in root.symbols]
@@ -97,14 +97,16 @@ class Evaluator:
         self._memo: dict[int, tuple[Expr, SX]] = {}
 
     def prepare(self, names: Iterable[str]) -> None:
-        """Evaluate definitions in the program's order, which avoids deep recursion."""
+        """Evaluate the given definitions in the order of the program, which avoids deep recursion."""
         wanted = set(names)
         for name in self._order:
             if name in wanted and name not in self.known:
                 self._define(name)
 
     def __call__(self, expr: Expr) -> SX:
-        """Return the SX of an expression; each expression node is evaluated once."""
+        """Return an expression as a CasADi symbolic matrix (SX); each expression node is evaluated
+        once.
+        """
         for each in reversed(self._spine(expr)):
             self._memo[id(each)] = (each, self._evaluate(each))
         return self._memo[id(expr)][1]
@@ -112,7 +114,7 @@ class Evaluator:
     def _spine(self, expr: Expr) -> list[Expr]:
         """Return the unevaluated nodes along the first arguments of an expression, outermost node first.
 
-        Long sums are nested in their first arguments and would otherwise exceed the recursion limit.
+        Long sums are nested in their first arguments; a recursive evaluation would exceed the recursion limit.
         """
         found = []
         while id(expr) not in self._memo:
@@ -165,7 +167,7 @@ class Evaluator:
 
     def _index(self, expr: Expr) -> SX:
         value = self(expr.args[0])[expr.data if len(expr.data) == 2 else expr.data[0]]
-        # A row of a matrix is a vector in the program, and CasADi vectors are columns.
+        # A row of a matrix is transposed, because vectors of the program are columns in CasADi.
         return value.T if [type(key) for key in expr.data] == [int, slice] else value
 
     def _choose(self, expr: Expr) -> SX:

@@ -11,7 +11,8 @@ from scipy.sparse import csr_array
 from .staged import Block, ConstrainedSystem, Stage, Staged, TreeSystem
 
 Mask = NDArray[np.bool_]
-_KNOWN = ("states", "inputs", "time", "parameters")  # Blocks in the order of a mask's columns.
+# Known quantities, in the order of the columns of a dependency mask.
+_KNOWN = ("states", "inputs", "time", "parameters")
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Dependencies:
     def at_start(self, row: Mask) -> Mask:
         """Return a derivative's or output's dependencies at the initial time, where states are unknowns.
 
-        `row` contains the dependencies during the run, shape (k,).
+        `row` is the Boolean mask of the dependencies during the run, shape (k,) for k known quantities.
         """
         n = len(self.start_states)
         found = row | self.start_states[row[:n]].any(axis=0)
@@ -49,12 +50,12 @@ def dependencies(staged: Staged) -> Dependencies:
     known[np.concatenate([np.arange(staged.size)[_slice(block)] for block in blocks])] = np.eye(known.shape[1])
     for stage in staged.running:
         if stage.group not in ("prepare", "start"):
-            # Time switches depend on the event times.
-            # They are constant between events, so their dependency on time does not count for derivatives.
+            # The switches of time events depend on the event times.
+            # Switches are constant between events, so their dependency on time does not count for derivatives.
             times = staged.blocks["event_times"]
             known[_slice(Block(staged.blocks["switches"].offset, times.size))] = known[_slice(times)]
         _propagate(stage, known)
-        if stage.name == "start states":  # a parameter may disable the search and set the start states directly
+        if stage.name == "start states":  # start parameters can replace the search and set the states
             known[_slice(staged.blocks["start_states"])] |= known[staged.given]
     wanted = ("derivatives", "outputs", "start_states", "calculated")
     return Dependencies(*(known[_slice(staged.blocks[name])] for name in wanted))
@@ -88,6 +89,6 @@ def _propagate(stage: Stage, known: Mask) -> None:
 
 
 def _any(known: Mask, *blocks: Block) -> Mask:
-    """Return the union of the dependencies of all elements of the blocks."""
+    """Return the union of the dependencies of all elements of the given workspace blocks."""
     found: Mask = np.any([known[_slice(block)].any(axis=0) for block in blocks], axis=0)
     return found

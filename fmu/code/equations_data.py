@@ -38,7 +38,7 @@ from .staged import (
 from .start import at_defaults, initial, parameter_of
 
 _TIMED = "timed_intervals"
-_OWN_BLOCKS = {"start_values"}  # Blocks that the fixed C code does not access.
+_OWN_BLOCKS = {"start_values"}  # Blocks of the workspace that the model-independent C code does not access.
 _COUNTED = (
     *("states", "inputs", "switches", "parameters", "outputs"),
     *("start_checks", "checks", "calculated", "requirements"),
@@ -165,9 +165,8 @@ def _checks(checks: Sequence[Assertion]) -> list[dict[str, Any]]:
 
 
 def _positions(program: Program) -> int:
-    """Return the number of leading states whose derivatives are the following states.
-
-    The number is that of all coordinates, or 0.
+    """Return n if the first n states are coordinates and the next n states are their derivatives;
+    otherwise return 0.
     """
     rates = list(takewhile(lambda derivative: derivative.op == "symbol", (s.derivative for s in program.states)))
     following = [state.name for state in program.states[len(rates) : 2 * len(rates)]]
@@ -175,7 +174,10 @@ def _positions(program: Program) -> int:
 
 
 def _complete(blocks: Mapping[str, int]) -> dict[str, int]:
-    """Return the length of each list, by the C constant that declares the length in the header."""
+    """Return the expected length of each list in the generated C tables.
+
+    The keys are the C constants that declare these lengths in the header.
+    """
     return {
         "N_GROUPS": len(GROUPS),
         "N_DOWNHILL": len(vars(DOWNHILL)),
@@ -192,7 +194,9 @@ def _complete(blocks: Mapping[str, int]) -> dict[str, int]:
 
 
 def _lists(stage: Stage, derivative: StageDerivative | None) -> dict[str, str]:
-    """Return the arrays of offsets and sizes to which the structures of a stage point, by C name."""
+    """Return the arrays of workspace offsets and sizes to which the C structures of an evaluation
+    stage point, by C name.
+    """
     name = stage.function.name()
     found = {f"{name}_inputs": _offsets(stage.inputs), f"{name}_outputs": _offsets(stage.outputs)}
     if isinstance(stage.system, TreeSystem):
@@ -231,7 +235,7 @@ def _initialiser(value: Any) -> str:
 
 
 _FIELDS = {StagedSystem: "system", ConstrainedSystem: "constrained", TreeSystem: "tree"}
-# Arrays of a tree system → conversion of an entry to C code.
+# For each integer array of a system of equations on a tree of bodies: conversion of an entry to C code.
 _LISTS: dict[str, Callable[[Any], str]] = {"parents": str, "ends": str, "motions": lambda x: f"TREE_{x.upper()}"}
 
 
@@ -259,7 +263,7 @@ def _derivative(name: str, found: StageDerivative, work: Mapping[str, int], adjo
     }
 
 
-# Enumerator of a variable's index, by the kind of variable; other kinds have a number.
+# Enumerator that stands for a variable's index, by the kind of variable; other kinds have numeric indices.
 _INDEX_NAMES = {
     "real_setting": lambda v: f"SETTING_{v.name.upper()}",
     "integer_setting": lambda v: f"SETTING_{v.name.upper()}",
@@ -269,9 +273,9 @@ _INDEX_NAMES = {
 
 
 def _parameter_places(program: Program) -> dict[str, int]:
-    """Return the index of each parameter in the parameter block.
+    """Return the index of each parameter in the workspace block of all parameters.
 
-    The index of an array is that of its first element.
+    The index of an array parameter is that of its first element.
     """
     sizes = [parameter.value.size for parameter in program.parameters]
     ends = accumulate(sizes, initial=0)
@@ -306,9 +310,9 @@ def _phase(program: Program, phase: Phase) -> dict[str, Any]:
 
 
 def _start(program: Program, staged: Staged) -> dict[str, Any]:
-    """Return the arrays that connect start states with their start parameters.
+    """Return the index arrays that connect the start states with their start parameters.
 
-    A further array marks parameters that the initial-state search takes as they are.
+    A further array marks start parameters that, if they have been set, replace the initial-state search.
     """
     places = _parameter_places(program)
     if program.start is None:
@@ -336,7 +340,7 @@ def _variable(variable: Variable, limits: Sequence[Bounds]) -> dict[str, Any]:
 
 
 def _tables(program: Program) -> list[tuple[str, Piecewise]]:
-    """Return each lookup table once, with the name of its C array."""
+    """Return the lookup tables of the model, each once, with the names of their C arrays."""
     return list({lookup.function: lookup.table for lookup in program.lookups}.items())
 
 
@@ -372,7 +376,7 @@ def _bounds(bounds: Bounds) -> dict[str, Any]:
 
 
 def _dependencies(structure: ModelStructure, count: int) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the dependency lists and the tables that point to them, by C name.
+    """Return the dependency lists of all unknowns and the tables that point to these lists, by C name.
 
     Most unknowns share their list; each list occurs once. The tables are indexed by value reference.
     """
@@ -404,6 +408,6 @@ def _numbers(values: Iterable[float | None]) -> str:
 
 
 def _string(value: str) -> str:
-    """Return a C string literal in which all characters outside printable ASCII are octal escapes."""
+    """Return a text as C string literal; all characters outside printable ASCII are octal escapes."""
     plain = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\?' else f"\\{b:03o}" for b in value.encode())
     return f'"{plain}"'

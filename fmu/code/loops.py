@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 _LINES = 150  # Maximum number of lines in a function; compile time grows faster than a function's length.
 _PERIOD = 400  # Maximum number of operations in the body of a loop.
-_WORTH = 24  # Minimum number of lines that a loop must save.
+_WORTH = 24  # Minimum number of lines by which a loop must shorten the code.
 
 
 class Piece(NamedTuple):
-    """Section of a tape:
+    """Section of a tape of operations, which is executed as a loop or once.
 
-    `rounds` repetitions of `period` operations, from the operation `start` on.
+    The section consists of `rounds` repetitions of `period` operations, from the index `start` on.
     """
 
     start: int
@@ -29,12 +29,14 @@ class Piece(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Index after the last operation of the piece."""
+        """Index one past the last operation of this section of the tape."""
         return self.start + self.period * self.rounds
 
     @property
     def saved(self) -> int:
-        """Number of operations that a loop saves in the code."""
+        """Number of operations that a loop removes from the generated code, compared with code
+        without the loop.
+        """
         return self.period * (self.rounds - 1)
 
 
@@ -57,9 +59,10 @@ def _straight(start: int, end: int) -> list[Piece]:
 
 
 def _loops(kinds: NDArray[np.int64]) -> list[Piece]:
-    """Return non-overlapping loops.
+    """Return non-overlapping loops of a sequence of operations.
 
-    Loops that save more operations take precedence, then those with a shorter period.
+    If loops overlap, the one that saves more operations takes precedence, then the one with the shorter
+    period.
     """
     heap = [_ranked(loop) for loop in _repetitions(kinds)]
     heapify(heap)
@@ -80,30 +83,32 @@ def _ranked(loop: Piece) -> tuple[int, int, Piece]:
 
 
 def _repetitions(kinds: NDArray[np.int64]) -> list[Piece]:
-    """Return all maximal repeated sequences that are long enough for a loop.
+    """Return all maximal repeated sequences of operations that are long enough for a loop.
 
-    For each period, these are the longest intervals in which every operation has the same kind as the
+    For each period, these are the longest ranges in which every operation has the same kind as the
     operation one period later.
     """
     found = []
     kinds = np.unique(kinds, return_inverse=True)[1].astype(np.min_scalar_type(len(kinds)))
     for period in range(1, min(_PERIOD, len(kinds) // 2) + 1):
         begins, ends = _stretches(kinds[:-period] == kinds[period:])
-        least = -(-_WORTH // period) * period  # whole repetitions only
+        least = -(-_WORTH // period) * period  # multiple of the period, because only whole repetitions count
         for k in np.flatnonzero(ends - begins >= least):
             found.append(Piece(int(begins[k]), period, int(ends[k] - begins[k]) // period + 1))
     return found
 
 
 def _stretches(holds: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first indices and the end indices of all intervals in which a condition is true."""
+    """Return the first and the end indices of all index ranges in which a condition is true."""
     padded = np.concatenate([[False], holds, [False]])
     edges = np.flatnonzero(padded[1:] != padded[:-1])
     return edges[::2], edges[1::2]
 
 
 def _free(loop: Piece, taken: NDArray[np.bool_]) -> list[Piece]:
-    """Return the parts of a loop that no other loop has taken and that are long enough for a loop."""
+    """Return the parts of a loop that do not overlap with other loops and that are long enough to
+    be loops themselves.
+    """
     begins, ends = _stretches(~taken[loop.start : loop.end])
     rests = (
         Piece(loop.start + int(begin), loop.period, int(end - begin) // loop.period)

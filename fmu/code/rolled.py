@@ -29,16 +29,17 @@ _PARAMETERS = {"arg": "const double **arg", "res": "double **res", "w": "double 
 
 
 class LocalOperand(NamedTuple):
-    """Operand that an earlier line of the same loop iteration computes."""
+    """Operand that an earlier line in the body of the same loop computes, in the same iteration."""
 
     line: int
 
 
 class StridedOperand(NamedTuple):
-    """Operand that is read from memory.
+    """Operand that is read from memory, with its location for each loop iteration.
 
-    `block` is the index of the argument, or COMPUTED. `elements` are the indices in this argument, or the
-    operations that compute the operand, one for each loop iteration.
+    `block` is the index of the function argument that contains the operand, or COMPUTED for the result of
+    an operation. `elements` has one entry per iteration: the operand's index in the argument, or the index
+    of the operation that computes the operand.
     """
 
     block: int
@@ -48,7 +49,7 @@ class StridedOperand(NamedTuple):
 class Carried(NamedTuple):
     """Operand that the previous loop iteration computed.
 
-    In the first iteration, `first` is read in its place: the result of an operation before the loop.
+    The first iteration reads `first` instead, the result of an operation before the loop.
     """
 
     line: int
@@ -60,9 +61,9 @@ Operand: TypeAlias = LocalOperand | Carried | StridedOperand
 
 @dataclass(frozen=True)
 class Code:
-    """C source of a function and of its helper functions, which precede it.
+    """Generated C source of a function, preceded by its helper functions.
 
-    `work` is the number of doubles of scratch memory that the function needs in `w`.
+    `work` is the number of doubles of scratch memory that the function needs in the array `w`.
     """
 
     text: str
@@ -103,10 +104,9 @@ def code(tape: Tape, name: str, labels: Labels, title: str) -> Code:
 
 
 def _kinds(tape: Tape) -> Integers:
-    """Return an integer per operation that is equal for operations that may share a line of a loop.
+    """Return an integer per operation, equal for operations that one line of a loop can execute, shape (n,).
 
     Such operations have the same operator, read from the same blocks and write to the same blocks.
-    The shape is (n,).
     """
     written: dict[tuple[int, ...], int] = {(): 0}
     kinds = np.zeros_like(tape.codes)
@@ -118,7 +118,10 @@ def _kinds(tape: Tape) -> Integers:
 
 
 def _operands(tape: Tape, piece: Piece) -> list[list[Operand]]:
-    """Return the operands of each line of a piece of the tape."""
+    """Return the operands of each operation in a piece of the tape of operations.
+
+    For a loop, the result has one entry per operation of the loop's body.
+    """
     blocks = tape.blocks[piece.start : piece.start + piece.period]
     elements = tape.elements[piece.start : piece.end].reshape(piece.rounds, piece.period, 2)
     lines = elements - piece.start - piece.period * np.arange(piece.rounds)[:, None, None]
@@ -147,14 +150,14 @@ class _Names:
         self._counts = Counter(label.name for label in (*labels.arguments, *labels.results))
 
     def enumerator(self, array: str, block: int) -> str:
-        """Return the C name of a block's index; it is unique even if several blocks have the same
-        label.
+        """Return the C enumerator of a block's index; it is unique even if several blocks have the
+        same label.
         """
         name = self._labels[array][block].name
         return (name if self._counts[name] == 1 else f"{name}_{array}{block}").upper()
 
     def elements(self, array: str, block: int, indices: Sequence[int]) -> str:
-        """Return the names of the first and last element that a line reads or writes in a loop.
+        """Return the names of the first and last element that a line of a loop reads or writes.
 
         The text is empty if the elements have no names.
         """
@@ -167,9 +170,9 @@ class _Names:
 
 @dataclass
 class _Memory:
-    """Locations of computed values that several pieces of the code share.
+    """Locations of computed values that several pieces of the generated code share.
 
-    A value is either a result or stored in a cell of `w`.
+    A value is either a result of the function or stored in a cell of the scratch array `w`.
     """
 
     tape: Tape
@@ -181,8 +184,9 @@ class _Memory:
         self._results = {operation: dict(places) for operation, places in self.tape.results.items()}
 
     def result(self, values: StridedOperand) -> StridedOperand | None:
-        """Return the element indices of values in the first result block that contains all of them, or
-        None.
+        """Return the location of values in the function's results, or None if no block contains all of them.
+
+        The location is the first result block that contains the values, with their indices in this block.
         """
         found = [self._results.get(operation, {}) for operation in values.elements]
         block = next(iter(found[0]), None)
@@ -191,9 +195,9 @@ class _Memory:
         return StridedOperand(block, tuple(places[block] for places in found))
 
     def places(self, values: StridedOperand) -> tuple[str, int, Sequence[int]]:
-        """Return the array, block index and element indices of values in memory.
+        """Return the C array, the block index and the element indices of values in memory.
 
-        The array is `arg`, `res` or `w`; the block index of `w` is 0.
+        The C array is `arg`, `res` or the scratch array `w`; the block index of `w` is 0.
         """
         if values.block != COMPUTED:
             return "arg", values.block, values.elements
@@ -203,13 +207,14 @@ class _Memory:
 
 
 def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Operand]]], names: _Names) -> _Memory:
-    """Allocate cells of `w` for all values that several pieces of the code share.
+    """Allocate cells of the scratch array `w` for all values that several pieces of the code share.
 
-    Each line has consecutive cells for its iterations. Cells are reused after their last reader.
+    The results of one line of a loop occupy consecutive cells, one per iteration. A cell is reused after
+    the last piece of the code that reads it.
     """
     memory = _Memory(tape, names)
     last = _last_readers(memory, operands)
-    busy = np.full(0, -1)  # index of the last piece that reads each cell
+    busy = np.full(0, -1)  # index of the last piece of the code that reads each cell
     for k, piece in enumerate(cut):
         readers = last[piece.start : piece.end].reshape(piece.rounds, piece.period).max(axis=0)
         lines = np.flatnonzero(readers >= 0)
@@ -225,9 +230,9 @@ def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Opera
 
 
 def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> Integers:
-    """Return the index of the last piece that reads each operation from `w`, shape (n,).
+    """Return the index of the last piece of code that reads each operation's result from the scratch array `w`.
 
-    The index is −1 if no piece reads the operation.
+    The shape is (n,) for n operations. The index is −1 if no piece reads the result from `w`.
     """
     last = np.full(len(memory.tape.codes), -1)
     for k, lines in enumerate(operands):
@@ -238,7 +243,7 @@ def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> I
 
 
 def _read(operands: Iterable[Operand]) -> Iterable[StridedOperand]:
-    """Yield the operands that are read from memory."""
+    """Yield those operands of a piece of the code that are read from memory."""
     for operand in operands:
         if isinstance(operand, Carried):
             yield operand.first
@@ -247,9 +252,9 @@ def _read(operands: Iterable[Operand]) -> Iterable[StridedOperand]:
 
 
 def _rooms(free: NDArray[np.bool_], count: int, wanted: int) -> list[int]:
-    """Return the starts of `wanted` disjoint runs of `count` consecutive free cells.
+    """Return the first indices of `wanted` disjoint ranges of `count` consecutive free memory cells.
 
-    All cells beyond the last one are free.
+    The memory can be extended, so all cells after the last existing cell count as free.
     """
     sums = np.concatenate([[0], np.cumsum(np.concatenate([free, np.ones(count * wanted, dtype=bool)]))])
     places = iter(np.flatnonzero(sums[count:] - sums[:-count] == count).tolist())
@@ -261,16 +266,16 @@ def _rooms(free: NDArray[np.bool_], count: int, wanted: int) -> list[int]:
 
 
 class _Text:
-    """Writer of the C function of one piece of a tape."""
+    """Writer of the C function of one piece of a tape of operations."""
 
     def __init__(self, tape: Tape, piece: Piece, operands: list[list[Operand]], memory: _Memory) -> None:
         self._tape, self._piece, self._operands, self._memory = tape, piece, operands, memory
-        self._columns: dict[tuple[int, ...], int] = {}  # indices → column of the index table
+        self._columns: dict[tuple[int, ...], int] = {}  # column of the index table, by the indices in it
         self._uses = Counter(operand for line in operands for operand in line)
-        # Operand → C variable with its value, for repeated use in an iteration.
+        # C variable that contains the value of an operand which a loop iteration reads several times.
         self._named: dict[StridedOperand, str] = {}
         self._carried: dict[Carried, str] = {}
-        self.arrays: set[str] = set()  # parameters of the C function
+        self.arrays: set[str] = set()  # C function parameters that the code uses
         self._blocks: dict[str, int] = {}
         self._lines: list[str] = []
 
@@ -297,8 +302,8 @@ class _Text:
             self._write("w", 0, [self._memory.cells[k] for k in row], line)
 
     def _operand(self, operand: Operand) -> tuple[str, str]:
-        """Return the C expression of an operand and the names of the elements that it reads, for a
-        comment.
+        """Return the C expression of an operand and, for a comment, the names of the elements that
+        the operand reads.
         """
         if isinstance(operand, LocalOperand):
             return f"a{operand.line}", ""
@@ -321,7 +326,7 @@ class _Text:
         return self._element(*self._memory.places(carried.first))
 
     def _element(self, array: str, block: int, indices: Sequence[int]) -> str:
-        """Return the C expression of a block's element at the index of the current loop iteration."""
+        """Return the C expression of a block's element whose index depends on the loop iteration."""
         self.arrays.add(array)
         if array == "w":
             return f"w[{self._index(indices)}]"
@@ -333,7 +338,7 @@ class _Text:
         return "" if array == "w" else self._memory.names.elements(array, block, indices)
 
     def _enumerators(self) -> str:
-        """Return the C enumeration of the block indices."""
+        """Return the C enumeration of the indices of the blocks that the function reads and writes."""
         if not self._blocks:
             return ""
         return f"    enum {{ {', '.join(f'{name} = {block}' for name, block in self._blocks.items())} }};\n"
@@ -347,7 +352,7 @@ class _Text:
         return str(indices[0]) if step == 0 else f"{indices[0]} + i" if step == 1 else f"{indices[0]} + {step}*i"
 
     def _table(self) -> str:
-        """Return the C table of all indices that are not affine in the loop iteration."""
+        """Return the C table of all indices that are not affine functions of the loop iteration."""
         if not self._columns:
             return ""
         rows = (", ".join(map(str, row)) for row in zip(*self._columns, strict=True))

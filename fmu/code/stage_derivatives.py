@@ -50,14 +50,20 @@ class StageDerivative:
 
     @cached_property
     def forward(self) -> ca.Function:
-        """Forward derivative as a function of the values and the changes of `origin`."""
+        """CasADi function of the forward directional derivative of an evaluation stage.
+
+        Its arguments are the values and the changes of the blocks `origin`; it returns the changes of the
+        blocks `to`.
+        """
         return self._derivative(f"{self.name}_forward", self.origin, self.to)
 
     @cached_property
     def reverse(self) -> ca.Function:
-        """Reverse derivative as a function of the values and the adjoints of `to`.
+        """CasADi function of the reverse derivative of an evaluation stage.
 
-        The function is built at the first access, because only FMI 3.0 uses adjoints.
+        Its arguments are the values and the adjoints of the blocks `to`; it returns their contributions to the
+        adjoints of the blocks `origin`. The function is built at the first access, because only FMI 3.0 uses
+        adjoints.
         """
         return self._derivative(f"{self.name}_reverse", self.to, self.origin, reverse=True)
 
@@ -72,17 +78,23 @@ class StageDerivative:
 
 
 def differentiated(staged: Staged) -> dict[str, StageDerivative]:
-    """Return the derivatives of all stages that derivatives and outputs need, by function name."""
+    """Return the derivatives of all evaluation stages on which state derivatives and outputs depend.
+
+    The keys are the names of the stages' functions.
+    """
     return {stage.function.name(): differentiate(stage) for stage in staged.running}
 
 
 def differentiate(stage: Stage) -> StageDerivative:
-    """Return the derivative of a stage with respect to all blocks on which the stage depends."""
+    """Return the derivative of an evaluation stage with respect to all workspace blocks on which
+    the stage depends.
+    """
     symbols = [ca.SX.sym(f"i{i}", block.size) for i, block in enumerate(stage.inputs)]
     results = list(stage.function.call(symbols))
     to, values, arguments = stage.outputs, stage.inputs, list(symbols)
     changes = tuple(label.change for label in stage.labels)
-    if stage.vanishes:  # of the stage's results, only the solution is used, and it is zero
+    # The solution is zero where derivatives are evaluated, so that a change of the matrix has no effect.
+    if stage.vanishes:
         place = stage.outputs.index(stage.solution)
         results, to, changes = results[place : place + 1], to[place : place + 1], changes[place : place + 1]
     elif stage.system is not None:
@@ -138,8 +150,8 @@ def _inertia_forces(system: TreeSystem, blocks: Sequence[SX], x: SX) -> SX:
     """
     axes, inertias, arms = (ca.vertsplit(b, size) for b, size in zip(blocks[:3], (6, 10, 3), strict=True))
     firsts = [0, *system.ends[:-1]]
-    moving: list[tuple[SX, SX]] = []  # per body: angular acceleration, acceleration of the body's origin
-    wrenches: list[tuple[SX, SX]] = []  # per body: moment about the body's origin, force
+    moving: list[tuple[SX, SX]] = []  # for each body: angular acceleration, and acceleration of the body's origin
+    wrenches: list[tuple[SX, SX]] = []  # for each body: moment about the body's origin, and force
     for b, parent in enumerate(system.parents):
         w, a = moving[parent] if parent >= 0 else (ca.SX(3, 1), ca.SX(3, 1))
         a = a + ca.cross(w, arms[b])

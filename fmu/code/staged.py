@@ -47,7 +47,9 @@ class Label:
 
     @property
     def change(self) -> Label:
-        """Label of the change of the block in a directional derivative."""
+        """Label of the block that contains the changes of this block's values in a directional
+        derivative.
+        """
         return Label(f"change_of_{self.name}", tuple(f"change of {element}" for element in self.elements))
 
 
@@ -91,7 +93,7 @@ class StagedSystem:
 
     @property
     def left(self) -> tuple[Block, ...]:
-        """Workspace block of the system's matrix, in a tuple."""
+        """Workspace block of the system's matrix, as a tuple with one element."""
         return (self.matrix,)
 
 
@@ -180,7 +182,7 @@ class Stage:
     Attributes
     ----------
     name, about : str
-        Name of the result and of the unknowns, for messages.
+        Name of the stage's result, and names of the unknowns of its linear system, for messages.
     group : str
         Group of stages to which the stage belongs.
     function : casadi.Function
@@ -215,25 +217,25 @@ class Stage:
 
 @dataclass(frozen=True)
 class Phase:
-    """Newton iteration of the initial-state search over a stage of the group START; see fmu/code/start.py.
+    """Newton iteration in one phase of the initial-state search; see fmu/code/start.py.
 
     Attributes
     ----------
     search : SearchStage
-        Kind of the search, with its limits.
+        Kind of the search, with its iteration limits.
     stage : int
-        Index of the stage in its group.
+        Index, within the group START, of the evaluation stage that computes the Newton system.
     found, begin : Block or None
-        Accumulated steps, and their initial values.
+        Workspace blocks of the accumulated Newton steps, and of their initial values.
     left : Block
-        Residual that vanishes at the solution.
+        Workspace block of the residual, which vanishes at the solution.
     names : tuple of str
         Names of the residual's elements, for messages.
     stiffness : Block or None
         Stiffness matrix, positive definite at a stable equilibrium, which the C code derives from the
         Jacobian; None if the stage computes the matrix of the Newton system itself.
     tried : Block or None
-        Trial step; None if steps are taken without trial.
+        Workspace block of a step that is tested before it is accepted; None if each Newton step is accepted.
     """
 
     search: SearchStage
@@ -278,9 +280,9 @@ class Staged:
 
     @property
     def running(self) -> list[Stage]:
-        """Stages that derivatives and outputs depend on, in order of evaluation.
+        """Evaluation stages on which state derivatives and outputs depend, in order of evaluation.
 
-        Stages whose solution nothing reads are left out.
+        A stage is left out if nothing reads the solution of its linear system.
         """
         running = (stage for stage in self.stages if stage.group in RUNNING)
         return [
@@ -293,7 +295,7 @@ class Staged:
         return [self.labels[block] for block in blocks]
 
     def allocate(self, size: int, name: str | None = None) -> Block:
-        """Append a block of the given size to the workspace and return it."""
+        """Append a block with `size` doubles to the workspace and return it."""
         block = Block(self.size, size)
         self.size += size
         if name is not None:

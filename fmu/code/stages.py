@@ -69,7 +69,7 @@ Solve: TypeAlias = LinearSolve | TreeSolve | ConstrainedSolve
 class _Plan:
     """Plan of an evaluation stage: definitions, followed by either a linear solve or results.
 
-    `results` maps the name of a result block to the expressions that are stored in it.
+    `results` maps the name of a result block of the workspace to the expressions that are stored in it.
     """
 
     group: str
@@ -82,13 +82,13 @@ class _Plan:
         return last if isinstance(last, Solve) else None
 
     def reads(self) -> set[str]:
-        """Return the names of all symbols in the stage's expressions."""
+        """Return the names of all symbols in the expressions of the planned evaluation stage."""
         exprs = chain.from_iterable((*(item.exprs for item in self.items), *self.results.values()))
         return {name for expr in exprs for name in expr.symbols}
 
     def uses(self) -> set[str]:
-        """Return the names that the stage reads, and the coordinate partitions that its linear
-        solve uses.
+        """Return the names that an evaluation stage reads, and the coordinate partitions that its
+        linear solve uses.
         """
         return self.reads() | {name for item in self.items for name in used(item)}
 
@@ -97,9 +97,9 @@ class _Cutter:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.result = Staged()
-        self.known: dict[str, SX] = {}  # names of inputs, passed values and solutions → SX
+        self.known: dict[str, SX] = {}  # CasADi expression of each input, passed value and solution
         self.arguments: list[tuple[SX, Block]] = []
-        self.read: set[str] = set()  # names that any expression reads
+        self.read: set[str] = set()  # names that the expressions of any stage read
         self._base_blocks()
 
     def staged(self) -> Staged:
@@ -108,7 +108,7 @@ class _Cutter:
         chains = [[plan for group in groups for plan in plans[group]] for groups in _CHAINS]
         later = set().union(*(plan.uses() for each in chains for plan in each))
         self._run(plans["prepare"], later.union(*(plan.uses() for plan in plans["start"])))
-        self._exchange("pieces", "start_pieces")  # lookup tables at t = 0
+        self._exchange("pieces", "start_pieces")  # the initial state requires the pieces of lookup tables at t = 0
         if self.program.start is not None:
             StartStages(self.program, self.result, self.known, self.arguments).add()
         self._run(plans["start"], later)
@@ -120,15 +120,15 @@ class _Cutter:
         return self.result
 
     def _run(self, plans: list[_Plan], beyond: set[str]) -> None:
-        """Add the stages of a chain of plans.
+        """Create evaluation stages from plans and append them to the result, in the order of evaluation.
 
-        `beyond` names the values that stages of other chains use.
+        `beyond` contains the names of values that further stages read.
         """
         for position, plan in enumerate(plans):
             self._stage(plan, beyond.union(*(other.uses() for other in plans[position + 1 :])))
 
     def _exchange(self, old: str, new: str) -> None:
-        """Rebind the symbols of the block `old` to the block `new`."""
+        """Let CasADi symbols of the workspace block `old` refer to the block `new`."""
         blocks = self.result.blocks
         self.arguments = [(x, blocks[new] if block == blocks[old] else block) for x, block in self.arguments]
 
@@ -172,7 +172,9 @@ class _Cutter:
             self.result.labels[block] = Label.of(name, members)
 
     def _argument(self, name: str, members: list[tuple[str, Shape]]) -> SX:
-        """Allocate a block for all members and return its CasADi symbol."""
+        """Allocate one workspace block for several variables and return the CasADi symbol of the
+        block.
+        """
         self.result.allocate(sum(math.prod(shape) for _, shape in members), name)
         return self._argument_of(name, members)
 
@@ -199,7 +201,9 @@ class _Cutter:
         return plans
 
     def _results(self) -> dict[str, dict[str, Sequence[Expr]]]:
-        """Return the result expressions of each group of stages, by group and result block."""
+        """Return the result expressions of all evaluation stages, by group of stages and result
+        block.
+        """
         program = self.program
         results: dict[str, dict[str, Sequence[Expr]]] = {
             "prepare": {
@@ -273,7 +277,7 @@ class _Cutter:
         ]
 
     def _after(self, names: set[str]) -> set[str]:
-        """Return the given names and the names of all items that depend on them."""
+        """Return the given names and the names of all program items that depend on them."""
         found = set(names)
         for item in self.program.items:
             if used(item) & found:
@@ -283,9 +287,9 @@ class _Cutter:
     # One stage -----------------------------------------------------------------------------------------------
 
     def _stage(self, plan: _Plan, later: set[str]) -> None:
-        """Add the stage of a plan.
+        """Create an evaluation stage from its plan and append it to the result.
 
-        `later` names the values that subsequent stages use.
+        `later` contains the names of values that subsequent stages read.
         """
         inputs = list(self.arguments)
         evaluate = Evaluator(self.program, self.known, self.switches)
@@ -337,14 +341,14 @@ class _Cutter:
         return {value.name: start(value.expr) for value in self.program.start_values}
 
     def _carry(self, values: Mapping[str, SX]) -> list[SX]:
-        """Return the values that later stages need, each expression node once.
+        """Return the values that later stages need; equal expression nodes are returned once.
 
         The method also defines the symbols by which later stages read these values.
         """
         rows = {name: value.T for name, value in values.items()}
         entries = {name: [(entry.element_hash(), entry) for entry in row.nonzeros()] for name, row in rows.items()}
-        # Numbers and arguments need no copy.
-        # The two halves of a symmetric matrix are the same expression nodes.
+        # Numbers and function arguments need no copy in the workspace.
+        # Both halves of a symmetric matrix consist of the same expression nodes, which are stored once.
         nodes = {
             node: entry
             for node, entry in chain.from_iterable(entries.values())
@@ -418,7 +422,9 @@ def _values(solve: Solve, evaluate: Evaluator) -> list[SX]:
 
 
 def _roles(solve: Solve) -> list[Label]:
-    """Return labels of the C solver's input blocks, named after their role in the linear system."""
+    """Return labels of the C solver's input blocks, named after their role in the linear system,
+    such as `right`.
+    """
     system = solve.system if isinstance(solve, TreeSolve) else solve
     rest = ["right"] if isinstance(system, LinearSolve) else ["jacobian", "right", "wanted"]
     matrices = ["axes", "inertias", "arms", "armatures"] if isinstance(solve, TreeSolve) else ["matrix"]
@@ -450,9 +456,9 @@ def _once(values: list[SX]) -> list[SX]:
 
 
 def _with_checks_last(items: Sequence[Item]) -> list[Item]:
-    """Move linear solves whose solution no other item reads to the end of a list of items.
+    """Move linear solves whose solution no other program item reads to the end of a list of items.
 
-    No values have to be passed on to the stages behind such a solve.
+    The evaluation stages of these solves then need not pass any values to subsequent stages.
     """
     read = {name for item in items for expr in item.exprs for name in expr.symbols}
     unread = [item for item in items if isinstance(item, LinearSolve) and item.name not in read]
@@ -460,9 +466,9 @@ def _with_checks_last(items: Sequence[Item]) -> list[Item]:
 
 
 def _runs(items: list[Item]) -> list[list[Item]]:
-    """Split items into runs that end with a linear solve, followed by a run of the remaining items.
+    """Split program items into sublists, each of which ends with a linear solve.
 
-    The last run may be empty; its stage computes the results of the group.
+    The last sublist contains the remaining items and may be empty.
     """
     runs: list[list[Item]] = [[]]
     for item in items:

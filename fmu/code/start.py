@@ -86,7 +86,7 @@ class StartStages:
         return q, self._changed(qd, scale * step[: len(start.moving)])
 
     def _place(self, name: str) -> int:
-        """Return the offset of a parameter in the workspace."""
+        """Return the offset of a parameter in the workspace of the generated C code."""
         before = itertools.takewhile(lambda parameter: parameter.name != name, self._program.parameters)
         return self._staged.blocks["parameters"].offset + sum(parameter.value.size for parameter in before)
 
@@ -94,15 +94,18 @@ class StartStages:
         return tuple(self._start.rows[i] for i in rows)
 
     def _changed(self, q: Sequence[SX], change: SX) -> list[SX]:
-        """Return all coordinates, with `change` added to the moving ones."""
+        """Return all coordinates, with `change` added to those that the initial-state search may
+        move.
+        """
         changes = dict(zip(self._start.moving, ca.vertsplit(change), strict=True))
         return [x + changes[k] if k in changes else x for k, x in enumerate(q)]
 
     def _freed(self, q: Sequence[SX], guess: SX) -> list[SX]:
-        """Return all coordinates with a guess for the free ones.
+        """Return all coordinates for a guess of the unknowns in the search for static equilibrium.
 
-        Settled free coordinates take the guess as their value; other free coordinates are changed by the
-        guess.
+        The free coordinates are unknown. The guess is the value of a free coordinate whose equilibrium does
+        not depend on its start parameter: one of the base, of a beam, of a joint with a spring, or outside of
+        all kinematic loops. The guess is added to the start value of every other free coordinate.
         """
         free, settled = self._start.free, self._start.settled
         values = dict(zip(free, ca.vertsplit(guess[: len(free)]), strict=True))
@@ -180,12 +183,12 @@ class StartStages:
 
 
 def initial(start: Start, phase: SearchStage) -> list[float]:
-    """Return the initial guess of a search phase for unmodified start parameters.
+    """Return the initial guess of a phase of the initial-state search, valid for unmodified start parameters.
 
-    Assembly and velocities begin with the differences between the description's values and the default
-    values of the moving coordinates. The equilibrium begins with the description's values of settled
-    coordinates and zeros for all other unknowns. A coordinate that no phase moves therefore starts where
-    a description with the modified parameters would place it.
+    The phases assembly and velocities begin with the differences between the description's values and the
+    default values of the moving coordinates. The equilibrium phase begins with the description's values of
+    the coordinates in `start.settled` and with zeros for all other unknowns. A coordinate that no phase
+    moves therefore starts where a description with the modified parameters would place it.
     """
     if phase is EQUILIBRIUM:
         return _equilibrium(start, start.described[0])
@@ -194,9 +197,10 @@ def initial(start: Start, phase: SearchStage) -> list[float]:
 
 
 def at_defaults(start: Start, phase: SearchStage) -> list[float]:
-    """Return the converged unknowns of a search phase for the default parameters.
+    """Return the converged unknowns of a phase of the initial-state search for the default parameters.
 
-    Multipliers are zero. The list is empty if the phase changes nothing.
+    Lagrange multipliers are zero. The list is empty for the phases assembly and velocities, which change
+    nothing at the default parameters.
     """
     return _equilibrium(start, start.defaults[0]) if phase is EQUILIBRIUM else []
 
@@ -207,17 +211,18 @@ def _equilibrium(start: Start, positions: Sequence[float]) -> list[float]:
 
 
 def parameter_of(start: Start, phase: SearchStage) -> list[str]:
-    """Return the names of the start parameters of the coordinates that a search phase moves.
+    """Return the names of the start parameters of all coordinates that a phase of the initial-state search moves.
 
-    The parameter of a velocity does not exist if the velocity is not a state.
+    A velocity that is not a state has no start parameter, although its name is returned.
     """
     return [f"{start.coordinates[k]}{'_dot' * phase.level}_start" for k in start.moved(phase)]
 
 
 class Finder:
-    """Expressions of the initial-state search in terms of parameters and accumulated changes.
+    """Expressions of the initial-state search: values, residuals and Newton systems at given coordinates.
 
-    `known` maps the names of parameters, and of values that follow from them, to CasADi expressions.
+    `known` maps the names of parameters, and of values that depend on parameters only, to CasADi
+    expressions.
     """
 
     def __init__(self, program: Program, start: Start, known: Known) -> None:
@@ -226,7 +231,7 @@ class Finder:
     def given(self, level: int) -> list[SX]:
         """Return the start values of all coordinates (level 0) or of their rates (level 1).
 
-        A rate without a start parameter is a number.
+        The value of a rate without a start parameter is the number in the description.
         """
         names = [f"{symbol}{'_dot' * level}_start" for symbol in self._start.coordinates]
         described = self._start.described[level]
@@ -253,8 +258,8 @@ class Finder:
         return [evaluator(expr) for expr in exprs]
 
     def closing(self, q: Sequence[SX], scale: SX) -> tuple[SX, SX, SX]:
-        """Return the matrix and right-hand side of the assembly step at q, and the constraint
-        residual.
+        """Return the matrix and right-hand side of the Newton step of the assembly at coordinates
+        q, and the constraint residual.
         """
         start, rest = self._start, [ca.SX(0)] * len(q)
         assert start.C is not None and start.Phi is not None
@@ -265,8 +270,8 @@ class Finder:
         return self._smallest(C, Phi, start.assembly, scale)
 
     def keeping(self, q: Sequence[SX], qd: Sequence[SX], scale: SX) -> tuple[SX, SX, SX]:
-        """Return the matrix and right-hand side of the velocity step at (q, qd), and the velocity
-        residual.
+        """Return the matrix and right-hand side of the velocity step at coordinates q and rates qd,
+        and the velocity residual.
         """
         start = self._start
         assert start.C is not None and start.Phi_dot is not None
@@ -274,8 +279,9 @@ class Finder:
         return self._smallest(C, rates, start.velocities, scale)
 
     def balance(self, q: Sequence[SX], multipliers: SX) -> SX:
-        """Return the equilibrium residual at q without motion: forces on the free coordinates, then
-        constraints.
+        """Return the residual of the static equilibrium at coordinates q and zero velocity.
+
+        The first elements are the forces on the free coordinates; the constraint residuals follow.
         """
         start, rest = self._start, [ca.SX(0)] * len(q)
         if not start.equilibrium:

@@ -19,8 +19,8 @@ from ...core.errors import BuildError
 from .casadi_eval import SX
 
 Integers: TypeAlias = NDArray[np.int64]
-COMPUTED, NOTHING = -1, -2  # Sources of operands that are not function arguments.
-# C templates of CasADi's operations; OP_OUTPUT is an operation if a result is an argument or a constant.
+COMPUTED, NOTHING = -1, -2  # Sources of operands: result of an operation, and missing operand.
+# C templates of CasADi's operations. OP_OUTPUT copies a result that is an argument or a constant.
 _OPERATORS = {
     ca.OP_OUTPUT: "{0}",
     ca.OP_ADD: "{0} + {1}",
@@ -113,10 +113,10 @@ class _Instructions:
         self._numbers = np.cumsum(self._operations) - 1
 
     def _read(self) -> Integers:
-        """Return the registers that each instruction reads, shape (N, 2); −1 means none.
+        """Return the registers that each instruction of a CasADi function reads, shape (N, 2); −1 means none.
 
-        For an instruction that loads an element of an argument, the columns are the indices of the argument
-        and of the element instead.
+        For an instruction that loads an element of a function argument, the columns contain the indices of the
+        argument and of the element instead.
         """
         _, examples, which = np.unique(self._kinds, return_index=True, return_inverse=True)
         counts = np.array([len(self._function.instruction_input(k)) for k in examples.tolist()], dtype=int)
@@ -126,31 +126,34 @@ class _Instructions:
         return pairs
 
     def _latest(self) -> Integers:
-        """Return the instruction that wrote each register which an instruction reads, shape (N, 2).
+        """Return which instruction wrote each register that another instruction reads, shape (N, 2).
 
-        The entry is −1 if the instruction reads no register.
+        An entry is −1 if the instruction reads no register.
         """
         writers = np.flatnonzero(self._kinds != ca.OP_OUTPUT)
         if self._function.sz_w() != len(writers):
             raise ValueError(
-                f"{self._function.name()} reuses registers; expected a function made by with_own_registers"
+                f"{self._function.name()} reuses registers: expected one register per operation; create the"
+                " function by with_own_registers"
             )
         reads = (self._given >= 0) & (self._kinds != ca.OP_INPUT)[:, None]
         return np.where(reads, writers[np.where(reads, self._given, 0)], -1)
 
     def operands(self) -> tuple[Integers, Integers]:
-        """Return the source and element index of each operation's operands, both of shape (n, 2)."""
+        """Return the source and the index in this source of each operation's operands, both of
+        shape (n, 2).
+        """
         sources, computed = self._sources, self._computed[self._sources]
         blocks = np.where(computed, COMPUTED, self._given[sources, 0])
         elements = np.where(computed, self._numbers[sources], self._given[sources, 1])
         blocks[self._constant | (sources < 0)] = NOTHING
-        # A constant is part of the template, so the second operand moves to its place.
+        # A constant first operand becomes part of the C template, so the second operand takes its place.
         for found in (blocks, elements):
             found[self._constant[:, 0]] = found[self._constant[:, 0], ::-1]
         return blocks[self._operations], elements[self._operations]
 
     def operators(self) -> tuple[list[str], Integers]:
-        """Return the C templates of the operators that occur, and each operation's operator index, shape (n,).
+        """Return the C templates that occur, and the index of each operation's template, shape (n,).
 
         Constant operands are part of the template.
         """
@@ -171,7 +174,7 @@ class _Instructions:
         return _operator(self._kinds[k]).format(*operands)
 
     def results(self) -> dict[int, list[tuple[int, int]]]:
-        """Return the result blocks and element indices that each operation writes."""
+        """Return the result blocks and element indices to which each operation writes."""
         found: dict[int, list[tuple[int, int]]] = {}
         for k in np.flatnonzero(self._kinds == ca.OP_OUTPUT).tolist():
             number = self._numbers[k if self._operations[k] else self._sources[k, 0]]
@@ -181,15 +184,25 @@ class _Instructions:
 
 
 def with_own_registers(name: str, arguments: Sequence[SX], results: Sequence[SX]) -> ca.Function:
-    """Return a CasADi function in which each operation has its own register, in order of evaluation.
+    """Return a CasADi function that stores the result of each operation in a register of its own.
 
-    Only such functions can be converted by `tape`.
+    The registers are numbered in order of evaluation. Only such functions can be converted by `tape`.
     """
     return ca.Function(name, list(arguments), list(results), {"live_variables": False})
 
 
 def tape(function: ca.Function) -> Tape:
-    """Return the tape of a scalar (SX) function with dense results from `with_own_registers`.
+    """Convert a CasADi function to a tape of elementary operations.
+
+    Parameters
+    ----------
+    function : casadi.Function
+        Function of type SX with dense results, created by `with_own_registers`.
+
+    Returns
+    -------
+    Tape
+        Elementary operations of the function, in order of evaluation.
 
     Raises
     ------

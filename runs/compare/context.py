@@ -34,8 +34,8 @@ class RunReport:
     runs
         Runs of the other solvers, in the order of presentation.
     comparisons
-        Comparison of each run with the reference run, including the reference run itself and runs that
-        ended early.
+        Comparison of each run with the reference run. The reference run itself and runs that ended early are
+        included.
     tolerance
         Admissible relative error. A comparison may have its own, larger tolerance.
     consistent
@@ -59,7 +59,7 @@ class RunReport:
     loaded
         Run of the reference solver with all joint reactions, or None.
     doubts
-        Reasons against the agreement of the runs that no signal shows.
+        Reasons to doubt the agreement of the runs, such as events of one solver only, that no signal shows.
     unconfirmed
         Reason why the independent Python solver has no run; empty if there is one.
     """

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.trajectory import Array
 
-_LEAST = 5  # minimum number of samples of a fit
+_LEAST = 5  # minimum number of samples that a fit requires
 _SCATTER = 0.003  # largest root-mean-square deviation of the logarithm from the line (0.3 % of the value)
 _DROP = math.log(2.0)  # smallest decrease of the logarithm that counts as a decay
 _EQUAL = 1e-6  # difference of the roots, relative to alpha, below which the formula for a double root is used
@@ -46,7 +46,7 @@ def baumgarte_roots(alpha: float, beta: float) -> tuple[float, float]:
     26).
     """
     fast = -alpha - cmath.sqrt(alpha**2 - beta**2)
-    # The product of the roots is β². Their sum formula would lose all digits for β ≪ α.
+    # The slow root follows from the product β² of both roots; −α + √(α² − β²) would lose all digits for β ≪ α.
     slow = beta**2 / fast if fast else 0.0
     return slow.real, fast.real
 
@@ -67,7 +67,7 @@ def free_decay(time: Array, alpha: float, beta: float) -> tuple[Array, Array]:
         x and ẋ for x(0) = 1, ẋ(0) = 0, and for x(0) = 0, ẋ(0) = 1.
     """
     root = cmath.sqrt(alpha**2 - beta**2)
-    if abs(root) <= _EQUAL * alpha:  # double root
+    if abs(root) <= _EQUAL * alpha:  # the characteristic equation has a double root
         left = np.exp(-alpha * time)
         ones = ((1 + alpha * time) * left, -(alpha**2) * time * left)
         return np.array(ones), np.array([time * left, (1 - alpha * time) * left])
@@ -108,8 +108,8 @@ def straight_part(time: Array, values: Array, begin: float) -> Decay | None:
 
 
 def _lines(t: Array, y: Array) -> tuple[Array, Array, Array]:
-    """Return slope, value at t = 0 and deviation of the lines through the first 1, 2, …, N samples,
-    shape (N,) each.
+    """Return slope, value at t = 0 and deviation of the lines that fit the first 1, 2, …, N
+    samples, shape (N,) each.
     """
     count = np.arange(1, len(t) + 1)
     mean_t, mean_y = np.cumsum(t) / count, np.cumsum(y) / count

@@ -15,13 +15,13 @@ from .compare import Comparison, covers, listed
 from .decay import free_decay
 
 _SLACK = 1.01  # factor on the predicted decay of an initial violation
-_NAMED = 0.1  # violation above which a constraint is named, relative to the largest violation
+_NAMED = 0.1  # size of a violation, relative to the largest one, above which a message names the constraint
 _UNIT = {0: "", 1: " per s", 2: " relative to its acceleration"}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Finding of the verdict: whether it is positive, with an explanatory sentence."""
+    """One finding of the verdict: whether the check passed, with an explanatory sentence."""
 
     ok: bool
     text: str
@@ -100,7 +100,9 @@ def agreement(comparisons: Sequence[Comparison], full: float, unconfirmed: str =
 
 
 def _lost(comparisons: Sequence[Comparison]) -> str:
-    """Return a sentence about runs that are compared only up to the first singular configuration."""
+    """Return a sentence about runs that are compared with the reference only up to the first
+    singular configuration.
+    """
     names = [c.name for c in comparisons if c.singular_from is not None]
     begin = min(c.singular_from for c in comparisons if c.singular_from is not None)
     return (
@@ -137,15 +139,16 @@ def _beyond(found: Residuals, limit: float) -> str:
 
 
 def _violated(model: Prepared, found: Residuals) -> tuple[list[str], list[str]]:
-    """Return the initially violated constraints as sentences: those declared in the description,
-    and the others.
+    """Return the initially violated constraints as sentences.
+
+    The first list contains the violations that the description allows, the second list all others.
     """
     simulation, known = model.chain.simulation, _known(model)
     allowed: list[str] = []
     wrong: list[str] = []
     for i, name in enumerate(found.names):
         values = (found.position[0, i], found.velocity[0, i])
-        # A position constraint may be violated in its rate alone, which then violates the position.
+        # A position constraint whose rate is violated will soon be violated itself, so rates are checked as well.
         for value, rate in zip(values, ("", " per s"), strict=True):
             if not abs(value) <= simulation.violation:
                 text = f"{name} is violated by {abs(value):.3g}{rate} at t = 0"
@@ -159,7 +162,9 @@ def _violated(model: Prepared, found: Residuals) -> tuple[list[str], list[str]]:
 
 
 def _known(model: Prepared) -> set[str]:
-    """Return the names of the programmed constraints that the description allows to start violated."""
+    """Return the names of the programmed constraints that may be violated initially, according to
+    the description.
+    """
     simulation = model.chain.simulation
     return {
         row
@@ -170,8 +175,8 @@ def _known(model: Prepared) -> set[str]:
 
 
 def _left_out(model: Prepared, found: Residuals) -> Iterator[str]:
-    """Yield a sentence for each redundant constraint that the others do not imply, with its name
-    and time.
+    """Yield a sentence for each redundant constraint that the other constraints do not imply, with
+    its name and the time.
     """
     limit, decayed = model.chain.simulation.violation, _decayed(model, found)
     for i in _redundant(model, found.names):
@@ -190,11 +195,13 @@ def _left_out(model: Prepared, found: Residuals) -> Iterator[str]:
 
 
 def _opened(model: Prepared, found: Residuals, run: Trajectory) -> Iterator[str]:
-    """Yield a sentence for each level at which the run's violation exceeds its limit."""
+    """Yield a sentence if a run violates the constraints beyond the limit, separately for positions
+    and velocities.
+    """
     limit = model.chain.simulation.violation
     levels = [("violation_position", 0, limit, ""), ("violation_velocity", 1, limit * _rate(model), " per s")]
     for signal, level, most, unit in levels:
-        # Rates are checked for velocity constraints only; those of position constraints are stabilisation noise.
+        # Without velocity constraints, the velocity violation is only noise of the constraint stabilisation.
         if signal not in run.signals or (level == 1 and not np.any(found.orders == 1)):
             continue
         envelope = _SLACK * np.linalg.norm(_decayed(model, found)[level], axis=1)
@@ -218,8 +225,10 @@ def _which(found: Residuals, level: int, run: Trajectory) -> str:
 
 
 def _decayed(model: Prepared, found: Residuals) -> tuple[Array, Array]:
-    """Return the predicted remainders of the initial violations over time, of positions and
-    velocities, shape (N, m) each.
+    """Return the initial constraint violations multiplied by their predicted decay over time.
+
+    The results are the violations of positions and of velocities, shape (N, m) each for N times and m
+    constraints.
     """
     chain = model.chain.constraints
     if chain.formulation == "gpme_reduced":
@@ -237,8 +246,9 @@ def _largest(values: Array) -> float:
 
 
 def _rate(model: Prepared) -> float:
-    """Return the rate of constraint stabilisation, 1/s: the admissible ratio of velocity to
-    position violations.
+    """Return the ratio of the admissible velocity violation to the admissible position violation, 1/s.
+
+    The ratio is 1/s plus the rates of the constraint stabilisation.
     """
     chain = model.chain.constraints
     return 1.0 + (chain.kappa if chain.formulation == "gpme_reduced" else 2 * chain.alpha + chain.beta)

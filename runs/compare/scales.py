@@ -11,10 +11,10 @@ import numpy as np
 from ...core.trajectory import Array, Magnitude
 
 VIOLATIONS = frozenset({"violation_position", "violation_velocity"})  # signals whose exact value is zero
-# Lower bounds of a scale, relative to the signal's own natural scale and the largest in its link and mechanism.
+# Lower bounds of a scale, relative to the natural scales: the signal's own, and the largest of link and mechanism.
 OWN, LINK, MACHINE = 0.1, 1e-2, 1e-3
 PLACE = 1e-7  # lower bound of a position's scale, relative to its distance from zero
-_OFFSET = 1e-2  # lower bound of a scale without natural scales, relative to the largest value
+_OFFSET = 1e-2  # lower bound of a signal's natural scale, relative to the signal's largest value
 _FROM_ZERO = ("N", "N.m", "rad/s", "m/s", "rad/s2", "m/s2")  # units of quantities with a physical zero
 
 

@@ -1,4 +1,6 @@
-"""Decay of a run's constraint violation, compared with the roots of the constraint stabilisation."""
+"""Decay of a run's constraint violation, compared with the characteristic roots of the constraint
+stabilisation.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from ...core.trajectory import Trajectory
 from ...mechanism import Mechanism
 from .decay import Decay, baumgarte_roots, straight_part
 
-_TIME_CONSTANTS = 10.0  # Time constants of the fast root after which its part of the motion has decayed.
+_TIME_CONSTANTS = 10.0  # Number of time constants after which a motion counts as decayed.
 
 
 @dataclass(frozen=True)
@@ -29,23 +31,30 @@ class Stabilisation:
 
     @property
     def name(self) -> str:
-        """Name of the root that determines how long a constraint violation lasts."""
+        """Name of the characteristic root that determines how long a constraint violation lasts."""
         return "position feedback" if self._is_reduced else "slow root of Baumgarte"
 
     @property
     def slow_root(self) -> float:
-        """Real part of the root that determines how long a constraint violation lasts, 1/s."""
+        """Real part of the characteristic root that determines how long a constraint violation
+        lasts, 1/s.
+        """
         return self._roots[0]
 
     @property
     def settled(self) -> float:
-        """Time from which the fast root of the stabilisation has decayed, s."""
+        """Time after which the part of a violation that belongs to the fast characteristic root has
+        decayed, s.
+        """
         fast = self._roots[1] if "violation_position" in self.run.signals else 0.0
         return float(self.run.time[0]) + (_TIME_CONSTANTS / -fast if fast else 0.0)
 
     @cached_property
     def decay(self) -> Decay | None:
-        """Straight part of ln ‖Φ‖ after the fast root has decayed; None if no part is straight."""
+        """Fit of the exponential decay of the constraint violation ‖Φ‖ after the fast root has decayed.
+
+        The result is None if no part of ln ‖Φ‖ over time is straight.
+        """
         values = self.run.signals.get("violation_position")
         return None if values is None else straight_part(self.run.time, values, self.settled)
 

@@ -103,12 +103,16 @@ class _Feed:
         self._since = 0.0
 
     def values(self, t: float, since: float) -> None:
-        """Set the input values at time t, s, on the linear piece that contains `since`, s."""
+        """Set the input values at time t, s, according to the linear piece of the inputs that
+        contains the time `since`, s.
+        """
         self._since = since
         getattr(self.fmu, self._set)(self._references, [f.at(t, since) for f in self._functions])
 
     def slopes(self, begin: float, end: float) -> None:
-        """Set the input derivatives between two times, s, of one linear piece."""
+        """Set the time derivatives of the inputs between two times, s, of one linear piece of the
+        inputs.
+        """
         slopes = [(f.at(end, begin) - f.at(begin, begin)) / (end - begin) for f in self._functions]
         self.fmu.setRealInputDerivatives(self._references, [1] * len(slopes), slopes)
 
@@ -140,8 +144,8 @@ def _feed_steps(instance: Any, feed: _Feed, description: Any) -> None:
 def _tell_nominals(instance: Any, description: Any, known: Mapping[str, float]) -> None:
     """Override the states' nominal values by those of the model description, or by smaller magnitudes.
 
-    A magnitude counts as at least 10⁻⁶ of the nominal value, because the solver finds no step size for
-    rounding errors.
+    A magnitude counts as at least 10⁻⁶ of the nominal value. For a nominal value as small as a rounding
+    error, the solver would not find a step size.
     """
     states = [unknown.variable.derivative for unknown in description.derivatives]
     described = [float(state.nominal or 1.0) for state in states]
@@ -158,8 +162,9 @@ def _tell_nominals(instance: Any, description: Any, known: Mapping[str, float]) 
 
 
 def _feed_times(instance: Any, feed: _Feed, description: Any) -> None:
-    """Replace the instance's setTime by a function that also sets the inputs; an event begins the
-    next linear piece.
+    """Replace the instance's setTime by a function that also sets the inputs.
+
+    The inputs are piecewise linear functions of time; after an event, their next linear piece applies.
     """
     set_time, resume = instance.setTime, instance.enterContinuousTimeMode
     now = since = 0.0

@@ -26,7 +26,7 @@ from ...language.suggest import unknown
 from .opening import logger, read_fmu
 
 _DOUBLES = ctypes.POINTER(ctypes.c_double)
-_WARNING = 1  # fmi2Status: OK, Warning, Discard, Error, …
+_WARNING = 1  # value of fmi2Warning in FMI 2.0; larger values are failures
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Repeated:
     span : Span
         Time span of each run.
     commands : mapping or None
-        Inputs that keep the initial value of another variable, by name of the input.
+        For each input that is constant during a run: the variable whose initial value the input takes.
     """
 
     def __init__(
@@ -122,7 +122,9 @@ class Repeated:
         return self._values.copy()
 
     def _begun(self, references: list[int], values: list[float]) -> Any:
-        """Return the initialised instance, either new or reset."""
+        """Return an initialised FMU instance: a new one, or the one of the previous run after a
+        reset.
+        """
         if self._instance is None:
             log = logger(self._messages)
             made = fmpy.instantiate_fmu(
@@ -142,7 +144,9 @@ class Repeated:
         return instance
 
     def _steps(self, instance: Any) -> Iterator[float]:
-        """Simulate and record row by row; yield the times that are reached, s."""
+        """Simulate the FMU and record its variables at each output time; yield the times that are
+        reached, s.
+        """
         component, grid = instance.component, self.grid.tolist()
         step, get = instance.dll["fmi2DoStep"], instance.dll["fmi2GetReal"]
         step.argtypes = [ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int]

@@ -54,10 +54,10 @@ class Answer:
 
 
 def of_script(output: str, before: int) -> Answer | None:
-    """Return the answer in the output of a script, or None if the output is incomplete.
+    """Return omc's answer in the output of a script, or None if the output is incomplete.
 
-    The output consists of `before` other values, the value of the statement and the messages of
-    `getErrorString()`.
+    The output consists of `before` values of earlier statements, the value of the statement and the
+    messages of `getErrorString()`.
     """
     lines = output.splitlines()
     values: list[str] = []
@@ -70,7 +70,9 @@ def of_script(output: str, before: int) -> Answer | None:
 
 
 def _take_value(lines: list[str]) -> str:
-    """Remove the first value from the lines and return it; a string may extend over several lines."""
+    """Remove the first value from the lines of omc's output and return it; a string value may
+    extend over several lines.
+    """
     taken = [lines.pop(0)]
     while taken[0].startswith('"') and lines and not _closes(taken):
         taken.append(lines.pop(0))
@@ -101,7 +103,9 @@ def session_messages(text: str) -> tuple[Message, ...]:
 
 
 def logged_messages(text: str) -> tuple[Message, ...]:
-    """Return the messages in OMPython's log output, which does not contain their places."""
+    """Return omc's messages in OMPython's log output, which does not give their locations in the
+    Modelica source.
+    """
     return _messages(text, _LOGGED)
 
 

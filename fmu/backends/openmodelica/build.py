@@ -76,7 +76,7 @@ class BuildOutcome:
 
 @dataclass(frozen=True)
 class Request:
-    """Order to build an FMU from a class of a Modelica source.
+    """Instructions for building an FMU from a class of a Modelica source.
 
     Attributes
     ----------
@@ -220,7 +220,7 @@ def _statements(
     """Send all statements of a build to omc; each answer is checked before the next statement."""
     version = omc.ask("getVersion()").value
     if request.cvode:
-        omc.ask(_CVODE, keep=True)  # this option must precede the export
+        omc.ask(_CVODE, keep=True)  # the export only applies options that precede it
     for library in request.libraries:
         if omc.ask(f"loadModel({library})", keep=True).value != "true":
             raise MissingToolError(
@@ -258,7 +258,7 @@ def _balance(request: Request, omc: Transport, diagnosis: Diagnosis) -> tuple[in
     equations, unknowns = int(counts[1]), int(counts[2])
     if equations != unknowns:
         what = f"{request.simulated} has {equations} equations for {unknowns} unknowns"
-        # The check reports only the numbers; the export fails immediately and names the variable.
+        # omc's model check reports only these numbers; the export fails immediately and names the variable.
         refused = omc.ask(request.export)
         raise diagnosis.error(
             what, refused.messages, "this is an error of the generated Modelica source: please report it"

@@ -20,7 +20,7 @@ class Log:
         self._entries.append(f"[{time.monotonic() - self._begin:8.2f} s] {text}")
 
     def exchange(self, statement: str, answer: Answer) -> None:
-        """Append a statement, its value and omc's messages."""
+        """Append a statement, its value and omc's messages to the log."""
         self.add(f"> {statement}\n{answer.value or '(no value)'}")
         for m in answer.messages:
             place = f"{m.file}:{m.line}: " if m.file else ""

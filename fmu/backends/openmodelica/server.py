@@ -33,10 +33,10 @@ class Server(Protocol):
     If the start fails, the object terminates omc and raises SessionRefused.
     """
 
-    options: dict[str, Any]  # of OMPython's session class
+    options: dict[str, Any]  # keyword arguments of OMPython's session class
 
     def check(self, statement: str) -> None:
-        """Raise OmcTimeout or OmcDied if no answer can be expected any more."""
+        """Raise OmcTimeout if the time limit of the build has passed, or OmcDied if omc has ended."""
 
     def end(self) -> None:
         """Terminate omc and all processes that it started."""
@@ -60,7 +60,7 @@ class LocalServer:
             raise
 
     def check(self, statement: str) -> None:
-        """Raise OmcTimeout or OmcDied if no answer can be expected any more."""
+        """Raise OmcTimeout if the time limit of the build has passed, or OmcDied if omc has ended."""
         self._child.check(self._deadline, statement)
         if self._child.status is not None:
             raise OmcDied(statement, self._child.status, self._said())
@@ -72,10 +72,10 @@ class LocalServer:
     def _address(self, key: str) -> str:
         opening = Deadline(_START)
         while True:
-            # Read before the output, so that the output of an omc that has ended is complete.
+            # The exit status is read before the output, so that the output is complete if omc has ended.
             status = self._child.status
             found = _PORT_FILE.search(self._child.text())
-            # The file name is printed without a newline; it is complete once it ends with the key.
+            # omc prints the name of its port file without a newline; a complete name ends with the session key.
             if found and found[1].endswith(key) and (port := Path(found[1])).is_file():
                 address = port.read_text("utf-8").strip()
                 port.unlink()
@@ -103,7 +103,7 @@ class Container:
         self.options = {"docker": omc.image, "dockerExtraArgs": extra, "timeout": _START}
 
     def check(self, statement: str) -> None:
-        """Raise OmcTimeout if the time limit is exceeded."""
+        """Raise OmcTimeout if the time limit of the build has passed."""
         if self._deadline.passed:
             raise OmcTimeout(f"omc in docker took longer than {self._deadline.seconds:g} s ({statement})")
 

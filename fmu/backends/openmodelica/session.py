@@ -82,9 +82,18 @@ class Session:
         self._server.end()
 
     def _answer(self, statement: str) -> dict[str, Any]:
-        """Return the relay's next answer, for which it needs a living omc."""
+        """Return omc's next answer from the process that owns the OMPython session.
+
+        Raises
+        ------
+        OmcTimeout
+            If omc exceeds the time limit.
+        OmcDied
+            If omc or the process with the session has ended.
+        """
         while True:
-            status = self._relay.status  # before the answers, so that those of an ended relay are complete
+            # The exit status is read before the answers, so that no answer is missed if the process has ended.
+            status = self._relay.status
             answers = self._relay.lines()
             if len(answers) > self._answers:
                 self._answers = len(answers)
