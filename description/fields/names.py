@@ -25,7 +25,7 @@ _MODELICA_BUILT_IN = """
     ndims size scalar vector matrix transpose outerProduct symmetric cross skew identity diagonal zeros ones fill
     linspace min max sum product cat promote
 """
-# Words that are no names, by the reason.
+# Reserved words that cannot be names, grouped by the reason.
 _RESERVED = {
     "keywords of Modelica": _MODELICA_KEYWORDS.split(),
     "built-in types and functions of Modelica": _MODELICA_BUILT_IN.split(),

@@ -67,12 +67,16 @@ AnyNumber: TypeAlias = float | ParametricNumber
 
 
 def value_of(number: AnyNumber) -> float:
-    """Return the value of a number or expression for the parameters of the description."""
+    """Return the value of a number, or of an expression evaluated with the parameters of the
+    description.
+    """
     return number.value if isinstance(number, ParametricNumber) else float(number)
 
 
 def values_of(numbers: Iterable[AnyNumber]) -> tuple[float, ...]:
-    """Return the values of numbers or expressions for the parameters of the description."""
+    """Return the values of numbers, or of expressions evaluated with the parameters of the
+    description.
+    """
     return tuple(map(value_of, numbers))
 
 

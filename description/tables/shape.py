@@ -52,7 +52,7 @@ class Shape(Part):
         for key in ("size", "radius", "length", "file"):
             given = getattr(self, key) is not None
             if given and key not in wanted:
-                raise KeyProblem(key, f"a {self.type} has none; it has {' and '.join(wanted)}")
+                raise KeyProblem(key, f"a {self.type} does not have this key; its keys are {' and '.join(wanted)}")
             if not given and key in wanted:
                 raise KeyProblem(key, f"is missing; a {self.type} needs {' and '.join(wanted)}")
         if self.type != "mesh" and self.scale != 1.0:

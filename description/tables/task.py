@@ -258,7 +258,7 @@ class Force(Part):
             raise ValueError("give either joint (with effort) or link (with point and force)")
         key, other = ("effort", "force") if self.joint is not None else ("force", "effort")
         if getattr(self, other) is not None:
-            raise KeyProblem(other, f"does not go with a force on a {'joint' if self.joint else 'link'}")
+            raise KeyProblem(other, f"cannot be combined with a force on a {'joint' if self.joint else 'link'}")
         if self.input == (getattr(self, key) is not None):
             raise ValueError(f"give either {key} or input = true")
         return self

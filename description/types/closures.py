@@ -13,8 +13,8 @@ from typing import Literal
 
 X, Y, Z = 0, 1, 2
 
-# Largest rotation, rad, between two frames that a closure aligns. Beyond this angle, spring moments and cosine
-# conditions drive the frames apart.
+# Largest rotation, rad, between two frames that a closure aligns.
+# Beyond this angle, spring moments and cosine conditions would drive the frames apart.
 MOST_TURNED = pi / 2
 
 
