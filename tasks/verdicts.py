@@ -41,7 +41,7 @@ def withdraw_study(file: Path, out: Path | str | None) -> None:
 
 
 def withdraw_sweep(file: Path, case: str | None, out: Path | str | None) -> None:
-    """Remove the page of an earlier `sweep`, and rename its table and signals as earlier ones.
+    """Remove the page of an earlier `sweep`, and rename its table and signals to mark them as earlier results.
 
     Finished runs stay, so that the sweep can be resumed, and so does `sweep.json`, which identifies the sweep.
     A folder in which another process works is left unchanged.

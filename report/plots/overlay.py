@@ -1,4 +1,6 @@
-"""Signals of 1 to k runs as curves over each other, with one look per run in all figures of a report."""
+"""Overlaid curves of the signals of 1 to k runs, with one line style per run in all figures of a
+report.
+"""
 
 from __future__ import annotations
 
@@ -87,15 +89,19 @@ class Overlay:
         return found
 
     def where(self, is_drawn: Callable[[RunCurves], bool]) -> Overlay:
-        """Return an overlay of those runs for which the condition is true."""
+        """Return the runs for which the condition is true, as a new set of overlaid runs."""
         return Overlay(tuple(curves for curves in self.curves if is_drawn(curves)))
 
     def with_signals(self, signals: Callable[[RunCurves], Mapping[str, Array]]) -> Overlay:
-        """Return an overlay whose runs have further signals, computed by a function of each run."""
+        """Return the overlaid runs with additional signals, which a function computes from each
+        run.
+        """
         return Overlay(tuple(curves.with_signals(signals(curves)) for curves in self.curves))
 
     def alone(self, time: Array, signals: Mapping[str, Array]) -> Overlay:
-        """Return an overlay of one run that looks like the first reference, with other signals over time, s."""
+        """Return a single run in the style of the first reference run, with the given signals over
+        time, s.
+        """
         first = self.references[0]
         run = replace(first.run, time=time, signals=dict(signals), natural=())
         return Overlay((replace(first, run=run),))

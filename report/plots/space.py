@@ -60,7 +60,7 @@ def _three(axes: Axes3D) -> tuple[Axis, Axis, Axis]:
 
 
 def viewpoint(points: Array, gravity: Array) -> tuple[float, int]:
-    """Return the azimuth, degrees, from which points in a plane appear as an area, and the vertical axis.
+    """Return azimuth, degrees, and vertical axis (0, 1, 2) of a view in which a plane of points is not edge-on.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def viewpoint(points: Array, gravity: Array) -> tuple[float, int]:
 
 
 def face(axes: Axes3D, points: Array, gravity: Array, least: float = 1e-9) -> None:
-    """Set viewpoint and limits of axes in space, so that points in a plane appear as an area.
+    """Set viewpoint and limits of axes in space, so that points in a plane are not seen edge-on.
 
     Parameters
     ----------
