@@ -72,7 +72,7 @@ def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
     for key in ("links", "closures", "forces", "lines", "contacts", *ELEMENTS, "cases"):
         yield from _repeated(draft.names(key))
     yield from _folded(draft.names("cases"))
-    # Of several closures with one name, only the first contributes rows: the name is reported above.
+    # Of several closures with one name, only the first has constraint equations; the name is reported already.
     closures = {entry.name: (where, entry) for where, entry in reversed([*draft.entries("closures")])}
     tasks = [entry for key in ("programmed", "motions", "nonholonomic") for entry in draft.entries(key)]
     entries = [*tasks, *reversed(closures.values())]
@@ -107,7 +107,7 @@ def _folded(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
 
 
 def _parents(draft: Draft, names: References) -> Iterator[Problem]:
-    """Yield unknown parents and cycles of parents, also of links with other faults."""
+    """Yield a problem for each unknown parent and each cycle of parents, also of links with other faults."""
     called = dict(draft.names("links"))
     texts = draft.texts("links", "parent")
     given = [(where, called.get(where.removesuffix(".parent"), ""), parent) for where, parent in texts]
@@ -314,8 +314,8 @@ def _forces(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _elements(draft: Draft, names: References) -> Iterator[Problem]:
-    """Yield unknown points, joints and names in the tables of force elements that are defined by a
-    law.
+    """Yield unknown points, joints and names in the tables of force elements that the package
+    `laws` defines.
     """
     for key, table in ELEMENTS.items():
         for part, reference in table.marked(Reference).items():
@@ -416,7 +416,7 @@ def _listed_name(key: str, name: str, where: str, draft: Draft, names: Reference
         yield from _force_joint(name, where, names)
     elif key == "redundant":
         rows = constraint_rows(draft.chain)
-        if name not in rows and not draft.faulty:  # the rows of faulty parts are unknown
+        if name not in rows and not draft.faulty:  # constraints of faulty parts are unknown
             yield Problem(where, unknown("constraint row", name, rows))
     elif name not in names.coordinates and name.partition(".")[0] not in names.faulty:
         yield Problem(where, unknown("coordinate", name, names.coordinates))

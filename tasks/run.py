@@ -55,7 +55,7 @@ class RunPlan:
     compilers
         Compilers of the FMUs.
     inputs
-        Inputs of the FMU over time; None: zero.
+        Inputs of the FMU over time; None if all inputs are zero.
     tolerance
         Admissible error relative to each signal's scale, see `granted`.
     """

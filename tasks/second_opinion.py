@@ -182,7 +182,7 @@ def _held(model: Prepared) -> tuple[str, ...]:
 
 
 def _unique(model: Prepared) -> dict[str, bool]:
-    """Return joints, closures and knife edges with whether their reactions are unique; empty if unknown."""
+    """Return whether the reaction is unique, by joint, closure or knife edge; empty if unknown."""
     try:
         found = model.reactions.verdicts
     except SolveError:

@@ -26,7 +26,7 @@ def withdraw_run(file: Path, case: str | None, out: Path | str | None) -> None:
     case
         Name of a case, or None.
     out
-        Folder of the run; None: named after the model and the case.
+        Folder of the run; None for the folder that is named after the model and the case.
     """
     for folder in _folders(file, out, f"_{case}" if case else ""):
         withdraw_verdict(folder)

@@ -2,7 +2,7 @@
 
 Fields of the types in this module accept numbers and expressions. A number becomes a `float`. An
 expression becomes a `ParametricNumber`, which contains the expression and its value for the
-parameters of the description. A `ParametricNumber` has no arithmetic: code uses either the value
+parameter values in the description. A `ParametricNumber` has no arithmetic: code uses either the value
 (`value_of`, `values_of`) or the expression (`generator.program`).
 """
 
@@ -37,7 +37,7 @@ class ParametricNumber:
     Parameters
     ----------
     value
-        Value of the expression for the parameters of the description.
+        Value of the expression for the parameter values in the description.
     text
         Expression as in the description.
     expression

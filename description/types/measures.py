@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .origin import Origin, Signal
 
-# Unit and description of each measured quantity by type of force element; the sign is that of a positive value.
+# Unit of each measured quantity, and meaning of a positive value, by type of force element.
 _MEASURES = {
     "line": {
         "length": ("m", "length of {}"),

@@ -35,7 +35,7 @@ class BeamShapes:
     times
         Shape (T,), s.
     of_case
-        Case → positions of the nodes at each time, shape (nodes, 3), m, in the frame of the link's first element.
+        Positions of the nodes by case and time, shape (nodes, 3), m, in the frame of the link's first element.
     """
 
     link: str

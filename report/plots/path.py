@@ -25,9 +25,9 @@ def point_path(point: str, overlay: Overlay, gravity: Array = _DOWN, least: floa
     point
         Name of the point.
     overlay
-        Runs to draw, and the programmed positions of the point. NaN in these leaves a gap.
+        Runs to draw, and the programmed positions of the point; a position of NaN leaves a gap.
     gravity
-        Shape (3,), world frame; the direction that the picture shows as down.
+        Direction that points downwards in the picture, shape (3,), world frame.
     least
         Least range of the axes in space, m.
     """

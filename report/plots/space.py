@@ -38,7 +38,7 @@ _BESIDE = [
 # Background that keeps labels legible over lines.
 _HALO = {"boxstyle": "round,pad=0.1", "facecolor": style.PAPER, "edgecolor": "none", "alpha": 0.75}
 _ONE = 6.0  # Distance below which two places share a label, pixels.
-_OBLIQUE = 0.45  # Least cosine between line of sight and normal at which a plane appears as an area.
+_OBLIQUE = 0.45  # Least cosine between line of sight and normal at which a plane is not seen edge-on.
 
 
 def axes_in_space(figure: Figure, place: SubplotSpec) -> Axes3D:
@@ -149,7 +149,7 @@ def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
     axes
         Axes in space.
     places
-        Name → position, shape (3,), m.
+        Positions by name, shape (3,), m.
     """
     figure = axes.figure
     assert isinstance(figure, Figure)

@@ -147,7 +147,7 @@ def drawable(values: Array) -> Array:
 
 
 def log_axis(axes: Axes, letter: Literal["x", "y"] = "y") -> None:
-    """Make the axis y, or x, logarithmic, with decades written as 10⁻⁹."""
+    """Make the y axis, or the x axis, logarithmic, with decades written as 10⁻⁹."""
     axes.set(**{f"{letter}scale": "log"})
     axis = axes.yaxis if letter == "y" else axes.xaxis
     axis.set_major_locator(LogLocator(numticks=8))
