@@ -45,14 +45,16 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[Callable[...
 
 
 def _gathered(parameter: str, kind: Any, values: dict[str, Any]) -> Any:
-    """Return the argument for one parameter: a record of its options, or the value itself."""
+    """Return the argument to pass for one parameter of a function: a record made of its options, or
+    the value of its only option.
+    """
     if not is_dataclass(kind):
         return values[parameter]
     return kind(**{entry.name: values[entry.name] for entry in entries(kind)})  # type: ignore[arg-type, operator]
 
 
 def _parameters(parameter: str, kind: Any) -> Iterator[inspect.Parameter]:
-    """Yield the command-line parameters for one parameter of the function."""
+    """Yield the command-line options that correspond to one parameter of a function."""
     if not is_dataclass(kind):
         yield inspect.Parameter(parameter, inspect.Parameter.KEYWORD_ONLY, annotation=kind)
         return

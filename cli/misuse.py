@@ -1,4 +1,6 @@
-"""Invalid command lines: removal of the verdict of an earlier command from the output folder."""
+"""Invalid command lines, and the removal of the earlier verdict of such a command from the output
+folder.
+"""
 
 from __future__ import annotations
 

@@ -57,7 +57,9 @@ def constraint_rows(chain: Chain) -> list[str]:
 
 
 def _known(what: str, named: Iterable[tuple[str, str]], known: Sequence[str]) -> Iterator[Problem]:
-    """Yield a problem for each name that is unknown; `named` contains pairs of key path and name."""
+    """Yield a problem for each unknown name; `named` contains pairs of the key path and the name
+    used there.
+    """
     return (Problem(where, unknown(what, name, known)) for where, name in named if name not in known)
 
 
@@ -70,7 +72,7 @@ def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
     for key in ("links", "closures", "forces", "lines", "contacts", *ELEMENTS, "cases"):
         yield from _repeated(draft.names(key))
     yield from _folded(draft.names("cases"))
-    # Of several closures with one name, only the first contributes rows: the name is reported above.
+    # Of several closures with one name, only the first has constraint equations; the name is reported already.
     closures = {entry.name: (where, entry) for where, entry in reversed([*draft.entries("closures")])}
     tasks = [entry for key in ("programmed", "motions", "nonholonomic") for entry in draft.entries(key)]
     entries = [*tasks, *reversed(closures.values())]
@@ -93,8 +95,8 @@ def _repeated(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
 
 
 def _folded(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
-    """Yield a problem for each pair of names that differ in upper and lower case only, as file
-    systems may not.
+    """Yield a problem for each pair of names that differ only in upper and lower case, which some
+    file systems do not distinguish.
     """
     first: dict[str, tuple[str, str]] = {}
     for where, name in named:
@@ -105,7 +107,7 @@ def _folded(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
 
 
 def _parents(draft: Draft, names: References) -> Iterator[Problem]:
-    """Yield unknown parents and cycles of parents, also of links with other faults."""
+    """Yield a problem for each unknown parent and each cycle of parents, also of links with other faults."""
     called = dict(draft.names("links"))
     texts = draft.texts("links", "parent")
     given = [(where, called.get(where.removesuffix(".parent"), ""), parent) for where, parent in texts]
@@ -143,8 +145,8 @@ def _programmed(draft: Draft, names: References) -> Iterator[Problem]:
         if entry.order == 2 and draft.chain.constraints.formulation == "gpme_reduced":
             yield Problem(
                 f"{where}.order",
-                'order = 2 does not go with formulation = "gpme_reduced": a constraint on accelerations leaves no'
-                ' velocity to eliminate; use "gpme" or "lagrange"',
+                'order = 2 cannot be combined with formulation = "gpme_reduced": a constraint on accelerations'
+                ' leaves no velocity to eliminate; use "gpme" or "lagrange"',
             )
     yield from _of_faulty("programmed", "expression", draft, names)
 
@@ -162,8 +164,8 @@ def _motions(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _at_rest(motion: Motion, where: str, names: References) -> Iterator[Problem]:
-    """Yield a problem for a driven joint with an initial velocity whose input filter starts at
-    rest.
+    """Yield a problem for each driven joint that has an initial velocity although its input filter
+    starts at rest.
     """
     owner, _, key = motion.joint.partition(".")
     if not motion.input or owner not in names.links:
@@ -206,7 +208,7 @@ def _with_axes(point: str, where: str, names: References) -> Iterator[Problem]:
 
 
 def _of_faulty(key: str, part: str, draft: Draft, names: References) -> Iterator[Problem]:
-    """Yield problems in expressions of members whose other keys are faulty."""
+    """Yield problems in the expressions of list members that also have faults in other keys."""
     sound = {where for where, _ in draft.entries(key)}
     for where, text in draft.texts(key, part):
         if where.removesuffix(f".{part}") not in sound:
@@ -283,8 +285,8 @@ def _expression(
         at_start = (names.measured.get(name, name) for name in expressions.started_names(tree))
         started = [name for name in at_start if expressions.level(name) == 1]
         if started and draft.chain.constraints.formulation == "gpme_reduced":
-            text = f'start({started[0]}) does not go with formulation = "gpme_reduced": velocities are no states'
-            yield Problem(where, text)
+            text = 'cannot be combined with formulation = "gpme_reduced": velocities are no states'
+            yield Problem(where, f"start({started[0]}) {text}")
 
 
 def _forces_in(tree: Expr, names: References, kinematic: bool) -> Iterator[str]:
@@ -312,8 +314,8 @@ def _forces(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _elements(draft: Draft, names: References) -> Iterator[Problem]:
-    """Yield unknown points, joints and names in the tables of force elements that are defined by a
-    law.
+    """Yield unknown points, joints and names in the tables of force elements that the package
+    `laws` defines.
     """
     for key, table in ELEMENTS.items():
         for part, reference in table.marked(Reference).items():
@@ -414,7 +416,7 @@ def _listed_name(key: str, name: str, where: str, draft: Draft, names: Reference
         yield from _force_joint(name, where, names)
     elif key == "redundant":
         rows = constraint_rows(draft.chain)
-        if name not in rows and not draft.faulty:  # the rows of faulty parts are unknown
+        if name not in rows and not draft.faulty:  # constraints of faulty parts are unknown
             yield Problem(where, unknown("constraint row", name, rows))
     elif name not in names.coordinates and name.partition(".")[0] not in names.faulty:
         yield Problem(where, unknown("coordinate", name, names.coordinates))

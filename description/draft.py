@@ -70,8 +70,9 @@ def _inside(value: Any, path: Location) -> Any:
 
 
 def draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
-    """Return the valid parts of a file's tables and the problems of the others; None without
-    separable parts.
+    """Return the valid parts of a file's tables and the problems of the other parts.
+
+    The first result is None if a list or table such as `links` is faulty as a whole.
     """
     with known_parameters(values(data.get("parameters"))):  # parameters of the whole file, also of faulty parts
         return _draft(data)
@@ -89,8 +90,8 @@ def _draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
 
 
 def _part(location: Location) -> Location:
-    """Return the key path of the smallest separable part at a location: a member of a list, or a
-    top-level key.
+    """Return the key path of the smallest part of a file that contains a location: a member of a
+    list, or a top-level key.
     """
     return location[:2] if location[0] in _WITH_MEMBERS else location[:1]
 

@@ -84,7 +84,7 @@ def from_data(
 
 
 def tables_of(chain: Chain) -> dict[str, Any]:
-    """Return the tables of a file for a description, without cases."""
+    """Return a description as tables that can be written to a description file, without its cases."""
     tables: dict[str, Any] = chain.model_dump(mode="json", by_alias=True, exclude_unset=True)
     tables.pop("cases", None)
     return tables

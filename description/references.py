@@ -53,7 +53,9 @@ class References:
         self._accelerations = dict.fromkeys(self._second_rates())
 
     def _measured(self, draft: Draft) -> Iterator[tuple[str, str]]:
-        """Yield measured quantities of force elements: name in expressions, name in equations."""
+        """Yield pairs for the measured quantities of force elements: the name in expressions and
+        the name in equations.
+        """
         for kind in ("line", "contact"):
             for _, name in draft.names(f"{kind}s"):
                 yield from spelled(kind, name).items()
@@ -121,8 +123,8 @@ def _has_axes(point: Any) -> bool:
 
 
 def _by_law(draft: Draft) -> Iterator[tuple[str, str]]:
-    """Yield published quantities of elements that are defined by a law: name in expressions, name
-    in equations.
+    """Yield pairs for the quantities that elements of the package `laws` publish: the name in
+    expressions and the name in equations.
     """
     for key, table in ELEMENTS.items():
         for _, name in draft.names(key):

@@ -38,7 +38,7 @@ def taking(
     ) -> Callable[Concatenate[Owner, Fields], Result]:
         own = inspect.signature(function)
         first = next(iter(own.parameters.values()))
-        types = get_type_hints(record)  # types of the fields without their command-line forms
+        types = get_type_hints(record)  # types of the fields, without the annotations for the command line
         fields = [p.replace(annotation=types[p.name]) for p in inspect.signature(record).parameters.values()]
         whole = own.replace(parameters=[first, *fields])
 
@@ -56,7 +56,9 @@ def taking(
 
 
 def _documented(function: Callable[..., Any], record: type, names: Sequence[str]) -> str:
-    """Return the docstring of a function, with the named parameters of a record in its first section."""
+    """Return the docstring of a function with the section `Parameters`, which describes the named
+    fields of a record.
+    """
     sections = _sections(function)
     known = {name: text for item in (function, *record.__mro__) for name, text in _entries(item).items()}
     sections.pop("Parameters", None)

@@ -66,8 +66,8 @@ def lengths(model: Prepared) -> Iterator[Remark]:
 
 
 def _first_apart(ascending: list[float]) -> int:
-    """Return the index of the first length far above the previous one, among the larger half of the
-    lengths.
+    """Return the index of the first length that is far larger than the previous one, searched in
+    the upper half of the ascending lengths.
     """
     for k in range((len(ascending) + 1) // 2, len(ascending)):
         if ascending[k] > max(_APART * ascending[k - 1], _LONGEST):

@@ -102,9 +102,11 @@ def extent(model: Prepared) -> float:
 
 
 def own_size(model: Prepared, index: int) -> float:
-    """Return the largest distance from a body's centre of mass to its described positions, or its shape's size, m.
+    """Return the size of a body, m.
 
-    The body's own joint is ignored, because a point mass may be attached to a long massless rod.
+    The size is the largest distance from the centre of mass to a point that is described on the body, or the
+    size of its shape, whichever is larger. The body's own joint is ignored, because a point mass may be
+    attached to a long massless rod.
     """
     body = model.mechanism.bodies[index]
     com = np.asarray(body.com, dtype=float)

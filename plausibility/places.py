@@ -26,8 +26,8 @@ def member(key: str, parts: Sequence[Named], name: str) -> str:
 
 
 def by_law(model: Prepared, name: str) -> str:
-    """Return the description key of a force element, given its name; for elements with a law of
-    their own.
+    """Return the description key of a force element of the package `laws`, given the element's
+    name.
     """
     key = next(element.key for element in model.mechanism.elements if element.name == name)
     return member(key, getattr(model.chain, key), name)

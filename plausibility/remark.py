@@ -101,12 +101,14 @@ def ordered(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
 
 
 def word(remarks: Sequence[Remark]) -> str:
-    """Return the fourth line of the verdict in one word."""
+    """Return the summary of all remarks in one word, which is the fourth line of the verdict."""
     return "questionable" if remarks else "plausible"
 
 
 def sentence(remarks: Sequence[Remark]) -> str:
-    """Return the fourth line of the verdict in one sentence."""
+    """Return the summary of all remarks in one sentence, which explains the fourth line of the
+    verdict.
+    """
     if not remarks:
         return "No value of the description, its initial state or the motion is unusual."
     return "One value is unusual." if len(remarks) == 1 else f"{len(remarks)} values are unusual."

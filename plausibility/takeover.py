@@ -19,9 +19,10 @@ _ROUNDING = 1e-12  # entry of a Jacobian row that counts as zero, relative to th
 
 
 def taken_over(model: Prepared, C: Array, rows: tuple[str, ...]) -> NDArray[np.bool_]:
-    """Return which coordinates accelerate because a programmed constraint drives a joint that statics locked.
+    """Return a mask of the coordinates that accelerate because a programmed constraint drives a locked joint.
 
-    Coordinates are coupled if they move the same body, or if one constraint equation contains them.
+    The joint was locked only while the static equilibrium was computed. Coordinates are coupled if they move
+    the same body, or if one constraint equation contains them.
 
     Parameters
     ----------

@@ -120,7 +120,9 @@ def _sentence(outcomes: Sequence[Outcome]) -> str:
 
 
 def _number(cases: Sequence[str], word: str) -> str:
-    """Return `1 disagrees`, `2 disagree` or `1 inconsistent`."""
+    """Return a count of cases with their verdict, such as `1 disagrees`, `2 disagree` or `1
+    inconsistent`.
+    """
     return f"{len(cases)} {word if len(cases) == 1 else word.removesuffix('s')}"
 
 

@@ -99,18 +99,19 @@ def load_table(runs: Sequence[CaseRun]) -> TextTable:
 
 
 def largest_differences(runs: Sequence[CaseRun]) -> dict[str, float]:
-    """Return case → largest difference from the first case over all shared joints, relative to the
-    joints' ranges.
+    """Return, by case, the largest difference from the first case over all shared joints, relative
+    to the joints' ranges.
     """
     distances = {run.case: _apart(runs, run) for run in runs[1:]}
     return {case: max(ratio for _, ratio in d.values()) for case, d in distances.items() if d}
 
 
+# Words for violated properties, by the name of the property in `result.json`.
 NOT = {
     "consistent": "inconsistent",
     "agrees": "disagrees",
     "holds": "violated",
-}  # Property in `result.json` → word if the property is violated.
+}
 
 
 def verdict(outcome: Outcome) -> str:
@@ -196,8 +197,8 @@ def _decay_row(run: CaseRun, decay: Decay) -> tuple[str, ...]:
 
 
 def _apart(runs: Sequence[CaseRun], other: CaseRun) -> dict[str, tuple[float, float]]:
-    """Return coordinate → largest difference from the first case, rad or m, and the difference
-    relative to the range.
+    """Return, by coordinate, the largest difference from the first case, rad or m, and this
+    difference relative to the coordinate's range.
     """
     grid = on_common_grid(runs[0].reference, other.reference)
     differences = grid.differences()

@@ -68,14 +68,12 @@ def _supports(report: RunReport) -> Iterator[Number]:
     """
     gravity, course = np.asarray(report.mechanism.gravity, dtype=float), report.course
     up = -gravity / (np.linalg.norm(gravity) or 1.0)
-    kinds = {mark.kind for mark in course.marks}
+    # Contacts count only if there are no supports, because an open contact exerts no force.
+    pressed = "support" if any(mark.kind == "support" for mark in course.marks) else "plane"
     pressing = {
         mark.name: course.acting[:, k] @ (up if mark.axis is None else np.array(mark.axis))
         for k, mark in enumerate(course.marks)
-        if mark.kind
-        == (
-            "support" if "support" in kinds else "plane"
-        )  # Contacts count only without supports, because an open contact has no force.
+        if mark.kind == pressed
     }
     if not pressing or not gravity.any():
         return

@@ -20,7 +20,7 @@ from .tables import TextTable
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Paragraph of text; an empty one is left out."""
+    """Paragraph of text; left out of the page if the text is empty."""
 
     kind: ClassVar = "paragraph"
     text: str
@@ -31,7 +31,9 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Listing:
-    """List of items, each with a name that is set as code, or without a name; an empty list is left out."""
+    """List of items, each with or without a name in code font; left out of the page if there are no
+    items.
+    """
 
     kind: ClassVar = "listing"
     items: Sequence[tuple[str, str]]
@@ -42,7 +44,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class NamedFacts:
-    """Facts by name; no facts are left out."""
+    """Facts with their names; left out of the page if there are no facts."""
 
     kind: ClassVar = "facts"
     items: Mapping[str, str]
@@ -90,7 +92,7 @@ class InlineFigure:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """Command line in a box; an empty one is left out."""
+    """Command line in a box of the page; left out if the command line is empty."""
 
     kind: ClassVar = "command"
     text: str

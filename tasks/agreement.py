@@ -186,7 +186,7 @@ def _free_change(mechanism: Mechanism, size: Mapping[str, float], C: Array, leve
     mechanism
         Mechanism with n coordinates.
     size
-        Signal → scale in the signal's unit.
+        Scales by signal, in the signal's unit.
     C
         Jacobian of the constraints, shape (m, n).
     level

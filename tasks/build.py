@@ -21,7 +21,9 @@ from ..report.fmu_page.contents import contents
 
 @dataclass(frozen=True)
 class Tools:
-    """Compilers of an FMU, and the systems to build for; an empty tuple means the system of this machine."""
+    """Compilers of an FMU, and the platforms to build for; an empty tuple means the platform of
+    this machine.
+    """
 
     compilers: Compilers
     systems: tuple[Platform, ...] = ()
@@ -59,7 +61,7 @@ def build(model: Prepared, options: BuildOptions, tools: Tools) -> Fmu:
 
 
 def checked(options: BuildOptions) -> Tools:
-    """Return the compilers and systems of an FMU.
+    """Return the compilers and the target platforms of an FMU.
 
     Raises DescriptionError for options that contradict each other, MissingToolError without a compiler.
     """

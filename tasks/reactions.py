@@ -52,7 +52,9 @@ def tables(mechanism: Mechanism, found: analysis.Reactions) -> list[Table | str]
 
 
 def redundancy(groups: Iterable[tuple[str, ...]]) -> dict[str, str]:
-    """Return a description of each kind of redundancy → names of the redundant constraint equations."""
+    """Return a mapping from the description of each kind of redundancy to the names of the
+    redundant constraint equations.
+    """
     alone = ", ".join(group[0] for group in groups if len(group) == 1)
     together = "; ".join(", ".join(group) for group in groups if len(group) > 1)
     found = {
@@ -144,7 +146,7 @@ def doubtful_loads(found: analysis.Reactions, link: str, axis: Iterable[float] |
 
 
 def not_unique(model: Prepared) -> dict[str, list[str]]:
-    """Return joint, closure or knife edge → components of its reaction that are not unique.
+    """Return the components of reactions that are not unique, by joint, closure or knife edge.
 
     Entries whose reaction is unique are left out. The result is empty if the analysis of reactions fails.
     """

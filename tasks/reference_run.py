@@ -60,7 +60,9 @@ def reference_runs(
         raise SolveError("; ".join([str(error), *step_notes(model.chain.simulation, modes)])) from None
     unpaired = sorted(model.units.keys() ^ run.signals.keys())
     if unpaired:
-        raise SolveError(f"not both in the equations and in the reference, so not verified: {', '.join(unpaired)}")
+        raise SolveError(
+            f"expected the same signals in equations and reference; not in both: {', '.join(unpaired)}"
+        )
     return replace(run, natural=natural), loaded
 
 

@@ -55,7 +55,7 @@ class RunPlan:
     compilers
         Compilers of the FMUs.
     inputs
-        Inputs of the FMU over time; None: zero.
+        Inputs of the FMU over time; None if all inputs are zero.
     tolerance
         Admissible error relative to each signal's scale, see `granted`.
     """
@@ -188,7 +188,9 @@ def _report(
     fmus: list[Fmu],
     opinion: second_opinion.Opinion,
 ) -> RunReport:
-    """Return the results of a run; `known` is the reference run without and with all joint reactions."""
+    """Return the results of a run; `known` is a pair: the reference run without joint reactions,
+    and with all of them.
+    """
     truth, loaded = known
     attempts = [run.attempt for run in judged]
     comparisons = [run.comparison for run in judged if run.comparison is not None]
@@ -239,7 +241,7 @@ def _further(
 def _files(
     model: Prepared, plan: RunPlan, fmus: Sequence[Fmu], trajectories: Sequence[Trajectory]
 ) -> dict[str, str]:
-    """Return file name → description of the contents."""
+    """Return a mapping from file names to descriptions of the contents."""
     compiled = {str(f.path.relative_to(plan.out)): f"FMU {plan.options.fmi} by {f.backend.name}" for f in fmus}
     return {
         f"{model.name}.mo": "Modelica source of the model",

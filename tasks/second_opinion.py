@@ -32,8 +32,8 @@ TOLERANCE = 1e-5  # Least admissible error relative to each signal's scale; SciP
 _UNCONFIRMED = "the oracle, which shares nothing with the reference, has no run to compare with"
 # Kinds of events that both solvers monitor all the time; other events only while their element acts.
 _ALWAYS = frozenset({"touches", "is clear", "lifts", "is met", "is left", "is taut", "is slack"})
-_SAME = 1e-4  # Share of the run below which two event times count as equal.
-_BRIEF = 1e-3  # Share of the run within which a condition that changes back counts as grazed.
+_SAME = 1e-4  # Two event times count as equal if they differ by less than this fraction of the run.
+_BRIEF = 1e-3  # A condition that changes back within this fraction of the run counts as grazed.
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,9 @@ def asked(model: Prepared, inputs: InputTable | None, tolerance: float) -> Itera
 
 
 def _repeatable(attempt: Attempt, model: Prepared, inputs: InputTable | None) -> Attempt:
-    """Return an attempt of the oracle that can be repeated with a finer tolerance."""
+    """Return the run of the oracle, an independent solver, such that it can be repeated with a
+    finer tolerance.
+    """
 
     def finer() -> Attempt:
         tolerance = model.chain.simulation.tolerance * SOLVER_MARGIN * FINER
@@ -180,7 +182,7 @@ def _held(model: Prepared) -> tuple[str, ...]:
 
 
 def _unique(model: Prepared) -> dict[str, bool]:
-    """Return joints, closures and knife edges with whether their reactions are unique; empty if unknown."""
+    """Return whether the reaction is unique, by joint, closure or knife edge; empty if unknown."""
     try:
         found = model.reactions.verdicts
     except SolveError:

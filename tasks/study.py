@@ -42,7 +42,7 @@ class Study:
 
     @property
     def questionable(self) -> bool:
-        """Whether a case has remarks on values that are probably not meant."""
+        """Whether a case has remarks on values that are probably unintended."""
         return any(entry.result.get("plausible") for entry in self.runs)
 
     def data(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Sweep with its page."""
+"""Sweep, and the report page that shows its results."""
 
 from __future__ import annotations
 

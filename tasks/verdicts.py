@@ -26,7 +26,7 @@ def withdraw_run(file: Path, case: str | None, out: Path | str | None) -> None:
     case
         Name of a case, or None.
     out
-        Folder of the run; None: named after the model and the case.
+        Folder of the run; None for the folder that is named after the model and the case.
     """
     for folder in _folders(file, out, f"_{case}" if case else ""):
         withdraw_verdict(folder)
@@ -41,7 +41,7 @@ def withdraw_study(file: Path, out: Path | str | None) -> None:
 
 
 def withdraw_sweep(file: Path, case: str | None, out: Path | str | None) -> None:
-    """Remove the page of an earlier `sweep`, and rename its table and signals as earlier ones.
+    """Remove the page of an earlier `sweep`, and rename its table and signals to mark them as earlier results.
 
     Finished runs stay, so that the sweep can be resumed, and so does `sweep.json`, which identifies the sweep.
     A folder in which another process works is left unchanged.

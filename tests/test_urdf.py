@@ -155,8 +155,8 @@ def test_axes(tmp_path: Path, given: str, axis: tuple[float, ...]) -> None:
 def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None:
     """What is changed or omitted: the command prints it, the file begins with it, the model has it."""
     notes = [
-        "unchanged: the inertia of link 'wheel': no body has principal moments [1, 1, 3] about the com;"
-        " the largest may not exceed the sum of the other two",
+        "unchanged: the inertia of link 'wheel': no rigid body can have principal moments [1, 1, 3] about the com;"
+        " the largest must not exceed the sum of the other two",
         "changed: invalid names were replaced, 'my-robot' by 'my_robot', 'base' by 'base_', '2nd/arm' by"
         " 'link_2nd_arm'",
         "chosen: friction of joints (1) reaches its full value at v_s = 0.01 rad/s or m/s, which URDF does not"

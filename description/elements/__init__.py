@@ -1,5 +1,5 @@
-"""Tables of force elements whose law is in `laws`: one module with one class for each key of the
-file.
+"""Tables of the force elements that the package `laws` defines: one module with one class for each
+list of elements in a description, such as `motors`.
 """
 
 from __future__ import annotations

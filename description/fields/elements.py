@@ -30,7 +30,7 @@ class Quantity:
     bounds: Bounds = ANY
 
     def of(self, name: str, units: Mapping[str, str]) -> Quantity:
-        """Return the quantity of one element, with its name and units inserted.
+        """Return the quantity of one element, with the element's name in the text and the joint's units.
 
         Parameters
         ----------
@@ -44,14 +44,14 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Command(Quantity):
-    """Annotation of a key that is an expression, or without one the input `<name>_<key>` of the
-    FMU.
+    """Annotation of a key whose value is an expression or, without an expression, the FMU input
+    `<name>_<key>`.
     """
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Annotation of a key that contains the name of a joint coordinate, or of a point in
+    """Annotation of a key whose value is the name of a joint coordinate, or of a point in
     `[points]`.
     """
 
@@ -70,10 +70,10 @@ def number(unit: str, text: str, bounds: Bounds = ANY) -> Any:
 
 
 class Element(Part):
-    """Base class of the tables of force elements whose law is in `laws`.
+    """Base class of the tables of force elements that the package `laws` defines.
 
-    The law publishes the quantities in `measures`. Each is an output `<name>_<quantity>` of the FMU, and a
-    name in expressions.
+    The law of an element publishes the quantities in `measures`. Each is an output `<name>_<quantity>` of the
+    FMU, and a name in expressions.
     """
 
     measures: ClassVar[Mapping[str, Quantity]] = {}
@@ -94,8 +94,8 @@ class Element(Part):
 
     @classmethod
     def spelled(cls, name: str) -> dict[str, str]:
-        """Return the published quantities: name in expressions, `m_force`, to name in equations,
-        `m.force`.
+        """Return a mapping from names of published quantities in expressions, such as `m_force`, to
+        names in equations, such as `m.force`.
         """
         return {f"{name}_{quantity}": f"{name}.{quantity}" for quantity in cls.measures}
 

@@ -25,7 +25,7 @@ _MODELICA_BUILT_IN = """
     ndims size scalar vector matrix transpose outerProduct symmetric cross skew identity diagonal zeros ones fill
     linspace min max sum product cat promote
 """
-# Words that are no names, by the reason.
+# Reserved words that cannot be names, grouped by the reason.
 _RESERVED = {
     "keywords of Modelica": _MODELICA_KEYWORDS.split(),
     "built-in types and functions of Modelica": _MODELICA_BUILT_IN.split(),
@@ -36,14 +36,14 @@ _RESERVED = {
         *("rotation", "symmetricMatrix", "inWorldAxes", "pointInertia"),
     ],
 }
-# Device names of Windows, which are no valid names of files and folders in any case and with any extension.
+# Device names of Windows, which files and folders must not have, in upper or lower case, with any extension.
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{digit}" for port in ("com", "lpt") for digit in range(10))]
 )
 
 
 def identifier(name: str) -> str:
-    """Return a name unchanged, or raise ValueError if it is no valid identifier or a reserved word."""
+    """Return a name unchanged, or raise ValueError if it is a reserved word or not a valid identifier."""
     if not re.fullmatch(_PATTERN, name):
         raise ValueError(
             f"expected a name of at most 64 letters, digits and '_' that starts with a letter, got {name!r}"

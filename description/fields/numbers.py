@@ -2,7 +2,7 @@
 
 Fields of the types in this module accept numbers and expressions. A number becomes a `float`. An
 expression becomes a `ParametricNumber`, which contains the expression and its value for the
-parameters of the description. A `ParametricNumber` has no arithmetic: code uses either the value
+parameter values in the description. A `ParametricNumber` has no arithmetic: code uses either the value
 (`value_of`, `values_of`) or the expression (`generator.program`).
 """
 
@@ -37,7 +37,7 @@ class ParametricNumber:
     Parameters
     ----------
     value
-        Value of the expression for the parameters of the description.
+        Value of the expression for the parameter values in the description.
     text
         Expression as in the description.
     expression
@@ -67,12 +67,16 @@ AnyNumber: TypeAlias = float | ParametricNumber
 
 
 def value_of(number: AnyNumber) -> float:
-    """Return the value of a number or expression for the parameters of the description."""
+    """Return the value of a number, or of an expression evaluated with the parameters of the
+    description.
+    """
     return number.value if isinstance(number, ParametricNumber) else float(number)
 
 
 def values_of(numbers: Iterable[AnyNumber]) -> tuple[float, ...]:
-    """Return the values of numbers or expressions for the parameters of the description."""
+    """Return the values of numbers, or of expressions evaluated with the parameters of the
+    description.
+    """
     return tuple(map(value_of, numbers))
 
 

@@ -92,7 +92,7 @@ def _choice(value: Any) -> str:
 
 
 def _only(*words: str) -> BeforeValidator:
-    """Return a validator that accepts the given words, which may replace an array of names."""
+    """Return a validator that accepts one of the given words in place of an array of names."""
 
     def check(value: str) -> str:
         if value not in words:

@@ -36,14 +36,16 @@ class Support(Part):
         if self.law is not None and not self.one_sided:
             raise KeyProblem("law", "a contact law requires one_sided = true; set one_sided, or remove the law")
         if self.law is not None and self.damping[2]:
-            raise KeyProblem("damping", "expected 0 along z, because the loss of the law replaces the damping")
+            raise KeyProblem(
+                "damping", "expected 0 along z, because the dissipation of the contact law replaces it"
+            )
         return self
 
 
 class Base(Inertial):
-    """Body between ground and links with six coordinates of a free joint.
+    """Body between ground and links, with the six coordinates of a free joint.
 
-    At 0, its frame is the world frame.
+    If all coordinates are 0, its frame is the world frame.
     """
 
     support: Literal["flexible", "rigid"] = "flexible"

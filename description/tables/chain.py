@@ -65,7 +65,9 @@ class _Machine(Part):
 if TYPE_CHECKING:
 
     class _WithElements(_Machine):
-        """Tables of the mechanism, with the lists of force elements whose law is in `laws`."""
+        """Tables of the mechanism, including lists of the force elements that the package `laws`
+        defines.
+        """
 
 else:
     _WithElements = create_model(
@@ -114,13 +116,15 @@ class Chain(_WithElements):
 
     @property
     def elements(self) -> Iterator[tuple[str, Element]]:
-        """Force elements whose law is in `laws`, each with the key of its list."""
+        """Force elements that the package `laws` defines, each with the key of its list in the
+        description.
+        """
         return ((key, element) for key in ELEMENTS for element in getattr(self, key))
 
     @property
     def measured(self) -> dict[str, str]:
-        """Measured quantities of force elements: name in expressions, `lift_length`, to name in
-        equations, `lift.length`.
+        """Mapping from names of measured quantities in expressions, such as `lift_length`, to names
+        in equations, such as `lift.length`.
         """
         supports = zip(self.base.support_names, self.base.supports, strict=True) if self.base else ()
         parts = [("line", line.name) for line in self.lines]

@@ -37,8 +37,8 @@ class Closure(Part):
     b: ClosureFrame
     """Frame b, on another link."""
     model: Literal["constraint", "spring_damper"] = "constraint"
-    """`constraint`: a cut joint with constraint equations; `spring_damper`: a replacement joint without
-    constraint equations."""
+    """`constraint`: an ideal joint with constraint equations; `spring_damper`: spring-dampers in place of the
+    joint, without constraint equations."""
     length: Positive | None = None
     """Distance of the origins, m; for type `distance` only."""
     stiffness: NonNegative6 | None = None
@@ -51,7 +51,7 @@ class Closure(Part):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of the constraint equations; a replacement joint has none."""
+        """Names of the constraint equations; a closure by spring-dampers has none."""
         if self.model == "spring_damper":
             return ()
         return tuple(f"{self.name}_{condition.name}" for condition in CLOSURE_TYPES[self.type])
@@ -74,11 +74,11 @@ class Closure(Part):
             key = "axes" if self.damping is None else "damping"
             raise KeyProblem(key, 'the key requires model = "spring_damper"')
         if (self.type == "distance") != (self.length is not None):
-            raise KeyProblem("length", "expected a length of a distance closure, and of no other closure")
+            raise KeyProblem("length", "required for a distance closure, and not allowed for other closures")
         if springs and self.type == "distance":
             raise KeyProblem(
                 "model", "a distance closure is a constraint; use a spherical spring_damper for springs"
             )
         if self.a.link == self.b.link:
-            raise KeyProblem("b.link", f"expected another link than that of a, {self.a.link!r}")
+            raise KeyProblem("b.link", f"expected a link other than the link of frame a, {self.a.link!r}")
         return self

@@ -90,8 +90,8 @@ class Frame(Part):
         return [of.value(x) for x in self.xyz or (0.0, 0.0, 0.0)]
 
     def axes(self, of: Trigonometry[S]) -> list[list[S]]:
-        """Return the rows of the rotation matrix as numbers or symbolic expressions; only for `rpy`
-        and `dh`.
+        """Return the rows of the rotation matrix of a frame without `matrix`, as numbers or
+        symbolic expressions.
         """
         if self.dh is not None:
             alpha, theta = of.value(self.dh[1]), of.value(self.dh[3])
@@ -218,8 +218,8 @@ def _check_constant(matrix: Matrix4) -> None:
             if isinstance(x, ParametricNumber) and (j < 3 or i == 3):
                 raise KeyProblem(
                     "matrix",
-                    f"row {i + 1} depends on parameters ({x.text!r}), so that other"
-                    " values make no rotation; use rpy or dh for angles that are expressions",
+                    f"row {i + 1} depends on parameters ({x.text!r}), so that for"
+                    " other values the matrix is not a rotation; use rpy or dh for angles that are expressions",
                 )
 
 

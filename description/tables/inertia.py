@@ -123,14 +123,18 @@ def _check_pseudo_inertia(pseudo: Array, physical: bool) -> None:
 
 
 def _check_moments(key: str, inertia: Array) -> None:
-    """Raise KeyProblem if no body has this inertia about its centre of mass, shape (3, 3), kg·m²."""
+    """Raise KeyProblem if no physical body can have this inertia about its centre of mass, shape
+    (3, 3), kg·m².
+    """
     smallest, middle, largest = np.linalg.eigvalsh(inertia)
     shown = f"[{smallest:.6g}, {middle:.6g}, {largest:.6g}] about the com"
     if smallest < -_ROUNDING * largest:
         raise KeyProblem(key, f"expected principal moments of at least 0, got {shown}")
     if largest > smallest + middle + _ROUNDING * largest:
         raise KeyProblem(
-            key, f"no body has principal moments {shown}; the largest may not exceed the sum of the other two"
+            key,
+            f"no rigid body can have principal moments {shown};"
+            " the largest must not exceed the sum of the other two",
         )
 
 

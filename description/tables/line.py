@@ -78,7 +78,7 @@ class Line(Part):
             raise KeyProblem("force", "expected either force or input = true, got both")
         if springs and (self.force is not None or self.input):
             raise KeyProblem(
-                springs[0], f"does not go with {'force' if self.force is not None else 'input = true'}"
+                springs[0], f"cannot be combined with {'force' if self.force is not None else 'input = true'}"
             )
         if self.force is None and not self.input and not (self.stiffness or self.damping):
             raise ValueError("the element has no force; give stiffness or damping, or force, or input = true")

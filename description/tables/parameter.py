@@ -43,7 +43,7 @@ class Parameter(Part):
 
     @property
     def bounds(self) -> Bounds:
-        """Bounds by the keys `min` and `max`."""
+        """Bounds of the parameter's value, given by the keys `min` and `max`."""
         return Bounds(-LARGEST if self.min is None else self.min, LARGEST if self.max is None else self.max)
 
 

@@ -79,7 +79,7 @@ class Simulation(Part):
     def _sensible(self) -> Simulation:
         if self.output_step > self.stop:
             raise KeyProblem(
-                "output_step", f"expected at most stop, which is {self.stop:g} s, got {self.output_step:g}"
+                "output_step", f"expected at most the value of stop, {self.stop:g} s, got {self.output_step:g}"
             )
         points = self.stop / self.output_step
         if points > MOST_POINTS:

@@ -52,7 +52,7 @@ class Shape(Part):
         for key in ("size", "radius", "length", "file"):
             given = getattr(self, key) is not None
             if given and key not in wanted:
-                raise KeyProblem(key, f"a {self.type} has none; it has {' and '.join(wanted)}")
+                raise KeyProblem(key, f"a {self.type} does not have this key; its keys are {' and '.join(wanted)}")
             if not given and key in wanted:
                 raise KeyProblem(key, f"is missing; a {self.type} needs {' and '.join(wanted)}")
         if self.type != "mesh" and self.scale != 1.0:
@@ -67,7 +67,7 @@ class Shape(Part):
 def _check_file(path: Path) -> None:
     if path.suffix.lower() not in _ENDINGS:
         raise KeyProblem("file", f"expected a file that ends in {' or '.join(_ENDINGS)}, got {path.name!r}")
-    if not os.path.isfile(path):  # also False for a path that is no valid file name
+    if not os.path.isfile(path):  # also False for a path that is not a valid file name
         raise KeyProblem(
             "file", f"there is no file {str(path)!r}; paths are relative to the folder of the description"
         )

@@ -76,8 +76,10 @@ class Table(Part):
 
     @property
     def has_kinks(self) -> bool:
-        """Whether solvers stop at each point; long linear tables have too many points with small
-        changes of slope.
+        """Whether solvers stop at each point of the table.
+
+        They stop at the points of linear tables, except of long ones, which have too many points
+        with small changes of slope.
         """
         return self.interpolation == "linear" and len(self._points[0]) <= _MOST_KINKS
 

@@ -108,7 +108,7 @@ class Path(Part):
         return 0.25 if self.ramp is None else self.ramp
 
     def legs(self, value: Reader[S]) -> list[tuple[S, S]]:
-        """Return begin and duration of each leg, s, as numbers or symbolic expressions."""
+        """Return the begin and the duration of each leg of the path, s, as numbers or symbolic expressions."""
         found, begin = [], value(0.0)
         for duration, blend in zip(self._durations(value), [*self.blends(value), value(0.0)], strict=True):
             found.append((begin, duration))
@@ -116,8 +116,8 @@ class Path(Part):
         return found
 
     def blended(self, value: Reader[S]) -> list[tuple[S, S]]:
-        """Return duration of each leg and total blend time at its two ends, s, as numbers or
-        symbolic expressions.
+        """Return, for each leg of the path, its duration and the total blend time at its two ends,
+        s, as numbers or symbolic expressions.
         """
         between = [value(0.0), *self.blends(value), value(0.0)]
         return [
@@ -258,7 +258,7 @@ class Force(Part):
             raise ValueError("give either joint (with effort) or link (with point and force)")
         key, other = ("effort", "force") if self.joint is not None else ("force", "effort")
         if getattr(self, other) is not None:
-            raise KeyProblem(other, f"does not go with a force on a {'joint' if self.joint else 'link'}")
+            raise KeyProblem(other, f"cannot be combined with a force on a {'joint' if self.joint else 'link'}")
         if self.input == (getattr(self, key) is not None):
             raise ValueError(f"give either {key} or input = true")
         return self

@@ -1,6 +1,6 @@
 """Closure types: each type is a list of scalar conditions between two frames a and b.
 
-A condition is zero if the loop is closed. A new closure type requires one row of `CLOSURE_TYPES`;
+A condition is zero if the loop is closed. A new closure type requires one entry in `CLOSURE_TYPES`;
 constraint equations and all backends follow. Spring-dampers use the same conditions as deformations
 (Urbaś 2016, equations (4) to (12)).
 """
@@ -13,8 +13,8 @@ from typing import Literal
 
 X, Y, Z = 0, 1, 2
 
-# Largest rotation, rad, between two frames that a closure aligns. Beyond this angle, spring moments and cosine
-# conditions drive the frames apart.
+# Largest rotation, rad, between two frames that a closure aligns.
+# Beyond this angle, spring moments and cosine conditions would drive the frames apart.
 MOST_TURNED = pi / 2
 
 

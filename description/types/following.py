@@ -56,7 +56,9 @@ class StartDependence:
         return not self.stages
 
     def constraints(self, stage: SearchStage) -> tuple[int, ...]:
-        """Return the indices of the constraint equations that a stage fulfils."""
+        """Return the indices of the constraint equations that a stage of the initial-state search
+        fulfils.
+        """
         rows: tuple[int, ...] = getattr(self, stage.name)
         return rows
 

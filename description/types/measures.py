@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .origin import Origin, Signal
 
-# Unit and description of each measured quantity by type of force element; the sign is that of a positive value.
+# Unit of each measured quantity, and meaning of a positive value, by type of force element.
 _MEASURES = {
     "line": {
         "length": ("m", "length of {}"),
@@ -56,7 +56,7 @@ def measured_by_law(name: str, quantity: str, unit: str, description: str) -> Me
 
 
 def spelled(kind: str, name: str) -> dict[str, str]:
-    """Return the measured quantities: name in expressions, `lift_length`, to name in equations,
-    `lift.length`.
+    """Return a mapping from names of measured quantities in expressions, such as `lift_length`, to
+    names in equations, such as `lift.length`.
     """
     return {measure.signal.name: f"{name}.{quantity}" for quantity, measure in measures(kind, name).items()}

@@ -29,7 +29,7 @@ class SearchStage:
     longest
         Largest change of a coordinate in one step: rad, or a fraction of the mechanism's size (assembly),
         or m (equilibrium). Newton's method converges locally: longer steps lead to other solutions. With
-        steps of 0.3 m, an FMU rejected a load that its rope can lift as unstable.
+        steps of 0.3 m, an FMU rejected as unstable a load that its rope can lift.
     """
 
     name: str
@@ -71,11 +71,11 @@ class DownhillLimits:
         Stiffness of a spring that replaces a loop closure, relative to the stiffness of the coordinates.
         Half of the digits remain significant.
     converged
-        Step in rad, m or fractions of the size below which the next Newton step, its square, is within
-        rounding errors.
+        Largest change of a coordinate, rad, m or a fraction of the mechanism's size, in the last step of a
+        search. The next Newton step would be about its square, which is within rounding errors.
     pivot
-        Pivot of a Cholesky factorisation, relative to the numbers whose difference it is, below which the
-        pivot is a rounding error.
+        Largest pivot of a Cholesky factorisation that counts as a rounding error, relative to the diagonal
+        element from which the elimination subtracts.
     unmoved
         Rounding error of a position, rad or m. Forces that move the stiffest spring by less are balanced.
     """
@@ -101,7 +101,7 @@ STALLED = 1e-9  # relative decrease of the gap per step below which the search h
 KEPT = 1e-8  # largest rate of a fulfilled constraint, in its unit per s, or relative to the terms of the rate
 BALANCED = 1e-9  # residual force in equilibrium, relative to the largest force: accuracy of finite differences
 SETTLED = 1e-13  # step within rounding errors, relative to the coordinates and at least to 1 rad or m
-CLOSE = 1e-6  # size of the second-last Newton step, rad or m, which needs no line search
+CLOSE = 1e-6  # size of a Newton step, rad or m, below which the full step is taken without a line search
 SMALLEST = 1e-12  # stiffness or force within rounding errors, relative to the largest
 PATIENCE = 20  # number of steps without progress after which the search ends
-PROGRESS = 0.9  # ratio of smallest to largest residual of these steps above which no progress is made
+PROGRESS = 0.9  # ratio of the smallest to the largest recent residual above which the search makes no progress

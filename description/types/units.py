@@ -34,6 +34,6 @@ def _factor(name: str, factor: str) -> dict[str, int]:
     known = {base: {base: 1} for base in BASE} | DERIVED
     if match is None or match[1] not in known:
         raise ValueError(
-            f"expected a unit such as 'kg', 'N.m/rad' or '1/s', of {', '.join(known)} and 1, got {name!r}"
+            f"expected a unit such as 'kg', 'N.m/rad' or '1/s', made of {', '.join(known)} and 1, got {name!r}"
         )
     return {base: exponent * int(match[2] or 1) for base, exponent in known[match[1]].items()}

@@ -35,7 +35,7 @@ class BeamShapes:
     times
         Shape (T,), s.
     of_case
-        Case → positions of the nodes at each time, shape (nodes, 3), m, in the frame of the link's first element.
+        Positions of the nodes by case and time, shape (nodes, 3), m, in the frame of the link's first element.
     """
 
     link: str
@@ -64,7 +64,9 @@ def load_bars(overlay: Overlay) -> Figure | None:
 
 
 def shapes_of(overlay: Overlay) -> list[BeamShapes]:
-    """Return shapes of each link that is flexible in any case, at the ends of equal parts of the shortest run."""
+    """Return shapes of each link that is flexible in at least one case, at evenly spaced times of
+    the shortest run.
+    """
     references = overlay.references
     links = dict.fromkeys(link for curves in references for link in flexible_links(curves.mechanism))
     shortest = min((curves.run.time for curves in references), key=len, default=np.zeros(1))

@@ -25,7 +25,9 @@ Groups = Mapping[str, Iterator[Picture]]
 
 
 def pictures(report: RunReport) -> Iterator[Picture]:
-    """Draw the figures of one case that its mechanism and its runs give reason for, one after the other."""
+    """Draw, one after the other, the figures of one case for which its mechanism and its runs
+    contain data.
+    """
     return chain.from_iterable(of_one_case(report).values())
 
 

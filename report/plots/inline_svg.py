@@ -33,7 +33,7 @@ def inline_svg(svg: str, name: str, label: str) -> Markup:
     view = re.search(r'viewBox="[^"]*"', svg)
     assert view is not None, "matplotlib writes a viewBox into every SVG"
     body = svg[svg.index(">", view.end()) + 1 :]
-    # A style element of the figure would apply to the whole page; the metadata contains web addresses.
+    # Removed: the style element, which would apply to the whole page, and the metadata with its web addresses.
     body = re.sub(r"<(metadata|style)\b.*?</\1>", "", body, flags=re.DOTALL)
     body = re.sub(r'\bid="', f'id="{name}-', body)
     body = body.replace("url(#", f"url(#{name}-").replace('xlink:href="#', f'href="#{name}-')

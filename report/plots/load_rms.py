@@ -36,7 +36,7 @@ def load_rms(mechanism: Mechanism, run: Trajectory, settled: float) -> dict[str,
     Returns
     -------
     dict
-        Link that the joint carries → root mean squares.
+        Root mean squares by link that the joint carries.
     """
     counted = run.time >= settled
     if np.count_nonzero(counted) < 2:

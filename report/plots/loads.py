@@ -43,7 +43,7 @@ def friction(overlay: Overlay, efforts: FrictionOf) -> Figure | None:
     overlay
         Runs to draw.
     efforts
-        Function of a mechanism and a run that returns coordinate's symbol → effort, shape (N,). Where the effort
+        Function of a mechanism and a run that returns efforts, shape (N,), by coordinate symbol. Where the effort
         of a joint is unknown, the figure shows the deflections alone.
     """
     first = overlay.references[0]

@@ -17,7 +17,7 @@ from .number_text import decimal, scientific
 from .overlay import Overlay, RunCurves
 
 _VIOLATIONS = {"violation_position": "position:  ‖Φ‖", "violation_velocity": "velocity:  ‖dΦ/dt‖"}
-_ABOVE = 0.08  # Distance of the slope of the slow root above the violations, as a share of their decades.
+_ABOVE = 0.08  # Distance between the violations and the line above them, as a fraction of their decades.
 
 
 def violations(overlay: Overlay) -> Figure | None:
@@ -49,7 +49,9 @@ def _is_violated(overlay: Overlay, signal: str) -> bool:
 
 
 def _slow_slopes(axes: Axes, references: Sequence[RunCurves]) -> list[Line2D]:
-    """Draw a line with the slope of each slow root above the decaying violations, and return the lines."""
+    """Draw a line for each slow root, with its decay rate as slope, above the decaying violations;
+    return the lines.
+    """
     slopes: dict[str, Line2D] = {}
     decays = [(curves, curves.stabilisation, curves.stabilisation.decay) for curves in references]
     top = max((decay.first for _, _, decay in decays if decay is not None), default=0.0)

@@ -1,4 +1,6 @@
-"""Signals of 1 to k runs as curves over each other, with one look per run in all figures of a report."""
+"""Overlaid curves of the signals of 1 to k runs, with one line style per run in all figures of a
+report.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +33,15 @@ class RunCurves:
     run
         Signals over time.
     mechanism
-        Mechanism of plain numbers that made the run.
+        Mechanism of the run, whose parameters are plain numbers.
     line, handle
-        Looks of the curves and of the entry in the legend, as matplotlib names them.
+        Styles of the curves and of the entry in the legend, as keyword arguments of matplotlib.
     is_reference
         Whether the axes fit these curves; curves of other runs may leave the picture.
     targets
-        Point → programmed positions at the run's times, shape (N, 3), world frame, m.
+        Programmed positions by point, at the run's times, shape (N, 3), world frame, m.
     not_unique
-        Joint → components of its reaction that are not unique.
+        Components of reactions that are not unique, by joint.
     """
 
     label: str
@@ -63,7 +65,7 @@ class RunCurves:
 
 @dataclass(frozen=True)
 class Overlay:
-    """Runs that the figures of a report draw over each other, in the order of the legend."""
+    """Overlaid runs of the figures in a report, in the order of the legend."""
 
     curves: tuple[RunCurves, ...]
 
@@ -79,7 +81,7 @@ class Overlay:
 
     @property
     def targets(self) -> dict[str, list[tuple[Array, Array]]]:
-        """Point → times, s, and programmed positions, shape (N, 3), m, of every run that has a target path."""
+        """Times, s, and programmed positions, shape (N, 3), m, of every run with a target path, by point."""
         found: dict[str, list[tuple[Array, Array]]] = {}
         for curves in self.curves:
             for point, path in curves.targets.items():
@@ -87,15 +89,19 @@ class Overlay:
         return found
 
     def where(self, is_drawn: Callable[[RunCurves], bool]) -> Overlay:
-        """Return an overlay of those runs for which the condition is true."""
+        """Return the runs for which the condition is true, as a new set of overlaid runs."""
         return Overlay(tuple(curves for curves in self.curves if is_drawn(curves)))
 
     def with_signals(self, signals: Callable[[RunCurves], Mapping[str, Array]]) -> Overlay:
-        """Return an overlay whose runs have further signals, computed by a function of each run."""
+        """Return the overlaid runs with additional signals, which a function computes from each
+        run.
+        """
         return Overlay(tuple(curves.with_signals(signals(curves)) for curves in self.curves))
 
     def alone(self, time: Array, signals: Mapping[str, Array]) -> Overlay:
-        """Return an overlay of one run that looks like the first reference, with other signals over time, s."""
+        """Return a single run in the style of the first reference run, with the given signals over
+        time, s.
+        """
         first = self.references[0]
         run = replace(first.run, time=time, signals=dict(signals), natural=())
         return Overlay((replace(first, run=run),))
@@ -128,20 +134,20 @@ def run_overlay(
     targets: Mapping[str, Array] | None = None,
     not_unique: Mapping[str, Sequence[str]] | None = None,
 ) -> Overlay:
-    """Return an overlay of the runs of one case on a thick grey reference.
+    """Return the runs of one case as curves over the thick grey curve of the reference run.
 
     Parameters
     ----------
     mechanism
-        Mechanism of plain numbers.
+        Mechanism whose parameters are plain numbers.
     reference
         Run of the reference solver.
     runs
         Runs of FMUs and of the Modelica source.
     targets
-        Point → programmed positions at the reference's times, shape (N, 3), world frame, m.
+        Programmed positions by point, at the times of the reference run, shape (N, 3), world frame, m.
     not_unique
-        Joint → components of its reaction that are not unique.
+        Components of reactions that are not unique, by joint.
     """
     look = style.reference_line()
     first = RunCurves(
@@ -156,7 +162,7 @@ def run_overlay(
 
 
 def case_overlay(cases: Sequence[CaseRun]) -> Overlay:
-    """Return an overlay of the reference solver's runs of several cases.
+    """Return the reference solver's runs of several cases as overlaid curves.
 
     Eight cases have a colour each; forty differ by colour and dashes. The natural magnitudes of signals are left
     out, because differences between cases may be much smaller.

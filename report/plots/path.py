@@ -25,9 +25,9 @@ def point_path(point: str, overlay: Overlay, gravity: Array = _DOWN, least: floa
     point
         Name of the point.
     overlay
-        Runs to draw, and the programmed positions of the point. NaN in these leaves a gap.
+        Runs to draw, and the programmed positions of the point; a position of NaN leaves a gap.
     gravity
-        Shape (3,), world frame; the direction that the picture shows as down.
+        Direction that points downwards in the picture, shape (3,), world frame.
     least
         Least range of the axes in space, m.
     """
@@ -82,7 +82,9 @@ def _draw_in_space(axes: Axes3D, point: str, overlay: Overlay) -> None:
 
 
 def _within(axes: Axes3D, positions: Array) -> Array:
-    """Return positions with gaps outside of the axes' limits, at which matplotlib does not cut lines in space."""
+    """Return positions with gaps where they are outside of the axes' limits, because matplotlib
+    does not clip lines in space.
+    """
     low, high = np.transpose([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()])
     inside = np.all((positions >= low) & (positions <= high), axis=1, keepdims=True)
     return np.where(inside, positions, np.nan)

@@ -99,7 +99,9 @@ def _marks(scene: Scene, frames: Array, k: int) -> Iterator[Primitive]:
 
 
 def _element(scene: Scene, mark: ForceArrow, a: Array, b: Array) -> Primitive:
-    """Return the foot of a support, a part of the plane of a contact, or a line between the places a and b."""
+    """Return the picture of a force element: a support's foot, a part of a contact's plane, or a
+    line between a and b.
+    """
     if mark.kind == "support":
         return PointSymbols(b[None], "^", style.MUTED, style.MUTED, 6.0, 4)
     if mark.axis is not None:
@@ -136,7 +138,7 @@ def _sphere() -> Array:
     return np.concatenate([_between(low, high) for low, high in pairwise(rings)])
 
 
-_POINT = 0.0  # Radius of the ring that shrinks to the centre of a lid.
+_POINT = 0.0  # Radius 0 of a ring of points that all coincide with the centre of a cylinder's end face.
 _WALL = _between(_ring(-1.0), _ring(1.0))
 _LIDS = (_between(_ring(1.0), _ring(1.0, _POINT)), _between(_ring(-1.0, _POINT), _ring(-1.0)))
 _UNIT = {"box": _cube(), "cylinder": np.concatenate([_WALL, *_LIDS]), "sphere": _sphere()}

@@ -38,7 +38,7 @@ _BESIDE = [
 # Background that keeps labels legible over lines.
 _HALO = {"boxstyle": "round,pad=0.1", "facecolor": style.PAPER, "edgecolor": "none", "alpha": 0.75}
 _ONE = 6.0  # Distance below which two places share a label, pixels.
-_OBLIQUE = 0.45  # Least cosine between line of sight and normal at which a plane appears as an area.
+_OBLIQUE = 0.45  # Least cosine between line of sight and normal at which a plane is not seen edge-on.
 
 
 def axes_in_space(figure: Figure, place: SubplotSpec) -> Axes3D:
@@ -60,7 +60,7 @@ def _three(axes: Axes3D) -> tuple[Axis, Axis, Axis]:
 
 
 def viewpoint(points: Array, gravity: Array) -> tuple[float, int]:
-    """Return the azimuth, degrees, from which points in a plane appear as an area, and the vertical axis.
+    """Return azimuth, degrees, and vertical axis (0, 1, 2) of a view in which a plane of points is not edge-on.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def viewpoint(points: Array, gravity: Array) -> tuple[float, int]:
 
 
 def face(axes: Axes3D, points: Array, gravity: Array, least: float = 1e-9) -> None:
-    """Set viewpoint and limits of axes in space, so that points in a plane appear as an area.
+    """Set viewpoint and limits of axes in space, so that points in a plane are not seen edge-on.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
     axes
         Axes in space.
     places
-        Name → position, shape (3,), m.
+        Positions by name, shape (3,), m.
     """
     figure = axes.figure
     assert isinstance(figure, Figure)

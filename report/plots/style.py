@@ -80,7 +80,9 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Give figures that are drawn inside the context the common style, without an effect on other figures."""
+    """Apply the common style to figures that are drawn inside the context, without an effect on
+    other figures.
+    """
     with matplotlib.rc_context(_STYLE):
         yield
 
@@ -109,12 +111,12 @@ def colours(names: Sequence[str]) -> dict[str, str]:
 
 
 def reference_line() -> dict[str, Any]:
-    """Return the line style of the reference run, which lies below all other runs."""
+    """Return the line style of the reference run, which is drawn below all other runs."""
     return {"color": REFERENCE, "linewidth": 4.0, "solid_capstyle": "round", "zorder": 2}
 
 
 def programmed_line() -> dict[str, Any]:
-    """Return the line style of programmed positions, which lie above all runs."""
+    """Return the line style of programmed positions, which are drawn on top of all runs."""
     return {"color": INK, "linestyle": (0, (1.2, 1.6)), "linewidth": 1.3, "zorder": 4}
 
 
@@ -145,7 +147,7 @@ def drawable(values: Array) -> Array:
 
 
 def log_axis(axes: Axes, letter: Literal["x", "y"] = "y") -> None:
-    """Make the axis y, or x, logarithmic, with decades written as 10⁻⁹."""
+    """Make the y axis, or the x axis, logarithmic, with decades written as 10⁻⁹."""
     axes.set(**{f"{letter}scale": "log"})
     axis = axes.yaxis if letter == "y" else axes.xaxis
     axis.set_major_locator(LogLocator(numticks=8))

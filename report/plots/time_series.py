@@ -18,8 +18,10 @@ from .number_text import unit_text
 from .overlay import Overlay, RunCurves
 
 _MOST_ELEMENTS = 6  # Largest number of rigid finite elements of one beam that a figure shows.
-_ROOM = 1.0  # Share of the references' range by which curves of other runs may exceed the range in a picture.
-_TRANSIENT_ROOM = 0.08  # Share of the range after the initial transient that the transient may take in addition.
+_ROOM = 1.0  # Margin of the vertical axis on each side, as a fraction of the range of the reference runs.
+_TRANSIENT_ROOM = (
+    0.08  # Margin of an axis that leaves out the initial transient, as a fraction of the later range.
+)
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ def draw(
 
 
 def panel_grid(count: int, columns: int) -> tuple[Figure, list[Axes]]:
-    """Return a figure and so many axes in it, row by row, that share the time axis."""
+    """Return a figure and the given number of axes in it, row by row, which share the time axis."""
     rows = -(-count // columns)
     figure = style.new_figure(0.7 + 1.65 * rows)
     cells = list(figure.subplots(rows, columns, squeeze=False, sharex=True).flat)
@@ -160,7 +162,7 @@ def draw_panel(
 
 
 def set_title(axes: Axes, panel: Panel, factor: float) -> None:
-    """Set the panel's title with its unit, times the factor that its values were divided by."""
+    """Set the panel's title with the unit, preceded by the factor by which the values were divided."""
     power = "" if factor == 1.0 else style.power_of_ten(factor) + " "
     unit = f"{power}{unit_text(panel.unit)}".strip()
     axes.set_title(f"{panel.title}  in {unit}" if unit else panel.title)
@@ -193,7 +195,7 @@ def stay_near(axes: Axes, trusted: Array, height: float, room: float) -> None:
     height
         Least range of the axis.
     room
-        Share of the trusted values' range that the axis may extend beyond this range, on each side.
+        Largest margin of the axis beyond the trusted values on each side, as a fraction of their range.
     """
     low, high = float(np.nanmin(trusted)), float(np.nanmax(trusted))
     bottom, top = axes.get_ylim()
