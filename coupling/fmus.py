@@ -243,14 +243,21 @@ class FmuPart:
             found[self._real_outputs] = self._called(lambda: self._output_slopes(input_slopes))
         return found
 
-    def _output_slopes(self, input_slopes: Array) -> Sequence[float]:
-        orders = [1] * len(self._out)
+    def _output_slopes(self, input_slopes: Array) -> Array:
+        """Time derivatives of the outputs, whose part by the inputs comes from directional derivatives if possible."""
+        orders, rates = [1] * len(self._out), [float(input_slopes[k]) for k in self._real_inputs]
+        if not self.description.coSimulation.providesDirectionalDerivative or not any(rates):
+            return self._own_slopes(orders, rates)
+        through = self._fmu.getDirectionalDerivative(self._out, self._in, rates)
+        return self._own_slopes(orders, [0.0] * len(rates)) + np.asarray(through)
+
+    def _own_slopes(self, orders: list[int], rates: list[float]) -> Array:
+        """Time derivatives of the outputs as the FMU gives them, with slopes of the inputs if it takes any."""
         if self._fmi3:
-            return list(self._fmu.getOutputDerivatives(self._out, orders))
-        if self._real_inputs and self.abilities.takes_courses:
-            rates = [float(input_slopes[k]) for k in self._real_inputs]
+            return np.asarray(self._fmu.getOutputDerivatives(self._out, orders))
+        if rates and self.abilities.takes_courses:
             self._fmu.setRealInputDerivatives(self._in, [1] * len(rates), rates)
-        return list(self._fmu.getRealOutputDerivatives(self._out, orders))
+        return np.asarray(self._fmu.getRealOutputDerivatives(self._out, orders))
 
     # ---- Steps ---------------------------------------------------------------------------------------------
 

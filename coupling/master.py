@@ -21,6 +21,7 @@ _EVENT_PASSES = 100
 _LOST = 30  # steps in a row in which predicted inputs are off by more than half of their range
 _SHORTEST = 1e-9  # of the run: no step is shorter but those to an event
 _ITERATION = 1e-9
+_LEAST, _LEAST_YET = 1e-3, 0.1  # least size of a signal over its magnitude; if ranges of the run are not known
 _OPEN = 1e-8  # gap of a pin at the start: of the positions, and at least of 1 m or 1 rad
 
 
@@ -317,11 +318,12 @@ class Master:
             self._sizes = None
 
     def _scale(self) -> Array:
-        """Sizes of outputs and pin forces: their ranges up to now, at least a thousandth of their magnitude."""
+        """Sizes of outputs and pin forces: their ranges up to now, at least a part of their magnitude."""
         if self._sizes is not None:
             return self._sizes
         magnitude = np.maximum(np.abs(self._low), np.abs(self._high))
-        found = np.maximum(np.maximum(self._high - self._low, 1e-3 * magnitude), self._rises)
+        least = _LEAST if self._settings.scales is not None else _LEAST_YET
+        found = np.maximum(np.maximum(self._high - self._low, least * magnitude), self._rises)
         if self._settings.scales is not None:
             found = np.maximum(found, self._settings.scales)
         for rows in self._network.alike:

@@ -36,12 +36,15 @@ class Pin:
     ----------
     first, second : positions that agree, m or rad
     force, reaction : inputs that get the force on the first and on the second part, N or N·m
+    joint : name of the rigid joint of several points whose positions along x, y and z follow each other in the
+        pins of this name; the forces along the lines between these points are redundant
     """
 
     first: Port
     second: Port
     force: Port
     reaction: Port
+    joint: str = ""
 
 
 @dataclass(frozen=True)

@@ -315,8 +315,8 @@ class _Reader:
         found, tag = self._found, _local(node)
         if tag == "FixedStepMaster":  # of OMSimulator and OSP
             found.step = self._number(node, "stepSize", tag, 0.0) or found.step
-        elif tag == "BaseStepSize" and node.text:
-            found.step = self._number({tag: node.text}, tag, "annotation", 0.0) or found.step
+        elif tag == "FixedStepAlgorithm":
+            found.step = self._number(node, "baseStepSize", tag, 0.0) or found.step
         elif tag == "Annotation" and node.get("type") == ANNOTATION:
             for child in node.iter():
                 self._coupling(child)
@@ -329,9 +329,8 @@ class _Reader:
         elif tag == "Sampled":
             self._sampled(node)
         elif tag == "Pin":
-            found.pins.append(
-                Pin(*(self._port(node.get(k, "")) for k in ("first", "second", "force", "reaction")))
-            )
+            ports = [self._port(node.get(k, "")) for k in ("first", "second", "force", "reaction")]
+            found.pins.append(Pin(*ports, joint=node.get("joint", "")))
 
     def _sampled(self, node: Any) -> None:
         element, where = node.get("element", ""), f"Sampled {node.get('element', '')}"

@@ -310,12 +310,21 @@ def _difference(
         return math.inf, ""
     a, b = run.sample(grid)[rows], fine.sample(grid)[rows]
     off = np.max(np.abs(a - b), axis=1)
-    spread = np.maximum(np.ptp(a, axis=1), np.ptp(b, axis=1))
+    spread = _spreads(network, rows, np.maximum(np.ptp(a, axis=1), np.ptp(b, axis=1)))
     floor = np.maximum(1e-9 * np.maximum(np.max(np.abs(a), axis=1), np.max(np.abs(b), axis=1)), 1e-300)
     errors = off / np.maximum(spread, floor)
     errors[(off <= floor) & (spread <= floor)] = 0.0  # constant in both runs
     k = int(np.argmax(errors))
     return float(errors[k]), ".".join(network.outputs[rows[k]])
+
+
+def _spreads(network: Network, rows: Sequence[int], spread: Array) -> Array:
+    """Ranges of signals, which are at least a thousandth of the largest range of signals of one unit."""
+    found = np.zeros(network.n_y)
+    found[[*rows]] = spread
+    for alike in network.alike:
+        found[alike] = np.maximum(found[alike], _SMALL * found[alike].max())
+    return np.asarray(found[[*rows]])
 
 
 def _away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_]:
@@ -373,13 +382,13 @@ def _order(
 
 
 def _gap(network: Network, run: Record) -> float:
-    """Largest gap of pinned positions at the communication points after the start, relative to their range."""
+    """Largest gap of pinned positions at the communication points after the start, over their largest range."""
     if not len(network.pairs):
         return 0.0
     values = np.array(run.values)
     first, second = values[:, network.pairs[:, 0]], values[:, network.pairs[:, 1]]
-    spread = np.maximum(np.ptp(first, axis=0), 1e-3 * np.max(np.abs(first), axis=0))
-    return float(np.max(np.abs(first - second)[1:] / np.where(spread > 0.0, spread, 1.0)))
+    spread = float(np.max(np.maximum(np.ptp(first, axis=0), 1e-3 * np.max(np.abs(first), axis=0))))
+    return float(np.max(np.abs(first - second)[1:])) / (spread or 1.0)
 
 
 def _created(found: Sequence[EnergyResidual], tolerance: float) -> list[CouplingRemark]:

@@ -75,6 +75,7 @@ sweeps
 exchange
 exchange.ssp
 coupling
+cutting
 tasks
 api
 gpmelica

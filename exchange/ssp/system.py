@@ -75,11 +75,15 @@ class SspElement:
 
 @dataclass(frozen=True)
 class Connection:
-    """From an element's output to another's input; an element that is None is the system itself."""
+    """From an element's output to another's input; an element that is None is the system itself.
+
+    name, target  connectors at the start and at the end; target is empty if both have the same name
+    """
 
     start: str | None
     end: str | None
     name: str
+    target: str = ""
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
     """
     description = read_fmu(plant)
     name = str(description.modelName)
-    own = replace(_element("Plant", description), parameters="resources/Plant.ssv")
+    own = element_of("Plant", description, "resources/Plant.ssv")
     texts = _Texts(name, description)
     files: dict[str, str | bytes] = {
         "resources/Plant.fmu": plant.read_bytes(),
@@ -111,7 +115,7 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
         files["SystemStructure.ssd"] = texts.structure(alone(own))
         files["Controller.ssd"] = texts.structure(closed(own, slot), f"{name}Controller")
     else:
-        regulator = _element("Controller", read_fmu(controller))
+        regulator = element_of("Controller", read_fmu(controller))
         _check_fit(own, regulator, controller)
         files["SystemStructure.ssd"] = texts.structure(closed(own, regulator))
         files["resources/Controller.fmu"] = controller.read_bytes()
@@ -183,15 +187,17 @@ def _in_base(unit: SspUnit) -> str:
     return " ".join(f"{key}={value}" for key, value in unit.base.items()) or "1"
 
 
-def _element(name: str, description: Any) -> SspElement:
-    units = _units(description)
+def element_of(name: str, description: Any, parameters: str | None = None) -> SspElement:
+    """Return the element of an FMU by its model description; parameters: their file in the archive."""
+    units = units_of(description)
     scalars = (v for v in description.modelVariables if v.type in TYPES and not v.dimensions)
     connectors = tuple(
         SspConnector(v.name, v.causality, TYPES[v.type], units.get(unit_name(v) or ""))
         for v in scalars
         if v.causality in ("input", "output")
     )
-    return SspElement(name, str(description.description or ""), connectors, f"resources/{name}.fmu")
+    source = f"resources/{name}.fmu"
+    return SspElement(name, str(description.description or ""), connectors, source, parameters)
 
 
 def _opposite(connector: SspConnector) -> SspConnector:
@@ -204,7 +210,7 @@ class _Texts:
     def __init__(self, name: str, description: Any) -> None:
         self._common = {"name": name, "tool": f"gpmelica {__version__}"}
         self._experiment = description.defaultExperiment
-        self._units = _units(description)
+        self._units = units_of(description)
         parameters = (v for v in description.modelVariables if v.causality == "parameter")
         self._parameters = [v for v in parameters if not v.dimensions]
 
@@ -221,6 +227,10 @@ class _Texts:
             title=title or self._common["name"],
             start=self._experiment.startTime,
             stop=self._experiment.stopTime,
+            step=self._experiment.stepSize,
+            tolerance=self._experiment.tolerance,
+            pins=(),
+            same=(),
         )
 
     def parameters(self) -> str:
@@ -236,7 +246,7 @@ class _Texts:
         return fill(template, {**self._common, "units": sorted(units.items()), **values})
 
 
-def _units(description: Any) -> dict[str, SspUnit]:
+def units_of(description: Any) -> dict[str, SspUnit]:
     """Return the units that are defined in base units, as SSP requires, by name."""
     return {
         u.name: SspUnit(u.name, _base(u.baseUnit)) for u in description.unitDefinitions if u.baseUnit is not None

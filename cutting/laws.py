@@ -1,0 +1,152 @@
+"""Laws of the forces between parts, as FMUs without states: a bushing at a pin, a rope between two ends.
+
+The FMU of a law takes positions and velocities of its ends a and b in the world frame, and returns the forces on the
+parts there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..description import Chain
+from ..description.fields.numbers import value_of
+from ..description.tables.line import Line
+from ..description.types.origin import Origin, Signal
+from ..generator.equations.bodies.lowering import Lowering
+from ..generator.program.program import Input, ModelParameter, Output, Program
+from ..language import differentiate, expressions, ir
+from ..language.ir import Expr
+from .cuts import Cut
+
+AXES = "xyz"
+
+
+@dataclass(frozen=True)
+class LawParameter:
+    """A number of a law with its unit and meaning."""
+
+    value: float
+    unit: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ForceLaw:
+    """Expressions of the description language that give forces.
+
+    Parameters
+    ----------
+    name : name of the FMU's model
+    text : description of the model
+    ports : names of the ends, in pairs
+    parameters : numbers by name
+    definitions : name → unit and expression, each of names before it
+    outputs : names of definitions that are outputs besides the forces
+    """
+
+    name: str
+    text: str
+    ports: Sequence[str]
+    parameters: Mapping[str, LawParameter]
+    definitions: Mapping[str, tuple[str, str]]
+    outputs: Sequence[str] = field(default_factory=tuple)
+
+    def program(self) -> Program:
+        """Return the equations of the FMU."""
+        found = Program(self.name, self.text, formulation="force law without states")
+        lower = Lowering(found, {}, ir.symbol, {})
+        for port in self.ports:
+            for axis in AXES:
+                found.inputs += [
+                    Input(f"{port}_{axis}", "m", f"position of end {port}, world {axis}"),
+                    Input(f"{port}_v{axis}", "m/s", f"velocity of end {port}, world {axis}"),
+                ]
+        for name, given in self.parameters.items():
+            found.parameters.append(ModelParameter(name, np.array(given.value), given.unit, given.text))
+        known: dict[str, Expr] = {}
+        for name, (unit, text) in self.definitions.items():
+            tree = differentiate.expand(expressions.parse(text))
+            known[name] = found.define(name, lower(tree), unit, name)
+        shown = [*self.outputs, *(f"{port}_f{axis}" for port in self.ports for axis in AXES)]
+        found.outputs += [
+            Output(Signal("value", Origin("output", name)), self.definitions[name][0], name, known[name])
+            for name in shown
+        ]
+        return found
+
+
+def bushing(
+    name: str, cut: Cut, stiffness: float, damping: float, preload: Mapping[str, Sequence[float]]
+) -> ForceLaw:
+    """Law of a spring-damper at each pair of points of a cut.
+
+    Parameters
+    ----------
+    name : name of the FMU's model
+    cut : pin
+    stiffness, damping : in all directions, N/m and N·s/m
+    preload : port of the cut → force on the first part while the points coincide, shape (3,), N
+    """
+    parameters = {
+        "stiffness": LawParameter(stiffness, "N/m", "stiffness of each spring in all directions"),
+        "damping": LawParameter(damping, "N.s/m", "damping of each damper in all directions"),
+    }
+    definitions = {}
+    ends = list(ends_of(cut))
+    for port, (a, b) in zip((pair.port for pair in cut.pairs), ends, strict=True):
+        for axis, force in zip(AXES, preload[port], strict=True):
+            text = f"force on end {a} along the world's {axis} while the ends coincide"
+            parameters[f"{a}_preload_{axis}"] = LawParameter(float(force), "N", text)
+            spring = f"stiffness*({b}_{axis} - {a}_{axis}) + damping*({b}_v{axis} - {a}_v{axis})"
+            definitions[f"{a}_f{axis}"] = "N", f"{a}_preload_{axis} + {spring}"
+            definitions[f"{b}_f{axis}"] = "N", f"-{a}_f{axis}"
+    text = f"Spring-dampers in place of the pin at {cut.name}"
+    return ForceLaw(name, text, [end for pair in ends for end in pair], parameters, definitions)
+
+
+def ends_of(cut: Cut) -> Iterator[tuple[str, str]]:
+    """Names of the ends of a law at each pair of points of a cut."""
+    several = len(cut.pairs) > 1
+    for number in range(1, len(cut.pairs) + 1):
+        yield (f"a{number}", f"b{number}") if several else ("a", "b")
+
+
+def rope(name: str, line: Line, chain: Chain) -> ForceLaw:
+    """Law of a rope with spring and damper, or with an expression; see `[[lines]]` of a description."""
+    definitions = {f"d{axis}": ("m", f"b_{axis} - a_{axis}") for axis in AXES}
+    definitions["length"] = "m", "sqrt(dx^2 + dy^2 + dz^2)"
+    rate = " + ".join(f"d{axis}*(b_v{axis} - a_v{axis})" for axis in AXES)
+    definitions["rate"] = "m/s", f"({rate})/length"
+    definitions |= _tension(line)
+    outputs = {f"{line.name}_{key}": (definitions[key][0], key) for key in ("length", "rate", "force")}
+    for axis in AXES:
+        definitions[f"a_f{axis}"] = "N", f"force*d{axis}/length"
+        definitions[f"b_f{axis}"] = "N", f"-a_f{axis}"
+    numbers = {"stiffness": (line.stiffness, "N/m"), "damping": (line.damping, "N.s/m")}
+    parameters = dict(_parameters(definitions, chain)) | {
+        f"{line.name}_{key}": LawParameter(value_of(number), unit, f"{key} of {line.name}")
+        for key, (number, unit) in numbers.items()
+        if line.force is None
+    }
+    return ForceLaw(name, f"Rope {line.name}", ("a", "b"), parameters, definitions | outputs, [*outputs])
+
+
+def _parameters(definitions: Mapping[str, tuple[str, str]], chain: Chain) -> Iterator[tuple[str, LawParameter]]:
+    """Parameters of the description that expressions use."""
+    used = {name for _, text in definitions.values() for name in expressions.names(expressions.parse(text))}
+    for name, given in chain.parameters.items():
+        if name in used and name not in definitions:
+            yield name, LawParameter(given.value, given.unit or "1", given.description or name)
+
+
+def _tension(line: Line) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Definitions of the tension; a rope with a spring exerts no force while it is shorter than at rest."""
+    if line.force is not None:
+        yield "force", ("N", f"max({line.force}, 0)" if line.tension_only else f"{line.force}")
+        return
+    yield "stretch", ("m", f"length - ({line.rest})")
+    yield "if_tight", ("N", f"{line.name}_stiffness*stretch + {line.name}_damping*rate")
+    yield "force", ("N", "(max(if_tight, 0) if stretch > 0 else 0)" if line.tension_only else "if_tight")

@@ -1,0 +1,122 @@
+"""Forces at pins in the initial state, and how the points of pins accelerate under forces.
+
+Accelerations of the points depend linearly on the forces: a = a0 + W·f, with W from unit forces on each part's FMU.
+The forces for which both points of each pair accelerate equally replace the joint. They have the minimum norm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..core.trajectory import Array
+from ..coupling.fmus import FmuPart
+from .archive import PartFmu
+from .cuts import Cut, PointPair
+from .laws import AXES
+
+_UNIT = 1.0  # N, size of the forces that give W
+_LIMIT, _RATIO = 0.1, 0.5  # product of a bushing's frequency and the step; damping ratio of a bushing
+_RANK = 1e-9  # of singular values
+
+
+@dataclass(frozen=True)
+class PinStatics:
+    """Forces and mobility of pins in the initial state.
+
+    Parameters
+    ----------
+    forces : port → force on the first side, shape (3,), N
+    mobility : accelerations between the sides per force, shape (3 k, 3 k), 1/kg, for the ports in their order
+    """
+
+    forces: Mapping[str, Array]
+    mobility: Array
+
+    def bushing(self, ports: Sequence[str], step: float) -> tuple[float, float]:
+        """Stiffness, N/m, and damping, N·s/m, with which a master that holds its inputs is stable at a step, s."""
+        order = [*self.forces]
+        rows = [3 * order.index(port) + k for port in ports for k in range(3)]
+        lightest = float(np.linalg.eigvalsh(self.mobility[np.ix_(rows, rows)])[-1])
+        frequency = _LIMIT / step
+        return float(f"{frequency**2 / lightest:.3g}"), float(f"{2.0 * _RATIO * frequency / lightest:.3g}")
+
+
+def pin_statics(
+    fmus: Mapping[str, PartFmu], owner: Mapping[str, str], cuts: Sequence[Cut], folder: Path
+) -> PinStatics:
+    """Find the pin forces of the initial state with FMUs, which are unpacked into a folder.
+
+    Parameters
+    ----------
+    fmus : FMUs of the parts and of the laws of ropes, by element
+    owner : link → element
+    cuts : all cuts of the machine
+    """
+    pairs = [pair for cut in cuts if cut.kind != "rope" for pair in cut.pairs]
+    gap, mobility = np.zeros(3 * len(pairs)), np.zeros((3 * len(pairs),) * 2)
+    with ExitStack() as opened:
+        parts = {name: FmuPart(name, fmu.fmu, folder / name, fmu.parameters) for name, fmu in fmus.items()}
+        for part in parts.values():
+            opened.callback(part.close)
+        given = _given(parts, owner, cuts)
+        for element in dict.fromkeys(owner.values()):
+            ends = [*_ends(pairs, parts[element], owner)]
+            rest = _slopes(parts[element], given[element])
+            for row, sign, _, output in ends:
+                gap[row] += sign * rest[output]
+            for column, by, k, _ in ends:
+                change = given[element].copy()
+                change[k] += _UNIT
+                moved = (_slopes(parts[element], change) - rest) / _UNIT
+                for row, sign, _, output in ends:
+                    mobility[row, column] += sign * by * moved[output]
+    forces = np.linalg.lstsq(mobility, -gap, rcond=_RANK)[0].reshape(-1, 3)
+    return PinStatics({pair.port: force for pair, force in zip(pairs, forces, strict=True)}, mobility)
+
+
+def _ends(
+    pairs: Sequence[PointPair], part: FmuPart, owner: Mapping[str, str]
+) -> Iterator[tuple[int, float, int, int]]:
+    """Row of the gap, sign in it, input of the force and output of the velocity, for each end on a part."""
+    inputs, outputs = ({s.name: k for k, s in enumerate(signals)} for signals in (part.inputs, part.outputs))
+    for k, pair in enumerate(pairs):
+        for sign, side in zip((1.0, -1.0), pair.sides, strict=True):
+            if owner[side.link] == part.name:
+                for i, axis in enumerate(AXES):
+                    yield 3 * k + i, sign, inputs[f"{pair.port}.f{axis}"], outputs[f"{pair.port}.v{axis}"]
+
+
+def _given(parts: Mapping[str, FmuPart], owner: Mapping[str, str], cuts: Sequence[Cut]) -> dict[str, Array]:
+    """Inputs of the parts in the initial state: their start values, and the forces of ropes that are cut."""
+    given = {name: np.array([signal.start for signal in part.inputs]) for name, part in parts.items()}
+    ends = {name: _outputs(part, given[name]) for name, part in parts.items() if name in owner.values()}
+    for cut in (cut for cut in cuts if cut.kind == "rope"):
+        (pair,), law = cut.pairs, parts[cut.name]
+        sides = {end: owner[side.link] for end, side in zip("ab", pair.sides, strict=True)}
+        motion = [ends[sides[s.name[0]]][f"{pair.port}.{s.name[2:]}"] for s in law.inputs]
+        forces = _outputs(law, np.array(motion))
+        for end, element in sides.items():
+            for k, signal in enumerate(parts[element].inputs):
+                port, _, member = signal.name.rpartition(".")
+                if port == pair.port:
+                    given[element][k] = forces[f"{end}.{member}"]
+    return given
+
+
+def _outputs(part: FmuPart, inputs: Array) -> dict[str, float]:
+    """Outputs of an FMU in the initial state, by name."""
+    part.start(0.0, inputs)
+    part.begin()
+    return {s.name: float(y) for s, y in zip(part.outputs, part.outputs_now(), strict=True)}
+
+
+def _slopes(part: FmuPart, inputs: Array) -> Array:
+    """Time derivatives of the outputs in the initial state for some inputs."""
+    part.start(0.0, inputs)
+    part.begin()
+    return part.slopes_now(np.zeros(len(inputs)))
