@@ -244,7 +244,7 @@ class FmuPart:
         return found
 
     def _output_slopes(self, input_slopes: Array) -> Array:
-        """Time derivatives of the outputs, whose part by the inputs comes from directional derivatives if possible."""
+        """Time derivatives of the outputs, the share of the inputs by directional derivatives if possible."""
         orders, rates = [1] * len(self._out), [float(input_slopes[k]) for k in self._real_inputs]
         if not self.description.coSimulation.providesDirectionalDerivative or not any(rates):
             return self._own_slopes(orders, rates)

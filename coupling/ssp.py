@@ -22,6 +22,7 @@ from ..exchange.xml_file import read_xml
 from .network import Pin, Port
 from .participant import PortSignal
 from .units import PhysicalUnit, by_name, conversion, defined
+from .whole import WholeMachine
 
 ANNOTATION = "org.gpmelica.coupling"
 _FMU = "application/x-fmu-sharedlibrary"
@@ -82,6 +83,7 @@ class SystemStructure:
     start, stop : of the default experiment, s
     step, tolerance : from annotations
     periods : element → sample period, s
+    whole : machine that the parts were cut from, or None
     """
 
     name: str
@@ -97,6 +99,7 @@ class SystemStructure:
     step: float | None = None
     tolerance: float | None = None
     periods: dict[str, float] = field(default_factory=dict)
+    whole: WholeMachine | None = None
 
 
 def read_ssp(path: Path, folder: Path) -> SystemStructure:
@@ -328,6 +331,10 @@ class _Reader:
             found.tolerance = self._number(node, "tolerance", tag, 0.0) or found.tolerance
         elif tag == "Sampled":
             self._sampled(node)
+        elif tag == "Whole":
+            same = [(self._port(child.get("signal", "")), child.get("whole", "")) for child in node]
+            exact = node.get("exact", "true") in ("true", "1")
+            found.whole = WholeMachine(self._folder / unquote(node.get("source", "")), exact, same)
         elif tag == "Pin":
             ports = [self._port(node.get(k, "")) for k in ("first", "second", "force", "reaction")]
             found.pins.append(Pin(*ports, joint=node.get("joint", "")))

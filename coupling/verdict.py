@@ -20,6 +20,7 @@ from .ports import positions
 from .rehearsal import MethodChoice, rehearse
 from .stepping import MEAN, METHODS, Stepper
 from .system import CoupledSystem, CouplingRemark
+from .whole import WholeDifference, compare_whole
 
 _OUTPUTS = 1000  # intervals between output times
 _GAP = 1e-9  # of the range of a position
@@ -72,6 +73,7 @@ class Coupled:
     error : estimated error of the run, relative to the range of the worst signal
     worst : output with the largest error
     order : observed order of convergence, or None if the errors are rounding
+    whole : difference to the machine before it was cut, or None if the archive has none
     """
 
     name: str
@@ -88,6 +90,7 @@ class Coupled:
     residuals: Sequence[EnergyResidual]
     gap: float
     remarks: Sequence[CouplingRemark] = field(default_factory=tuple)
+    whole: WholeDifference | None = None
 
     @property
     def energy_residual(self) -> float:
@@ -101,8 +104,9 @@ class Coupled:
 
     @property
     def agrees(self) -> bool:
-        """Whether the estimated error is within the tolerance."""
-        return self.error <= self.tolerance
+        """Whether the estimated error and the difference to a machine with equal equations are admissible."""
+        different = 0.0 if self.whole is None or not self.whole.exact else self.whole.difference
+        return self.error <= self.tolerance and different <= self.tolerance
 
     @property
     def holds(self) -> bool:
@@ -131,6 +135,7 @@ class Coupled:
             "error": self.error,
             "worst_signal": self.worst,
             "observed_order": self.order,
+            "whole": None if self.whole is None else vars(self.whole),
             "energy_residual": self.energy_residual,
             "connections": [
                 {"where": r.where, "created": r.created, "turned_over": r.turned_over} for r in self.residuals
@@ -155,12 +160,14 @@ class Estimate:
     error : estimated error of the worst signal, relative to its range
     worst : name of this signal
     order : observed order of convergence, or None
+    whole : difference to the machine before it was cut, or None
     """
 
     tolerance: float
     error: float
     worst: str
     order: float | None
+    whole: WholeDifference | None = None
 
 
 def couple(system: CoupledSystem, options: Options, progress: Progress = silent) -> Coupled:
@@ -185,7 +192,11 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
             break
         coarse, run, settings = run, fine, _finer(settings)
     order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, grid)
-    return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order), remarks)
+    whole = None
+    if system.whole is not None:  # a change of the model is seen best in the finer run
+        chosen = run if system.whole.exact else fine
+        whole = compare_whole(system.whole, system.network, rows, chosen, settings, _output_times(settings))
+    return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order, whole), remarks)
 
 
 def _compared(network: Network, choices: Sequence[MethodChoice]) -> list[int]:

@@ -1,7 +1,7 @@
 """Places where a machine is cut, as pairs of points: of a joint, a loop closure or a rope.
 
 One pair of points replaces a spherical joint or a rope, two pairs on the axis replace a revolute joint, and three
-pairs a fixed one. Between the points of a pair act opposite forces; some forces of two and three pairs are redundant.
+pairs a fixed one. Opposite forces act between the points of a pair; some forces of several pairs are redundant.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..language.suggest import unknown
 
 _Z = np.array([0.0, 0.0, 1.0])
 _SPAN = 0.1  # distance of redundant points from the joint, as a part of the mechanism's extent
-# directions of the points from the joint's origin, for the axis z; those of a fixed joint lie across x, a beam's axis
+# directions of the points from the joint's origin, for an axis along z; those of a fixed joint lie across x
 _TRIANGLE = tuple(np.array([0.0, np.cos(angle), np.sin(angle)]) for angle in 2.0 * np.pi / 3.0 * np.arange(3))
 _DIRECTIONS = {"spherical": (np.zeros(3),), "revolute": (-_Z, _Z), "fixed": _TRIANGLE}
 # keys of a joint that act between its two sides

@@ -1,7 +1,7 @@
 """Laws of the forces between parts, as FMUs without states: a bushing at a pin, a rope between two ends.
 
-The FMU of a law takes positions and velocities of its ends a and b in the world frame, and returns the forces on the
-parts there.
+The FMU of a law takes positions and velocities of its ends a and b in the world frame, and returns the forces on
+the parts there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Descriptions of the parts of a machine that is cut, as tables of description files.
 
-Links that a joint, closure, force element or task connects belong to one part, unless the connection is cut. A link
-whose joint is cut gets a free joint to the ground, at its place in the initial state of the whole machine.
+Links that a joint, closure, force element or task connects belong to one part, unless the connection is cut. A
+link whose joint is cut gets a free joint to the ground, at its place in the initial state of the whole machine.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Forces at pins in the initial state, and how the points of pins accelerate under forces.
 
-Accelerations of the points depend linearly on the forces: a = a0 + W·f, with W from unit forces on each part's FMU.
+Accelerations of the points depend linearly on the forces: a = a0 + W·f, with W by unit forces on the parts' FMUs.
 The forces for which both points of each pair accelerate equally replace the joint. They have the minimum norm.
 """
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from ..analysis.prepared import Prepared
 from ..core.files import write_atomically
-from ..core.progress import Progress, silent
 from ..description.load import tables_of
+from ..options.checks import FMI_VERSIONS, above_zero, one_of
+from ..options.model import SplitOptions
 from ..runs.fmpy_runs.opening import read_fmu
 from .archive import CutSystem, PartFmu
 from .cuts import Cut, cuts_at
@@ -27,24 +28,6 @@ _STEPS = 10  # communication steps of other masters per output step
 # forces; and the least one
 _FINER, _FINEST = 1e-2, 1e-12
 _EQUAL = ("coordinate", "point", "link", "line", "contact", "support", "element", "output", "filter")
-
-
-@dataclass(frozen=True)
-class SplitSettings:
-    """Settings of the archives.
-
-    Parameters
-    ----------
-    fmi, march : as of `gpmelica build`
-    step : communication step of masters that run the archive with bushings, s; None: a tenth of the output step
-    stiffness, damping : of the bushings, N/m and N·s/m; None: as stiff as the step allows
-    """
-
-    fmi: str = "2.0"
-    march: str = ""
-    step: float | None = None
-    stiffness: float | None = None
-    damping: float | None = None
 
 
 @dataclass(frozen=True)
@@ -69,21 +52,19 @@ class Split:
         """All paths."""
         return [*self.archives.values(), *self.descriptions]
 
+    def lines(self) -> Iterator[str]:
+        """Facts about the archives in sentences."""
+        for name, (stiffness, damping) in self.bushings.items():
+            yield f"bushing at {name}: {stiffness:g} N/m and {damping:g} N·s/m in each direction"
+        yield from self.notes
 
-def split(
-    model: Prepared,
-    at: Sequence[str],
-    out: Path,
-    settings: SplitSettings | None = None,
-    source: str = "description",
-    progress: Progress = silent,
-) -> Split:
+
+def split(model: Prepared, options: SplitOptions, source: str = "description") -> Split:
     """Cut a machine and write its parts, as descriptions and as archives of FMUs.
 
     Parameters
     ----------
-    at : joints (by their links), loop closures and lines to cut
-    out : folder
+    options : places of the cuts, folder, and settings of the archives
     source : file of the description, for messages
 
     Raises
@@ -91,18 +72,20 @@ def split(
     DescriptionError : for a place that cannot be cut, or a cut that does not separate
     MissingToolError : without a C compiler
     """
-    settings = settings or SplitSettings()
-    cuts = cuts_at(model, at, source)
+    one_of("fmi", options.fmi, FMI_VERSIONS)
+    for key in ("step", "stiffness", "damping"):
+        if getattr(options, key) is not None:
+            above_zero(key, getattr(options, key))
+    names = options.at.split(",") if isinstance(options.at, str) else options.at
+    cuts = cuts_at(model, [name.strip() for name in names], source)
     parts = parts_of(model, cuts, source)
+    out, paths = Path(options.out or model.name), list[Path]()
     with TemporaryDirectory(prefix="gpmelica-") as folder:
-        work = _Splitting(model, cuts, parts, settings, Path(folder), progress)
-        archives, bushings = work.archives(out)
-    paths = []
+        archives, bushings = _Splitting(model, cuts, parts, options, Path(folder)).archives(out)
     for part in parts:
-        path = out / f"{part.name}.toml"
         head = [f"{part.tables['description']}.", *_about_start(part)]
-        write_atomically(path, description_text(_relocated(part.tables, out), head))
-        paths.append(path)
+        write_atomically(out / f"{part.name}.toml", description_text(_relocated(part.tables, out), head))
+        paths.append(out / f"{part.name}.toml")
     return Split(archives, tuple(paths), bushings, tuple(note for part in parts for note in part.notes))
 
 
@@ -113,13 +96,12 @@ class _Splitting:
     model: Prepared
     cuts: Sequence[Cut]
     parts: Sequence[MachinePart]
-    settings: SplitSettings
+    options: SplitOptions
     folder: Path
-    progress: Progress
 
     def archives(self, out: Path) -> tuple[dict[str, Path], dict[str, tuple[float, float]]]:
         """Write the archives; return their paths, and the constants of the bushings."""
-        builder = FmuBuilder(self.settings.fmi, self.settings.march, self.progress)
+        builder = FmuBuilder(self.options.fmi, self.options.march, self.options.progress)
         whole = self.folder / "whole.fmu"
         chain = builder.machine(self._whole(), whole)
         fmus = {part.name: self._built(builder, part) for part in self.parts}
@@ -131,7 +113,7 @@ class _Splitting:
             fmus[cut.name] = PartFmu(self._law(cut))
         owner = {link: part.name for part in self.parts for link in part.links}
         simulation = self.model.chain.simulation
-        step = self.settings.step or simulation.output_step / _STEPS
+        step = self.options.step or simulation.output_step / _STEPS
         same = [*self._same(whole, fmus)]
         experiment = (simulation.stop, step, simulation.tolerance)
         system = CutSystem(self.model.name, fmus, whole, owner, same, experiment)
@@ -189,7 +171,7 @@ class _Splitting:
 
     def _constants(self, statics: PinStatics, cut: Cut, step: float) -> tuple[float, float]:
         stiffness, damping = statics.bushing([pair.port for pair in cut.pairs], step)
-        return self.settings.stiffness or stiffness, self.settings.damping or damping
+        return self.options.stiffness or stiffness, self.options.damping or damping
 
 
 def _about_start(part: MachinePart) -> Iterator[str]:
