@@ -144,7 +144,7 @@ class Master:
         SolveError : if a loop has no solution, a pin is open, or a value is not finite
         """
         network, s = self._network, self._settings
-        inputs = network.offset.copy()
+        inputs = network.starts
         for part, columns in zip(network.parts, network.columns, strict=True):
             part.start(s.start, inputs[columns])
         values = consistent_outputs(network)
@@ -436,7 +436,7 @@ def consistent_outputs(network: Network) -> Array:
             found[rows] = part.try_inputs(inputs[columns])
         return network.inputs_at(found)
 
-    u = evaluated(network.offset.copy())
+    u = evaluated(network.starts)
     for _ in range(len(network.parts) + 2):  # systems without loops need no more passes than parts
         new = evaluated(u)
         if np.allclose(new, u, rtol=1e-13, atol=1e-300):

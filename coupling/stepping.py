@@ -190,10 +190,10 @@ class Stepper:
             self._write(step, present, unknowns)
             self._restore(step)
             self._sweep(present, step)
-            return self._mismatch(step, present, unknowns, scale)
+            return self._mismatch(step, present, unknowns, scale, limit / tolerance)
 
-        r = residual(z)
         limit = min(tolerance, _GAP) if len(self.group.pins) else tolerance
+        r = residual(z)
         if not self.solver.solve(residual, z, r, self._sizes(scale, step.h), limit, step.h):
             raise NotConverged
         self._finish(present, step)
@@ -378,12 +378,13 @@ class Stepper:
         final[sloped], rise[sloped] = z[n + len(rows) :], present.slopes[self._sloped] * step.h
         step.courses[rows] = polynomials.hermite(present.values[rows], rise, end, final)
 
-    def _mismatch(self, step: Step, present: Present, z: Array, scale: Array) -> Array:
+    def _mismatch(self, step: Step, present: Present, z: Array, scale: Array, weight: float) -> Array:
+        """Gaps of pins, and mismatches of connections, which count by `weight`; relative to the scales."""
         rows, n = self.group.feedback, self._n_pin
         new = self._read(step.courses, present)[n:]
         wires = [rows] if self.method == MEAN else [rows, self._sloped]
         sizes = np.maximum(scale[np.concatenate(wires)], 1e-3 * np.abs(z[n:]))
-        return np.concatenate([self._gaps(step, scale), (new - z[n:]) / sizes])
+        return np.concatenate([self._gaps(step, scale), weight * (new - z[n:]) / sizes])
 
     @property
     def _n_pin(self) -> int:

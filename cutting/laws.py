@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..core.trajectory import Array
 from ..description import Chain
 from ..description.fields.numbers import value_of
 from ..description.tables.line import Line
@@ -45,6 +46,7 @@ class ForceLaw:
     parameters : numbers by name
     definitions : name → unit and expression, each of names before it
     outputs : names of definitions that are outputs besides the forces
+    starts : inputs in the initial state, m and m/s, by name
     """
 
     name: str
@@ -53,20 +55,22 @@ class ForceLaw:
     parameters: Mapping[str, LawParameter]
     definitions: Mapping[str, tuple[str, str]]
     outputs: Sequence[str] = field(default_factory=tuple)
+    starts: Mapping[str, float] = field(default_factory=dict)
 
     def program(self) -> Program:
         """Return the equations of the FMU."""
         found = Program(self.name, self.text, formulation="force law without states")
-        lower = Lowering(found, {}, ir.symbol, {})
+        known: dict[str, Expr] = {}
+        lower = Lowering(found, {}, lambda name: known.get(name, ir.symbol(name)), {})
         for port in self.ports:
             for axis in AXES:
-                found.inputs += [
-                    Input(f"{port}_{axis}", "m", f"position of end {port}, world {axis}"),
-                    Input(f"{port}_v{axis}", "m/s", f"velocity of end {port}, world {axis}"),
-                ]
+                for name, unit, what in ((axis, "m", "position"), (f"v{axis}", "m/s", "velocity")):
+                    text = f"{what} of end {port}, world {axis}"
+                    found.inputs.append(
+                        Input(f"{port}_{name}", unit, text, self.starts.get(f"{port}_{name}", 0.0))
+                    )
         for name, given in self.parameters.items():
             found.parameters.append(ModelParameter(name, np.array(given.value), given.unit, given.text))
-        known: dict[str, Expr] = {}
         for name, (unit, text) in self.definitions.items():
             tree = differentiate.expand(expressions.parse(text))
             known[name] = found.define(name, lower(tree), unit, name)
@@ -78,18 +82,31 @@ class ForceLaw:
         return found
 
 
-def bushing(
-    name: str, cut: Cut, stiffness: float, damping: float, preload: Mapping[str, Sequence[float]]
-) -> ForceLaw:
+@dataclass(frozen=True)
+class Bushing:
+    """Constants of the spring-dampers of a cut.
+
+    Parameters
+    ----------
+    stiffness, damping : in all directions, N/m and N·s/m
+    preload : port of the cut → force on the first part while the points coincide, shape (3,), N
+    """
+
+    stiffness: float
+    damping: float
+    preload: Mapping[str, Array]
+
+
+def bushing(name: str, cut: Cut, constants: Bushing, starts: Mapping[str, float]) -> ForceLaw:
     """Law of a spring-damper at each pair of points of a cut.
 
     Parameters
     ----------
     name : name of the FMU's model
     cut : pin
-    stiffness, damping : in all directions, N/m and N·s/m
-    preload : port of the cut → force on the first part while the points coincide, shape (3,), N
+    starts : inputs in the initial state, by name
     """
+    stiffness, damping, preload = constants.stiffness, constants.damping, constants.preload
     parameters = {
         "stiffness": LawParameter(stiffness, "N/m", "stiffness of each spring in all directions"),
         "damping": LawParameter(damping, "N.s/m", "damping of each damper in all directions"),
@@ -104,7 +121,7 @@ def bushing(
             definitions[f"{a}_f{axis}"] = "N", f"{a}_preload_{axis} + {spring}"
             definitions[f"{b}_f{axis}"] = "N", f"-{a}_f{axis}"
     text = f"Spring-dampers in place of the pin at {cut.name}"
-    return ForceLaw(name, text, [end for pair in ends for end in pair], parameters, definitions)
+    return ForceLaw(name, text, [end for pair in ends for end in pair], parameters, definitions, (), starts)
 
 
 def ends_of(cut: Cut) -> Iterator[tuple[str, str]]:
@@ -114,7 +131,7 @@ def ends_of(cut: Cut) -> Iterator[tuple[str, str]]:
         yield (f"a{number}", f"b{number}") if several else ("a", "b")
 
 
-def rope(name: str, line: Line, chain: Chain) -> ForceLaw:
+def rope(name: str, line: Line, chain: Chain, starts: Mapping[str, float]) -> ForceLaw:
     """Law of a rope with spring and damper, or with an expression; see `[[lines]]` of a description."""
     definitions = {f"d{axis}": ("m", f"b_{axis} - a_{axis}") for axis in AXES}
     definitions["length"] = "m", "sqrt(dx^2 + dy^2 + dz^2)"
@@ -131,7 +148,7 @@ def rope(name: str, line: Line, chain: Chain) -> ForceLaw:
         for key, (number, unit) in numbers.items()
         if line.force is None
     }
-    return ForceLaw(name, f"Rope {line.name}", ("a", "b"), parameters, definitions | outputs, [*outputs])
+    return ForceLaw(name, f"Rope {line.name}", ("a", "b"), parameters, definitions | outputs, [*outputs], starts)
 
 
 def _parameters(definitions: Mapping[str, tuple[str, str]], chain: Chain) -> Iterator[tuple[str, LawParameter]]:

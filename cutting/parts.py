@@ -88,11 +88,10 @@ class _Owners:
         self._coordinates = self._links | {c.name: frozenset(c.links) for c in cuts if c.kind == "joint"}
         self._points = {name: self._of_link(point["link"]) for name, point in tables.get("points", {}).items()}
         self._parameters = {*tables.get("parameters", ()), "t", "pi"}
-        self._elements = {
-            entry["name"]: self.of(entry)
-            for key in ("lines", "contacts", *ELEMENTS)
-            for entry in tables.get(key, ())
-        }
+        self._elements: dict[str, frozenset[str]] = {}
+        for key in ("lines", "contacts", *ELEMENTS):
+            for entry in tables.get(key, ()):
+                self._elements[entry["name"]] = self.of({k: v for k, v in entry.items() if k != "name"})
 
     def _of_link(self, name: str) -> frozenset[str]:
         return self._links.get(name, frozenset())  # none of the ground

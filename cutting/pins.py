@@ -7,7 +7,6 @@ The forces for which both points of each pair accelerate equally replace the joi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +16,8 @@ from ..core.trajectory import Array
 from ..coupling.fmus import FmuPart
 from .archive import PartFmu
 from .cuts import Cut, PointPair
-from .laws import AXES
+from .fmus import MEMBERS
+from .laws import AXES, ends_of
 
 _UNIT = 1.0  # N, size of the forces that give W
 _LIMIT, _RATIO = 0.1, 0.5  # product of a bushing's frequency and the step; damping ratio of a bushing
@@ -46,37 +46,70 @@ class PinStatics:
         return float(f"{frequency**2 / lightest:.3g}"), float(f"{2.0 * _RATIO * frequency / lightest:.3g}")
 
 
-def pin_statics(
-    fmus: Mapping[str, PartFmu], owner: Mapping[str, str], cuts: Sequence[Cut], folder: Path
-) -> PinStatics:
-    """Find the pin forces of the initial state with FMUs, which are unpacked into a folder.
+class InitialState:
+    """Parts in the initial state, as FMUs that are unpacked into a folder; `close` ends them.
 
     Parameters
     ----------
-    fmus : FMUs of the parts and of the laws of ropes, by element
+    fmus : FMUs of the parts by element
     owner : link → element
-    cuts : all cuts of the machine
     """
-    pairs = [pair for cut in cuts if cut.kind != "rope" for pair in cut.pairs]
-    gap, mobility = np.zeros(3 * len(pairs)), np.zeros((3 * len(pairs),) * 2)
-    with ExitStack() as opened:
-        parts = {name: FmuPart(name, fmu.fmu, folder / name, fmu.parameters) for name, fmu in fmus.items()}
-        for part in parts.values():
-            opened.callback(part.close)
-        given = _given(parts, owner, cuts)
-        for element in dict.fromkeys(owner.values()):
-            ends = [*_ends(pairs, parts[element], owner)]
-            rest = _slopes(parts[element], given[element])
+
+    def __init__(self, fmus: Mapping[str, PartFmu], owner: Mapping[str, str], folder: Path) -> None:
+        self._owner, self._folder = owner, folder
+        self._parts = {name: FmuPart(name, fmu.fmu, folder / name, fmu.parameters) for name, fmu in fmus.items()}
+        self._given = {
+            name: np.array([signal.start for signal in part.inputs]) for name, part in self._parts.items()
+        }
+        self._outputs = {name: _outputs(part, self._given[name]) for name, part in self._parts.items()}
+
+    def close(self) -> None:
+        """End the FMUs."""
+        for part in self._parts.values():
+            part.close()
+
+    def motion(self, cut: Cut) -> dict[str, float]:
+        """Positions and velocities of the ends of a law, as its inputs, m and m/s, by name."""
+        return {
+            f"{end}_{member}": self._outputs[self._owner[side.link]][f"{pair.port}.{member}"]
+            for pair, ends in zip(cut.pairs, ends_of(cut), strict=True)
+            for side, end in zip(pair.sides, ends, strict=True)
+            for member in MEMBERS
+            if member[0] != "f"
+        }
+
+    def act(self, cut: Cut, law: Path) -> None:
+        """Let a rope's law act on the parts."""
+        part = FmuPart(cut.name, law, self._folder / cut.name)
+        try:
+            forces = _outputs(part, np.array([signal.start for signal in part.inputs]))
+        finally:
+            part.close()
+        (pair,) = cut.pairs
+        for end, side in zip("ab", pair.sides, strict=True):
+            element = self._owner[side.link]
+            for k, signal in enumerate(self._parts[element].inputs):
+                port, _, member = signal.name.rpartition(".")
+                if port == pair.port:
+                    self._given[element][k] = forces[f"{end}.{member}"]
+
+    def statics(self, cuts: Sequence[Cut]) -> PinStatics:
+        """Return forces and mobility of the pins of some cuts."""
+        pairs = [pair for cut in cuts for pair in cut.pairs]
+        gap, mobility = np.zeros(3 * len(pairs)), np.zeros((3 * len(pairs),) * 2)
+        for element, part in self._parts.items():
+            ends, given = [*_ends(pairs, part, self._owner)], self._given[element]
+            rest = _slopes(part, given)
             for row, sign, _, output in ends:
                 gap[row] += sign * rest[output]
             for column, by, k, _ in ends:
-                change = given[element].copy()
+                change = given.copy()
                 change[k] += _UNIT
-                moved = (_slopes(parts[element], change) - rest) / _UNIT
+                moved = (_slopes(part, change) - rest) / _UNIT
                 for row, sign, _, output in ends:
                     mobility[row, column] += sign * by * moved[output]
-    forces = np.linalg.lstsq(mobility, -gap, rcond=_RANK)[0].reshape(-1, 3)
-    return PinStatics({pair.port: force for pair, force in zip(pairs, forces, strict=True)}, mobility)
+        forces = np.linalg.lstsq(mobility, -gap, rcond=_RANK)[0].reshape(-1, 3)
+        return PinStatics({pair.port: force for pair, force in zip(pairs, forces, strict=True)}, mobility)
 
 
 def _ends(
@@ -89,23 +122,6 @@ def _ends(
             if owner[side.link] == part.name:
                 for i, axis in enumerate(AXES):
                     yield 3 * k + i, sign, inputs[f"{pair.port}.f{axis}"], outputs[f"{pair.port}.v{axis}"]
-
-
-def _given(parts: Mapping[str, FmuPart], owner: Mapping[str, str], cuts: Sequence[Cut]) -> dict[str, Array]:
-    """Inputs of the parts in the initial state: their start values, and the forces of ropes that are cut."""
-    given = {name: np.array([signal.start for signal in part.inputs]) for name, part in parts.items()}
-    ends = {name: _outputs(part, given[name]) for name, part in parts.items() if name in owner.values()}
-    for cut in (cut for cut in cuts if cut.kind == "rope"):
-        (pair,), law = cut.pairs, parts[cut.name]
-        sides = {end: owner[side.link] for end, side in zip("ab", pair.sides, strict=True)}
-        motion = [ends[sides[s.name[0]]][f"{pair.port}.{s.name[2:]}"] for s in law.inputs]
-        forces = _outputs(law, np.array(motion))
-        for end, element in sides.items():
-            for k, signal in enumerate(parts[element].inputs):
-                port, _, member = signal.name.rpartition(".")
-                if port == pair.port:
-                    given[element][k] = forces[f"{end}.{member}"]
-    return given
 
 
 def _outputs(part: FmuPart, inputs: Array) -> dict[str, float]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from ..analysis.prepared import Prepared
 from ..core.files import write_atomically
+from ..description import Chain
 from ..description.load import tables_of
 from ..options.checks import FMI_VERSIONS, above_zero, one_of
 from ..options.model import SplitOptions
@@ -19,9 +22,9 @@ from .archive import CutSystem, PartFmu
 from .cuts import Cut, cuts_at
 from .description_text import description_text
 from .fmus import FmuBuilder
-from .laws import AXES, bushing, rope
+from .laws import AXES, Bushing, bushing, rope
 from .parts import MachinePart, Tables, parts_of
-from .pins import PinStatics, pin_statics
+from .pins import InitialState
 
 _STEPS = 10  # communication steps of other masters per output step
 # tolerance of the parts' solvers over that of the description, since stiff bushings turn errors of positions into
@@ -38,13 +41,13 @@ class Split:
     ----------
     archives : paths of the SSP archives by their kind: `rigid` and `bushing`, or `rope` if only ropes are cut
     descriptions : paths of the parts' descriptions
-    bushings : cut → stiffness, N/m, and damping, N·s/m, of its spring-dampers
+    bushings : constants of the spring-dampers by the name of their cut
     notes : what the parts do not take over from the whole machine
     """
 
     archives: Mapping[str, Path]
     descriptions: tuple[Path, ...]
-    bushings: Mapping[str, tuple[float, float]]
+    bushings: Mapping[str, Bushing]
     notes: tuple[str, ...]
 
     @property
@@ -54,8 +57,12 @@ class Split:
 
     def lines(self) -> Iterator[str]:
         """Facts about the archives in sentences."""
-        for name, (stiffness, damping) in self.bushings.items():
-            yield f"bushing at {name}: {stiffness:g} N/m and {damping:g} N·s/m in each direction"
+        for name, found in self.bushings.items():
+            force = max(float(np.linalg.norm(force)) for force in found.preload.values())
+            yield (
+                f"bushing at {name}: {found.stiffness:g} N/m and {found.damping:g} N·s/m in each direction; a"
+                f" change by the initial force of {force:.3g} N moves it by {force / found.stiffness:.2g} m"
+            )
         yield from self.notes
 
 
@@ -89,73 +96,95 @@ def split(model: Prepared, options: SplitOptions, source: str = "description") -
     return Split(archives, tuple(paths), bushings, tuple(note for part in parts for note in part.notes))
 
 
-@dataclass(frozen=True)
 class _Splitting:
     """Work on one machine, in a folder that is deleted afterwards."""
 
-    model: Prepared
-    cuts: Sequence[Cut]
-    parts: Sequence[MachinePart]
-    options: SplitOptions
-    folder: Path
+    def __init__(
+        self,
+        model: Prepared,
+        cuts: Sequence[Cut],
+        parts: Sequence[MachinePart],
+        options: SplitOptions,
+        folder: Path,
+    ) -> None:
+        self._model, self._cuts, self._parts, self._options, self._folder = model, cuts, parts, options, folder
+        self._builder = FmuBuilder(options.fmi, options.march, options.progress)
+        self._pins = [cut for cut in cuts if cut.kind != "rope"]
+        self._owner = {link: part.name for part in parts for link in part.links}
+        self._step = options.step or model.chain.simulation.output_step / _STEPS
 
-    def archives(self, out: Path) -> tuple[dict[str, Path], dict[str, tuple[float, float]]]:
-        """Write the archives; return their paths, and the constants of the bushings."""
-        builder = FmuBuilder(self.options.fmi, self.options.march, self.options.progress)
-        whole = self.folder / "whole.fmu"
-        chain = builder.machine(self._whole(), whole)
-        fmus = {part.name: self._built(builder, part) for part in self.parts}
-        pinned, ropes = ([c for c in self.cuts if (c.kind == "rope") is rope_] for rope_ in (False, True))
-        laws = {cut.name: cut for cut in ropes}
-        for cut in ropes:
-            assert cut.line is not None
-            builder.law(rope(cut.name, cut.line, chain), chain, self._law(cut))
-            fmus[cut.name] = PartFmu(self._law(cut))
-        owner = {link: part.name for part in self.parts for link in part.links}
-        simulation = self.model.chain.simulation
-        step = self.options.step or simulation.output_step / _STEPS
-        same = [*self._same(whole, fmus)]
-        experiment = (simulation.stop, step, simulation.tolerance)
-        system = CutSystem(self.model.name, fmus, whole, owner, same, experiment)
-        if not pinned:
-            return {"rope": system.write(out / f"{self.model.name}_rope.ssp", (), laws)}, {}
-        statics = pin_statics(fmus, owner, self.cuts, self.folder / "statics")
-        constants = {cut.name: self._constants(statics, cut, step) for cut in pinned}
-        for cut in pinned:
-            preload = {pair.port: statics.forces[pair.port] for pair in cut.pairs}
-            builder.law(bushing(f"{cut.name}_bushing", cut, *constants[cut.name], preload), chain, self._law(cut))
-            fmus[f"{cut.name}_bushing"] = PartFmu(self._law(cut))
-        bushings = laws | {f"{cut.name}_bushing": cut for cut in pinned}
-        paths = {
-            "rigid": system.write(out / f"{self.model.name}_rigid.ssp", pinned, laws),
-            "bushing": system.write(out / f"{self.model.name}_bushing.ssp", (), bushings),
-        }
-        return paths, constants
+    def archives(self, out: Path) -> tuple[dict[str, Path], dict[str, Bushing]]:
+        """Write the archives; return their paths, and the bushings."""
+        whole, name = self._folder / "whole.fmu", self._model.name
+        chain = self._builder.machine(self._whole(), whole)
+        fmus = {part.name: self._built(part) for part in self._parts}
+        state = InitialState(fmus, self._owner, self._folder / "initial")
+        try:
+            ropes = self._ropes(chain, state)
+            bushings = self._bushings(state) if self._pins else {}
+            starts = {cut.name: state.motion(cut) for cut in self._pins}
+        finally:
+            state.close()
+        fmus |= {element: PartFmu(self._law(cut)) for element, cut in ropes.items()}
+        simulation = chain.simulation
+        experiment = (simulation.stop, self._step, simulation.tolerance)
+        system = CutSystem(name, fmus, whole, self._owner, [*self._same(whole, fmus)], experiment)
+        if not self._pins:
+            return {"rope": system.write(out / f"{name}_rope.ssp", (), ropes)}, {}
+        laws = {f"{cut.name}_bushing": cut for cut in self._pins}
+        for element, cut in laws.items():
+            law = bushing(element, cut, bushings[cut.name], starts[cut.name])
+            self._builder.law(law, chain, self._law(cut))
+        every = replace(system, fmus=fmus | {element: PartFmu(self._law(cut)) for element, cut in laws.items()})
+        return {
+            "rigid": system.write(out / f"{name}_rigid.ssp", self._pins, ropes),
+            "bushing": every.write(out / f"{name}_bushing.ssp", (), ropes | laws),
+        }, bushings
 
     def _law(self, cut: Cut) -> Path:
-        return self.folder / f"law_{cut.name}.fmu"
+        return self._folder / f"law_{cut.name}.fmu"
 
     def _whole(self) -> Tables:
         """Description of the whole machine with the points of the first sides of pins."""
-        tables = tables_of(self.model.chain)
+        tables = tables_of(self._model.chain)
         ends = {
             pair.port: {"link": pair.sides[0].link, "position": list(pair.sides[0].position)}
-            for cut in self.cuts
-            if cut.kind != "rope"
+            for cut in self._pins
             for pair in cut.pairs
         }
         return tables | {"points": tables.get("points", {}) | ends}
 
-    def _built(self, builder: FmuBuilder, part: MachinePart) -> PartFmu:
-        ports = [pair.port for cut in self.cuts for pair in cut.pairs if part.links & {s.link for s in pair.sides}]
-        fmu = self.folder / f"{part.name}.fmu"
-        builder.machine(part.tables, fmu, ports, part.name)
-        tolerance = max(_FINER * self.model.chain.simulation.tolerance, _FINEST)
+    def _built(self, part: MachinePart) -> PartFmu:
+        ports = [p.port for cut in self._cuts for p in cut.pairs if part.links & {side.link for side in p.sides}]
+        fmu = self._folder / f"{part.name}.fmu"
+        self._builder.machine(part.tables, fmu, ports, part.name)
+        tolerance = max(_FINER * self._model.chain.simulation.tolerance, _FINEST)
         return PartFmu(fmu, {"solver_tolerance": tolerance, **part.start})
+
+    def _ropes(self, chain: Chain, state: InitialState) -> dict[str, Cut]:
+        """Build the laws of ropes that are cut, and let them act in the initial state; returns cuts by element."""
+        found = {}
+        for cut in self._cuts:
+            if cut.line is not None:
+                self._builder.law(rope(cut.name, cut.line, chain, state.motion(cut)), chain, self._law(cut))
+                state.act(cut, self._law(cut))
+                found[cut.name] = cut
+        return found
+
+    def _bushings(self, state: InitialState) -> dict[str, Bushing]:
+        """Constants of the spring-dampers at the pins."""
+        statics, options = state.statics(self._pins), self._options
+        found = {}
+        for cut in self._pins:
+            ports = [pair.port for pair in cut.pairs]
+            stiffness, damping = statics.bushing(ports, self._step)
+            preload = {port: statics.forces[port] for port in ports}
+            found[cut.name] = Bushing(options.stiffness or stiffness, options.damping or damping, preload)
+        return found
 
     def _same(self, whole: Path, fmus: Mapping[str, PartFmu]) -> Iterator[tuple[str, str]]:
         """Outputs of parts and ropes that the whole machine also has."""
-        signals = self.model.signals
+        signals = self._model.signals
         outputs = {v.name for v in read_fmu(whole).modelVariables if v.causality == "output"}
         for element, part in fmus.items():
             for variable in read_fmu(part.fmu).modelVariables:
@@ -163,15 +192,10 @@ class _Splitting:
                 known = signals.get(name)
                 if variable.causality == "output" and name in outputs and known and known.origin.kind in _EQUAL:
                     yield f"{element}.{name}", name
-        owner = {link: part.name for part in self.parts for link in part.links}
-        for cut in self.cuts:
-            for pair in cut.pairs if cut.kind != "rope" else ():
+        for cut in self._pins:
+            for pair in cut.pairs:
                 for member in (*AXES, *(f"v{axis}" for axis in AXES)):
-                    yield f"{owner[pair.sides[0].link]}.{pair.port}.{member}", f"{pair.port}_{member}"
-
-    def _constants(self, statics: PinStatics, cut: Cut, step: float) -> tuple[float, float]:
-        stiffness, damping = statics.bushing([pair.port for pair in cut.pairs], step)
-        return self.options.stiffness or stiffness, self.options.damping or damping
+                    yield f"{self._owner[pair.sides[0].link]}.{pair.port}.{member}", f"{pair.port}_{member}"
 
 
 def _about_start(part: MachinePart) -> Iterator[str]:
