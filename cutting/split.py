@@ -93,7 +93,9 @@ def split(model: Prepared, options: SplitOptions, source: str = "description") -
         head = [f"{part.tables['description']}.", *_about_start(part)]
         write_atomically(out / f"{part.name}.toml", description_text(_relocated(part.tables, out), head))
         paths.append(out / f"{part.name}.toml")
-    return Split(archives, tuple(paths), bushings, tuple(note for part in parts for note in part.notes))
+    return Split(
+        archives, tuple(paths), bushings, tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    )
 
 
 class _Splitting:
