@@ -140,7 +140,7 @@ class _Reader:
     """Reads one description; `problems` collects what is wrong with it."""
 
     def __init__(self, source: str, folder: Path) -> None:
-        self._folder, self._problems = folder, list[Problem]()
+        self._folder, self._problems, self._systems = folder, list[Problem](), {""}
         self._found = SystemStructure("", source)
 
     def read(self, root: Any) -> SystemStructure:
@@ -160,10 +160,21 @@ class _Reader:
         for node in root.iter():
             if isinstance(node.tag, str):
                 self._annotation(node)
+        self._problems += self._nowhere()
         found.links, unfitting = connections(found, {})
         if self._problems or unfitting:
             raise DescriptionError(found.source, [*self._problems, *unfitting])
         return found
+
+    def _nowhere(self) -> Iterator[Problem]:
+        """Problems of connections to elements that do not exist."""
+        places = {*self._found.elements, *self._systems}
+        for target, hop in self._found.hops.items():
+            for element, _ in (hop.source, target):
+                if element not in places:
+                    known = ", ".join(sorted(places - {""})) or "none"
+                    text = f"expected an element of the system, found no {element}; known are: {known}"
+                    yield Problem(f"connection from {'.'.join(hop.source)} to {'.'.join(target)}", text)
 
     def _number(self, node: Any, key: str, where: str, least: float = -math.inf) -> float | None:
         """Return an attribute that is a finite number above `least`, or None if it is missing or wrong."""
@@ -199,6 +210,7 @@ class _Reader:
                 self._problems.append(Problem(f"element {name}", "expected unique names of elements; rename one"))
             self._connectors_of(child, name)
             if _local(child) == "System":
+                self._systems.add(name)
                 self._system(child, name + ".")
             elif _local(child) == "Component":
                 self._component(child, name)

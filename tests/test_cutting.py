@@ -223,12 +223,12 @@ def split_boom(once: Once) -> Path:
 
 @pytest.mark.slow
 def test_parts_are_the_machine(split_boom: Path) -> None:
-    """At 10 ms the rigid archive differs from the uncut machine by less than 1e-6, with closed gaps."""
+    """At 10 ms the rigid archive differs from the uncut machine by less than 1e-5, with closed gaps."""
     run = gp.cosim(split_boom / "Boom_rigid.ssp", step=0.01)
     whole = run.coupled.whole
     assert whole is not None
     assert whole.exact
-    assert whole.difference < 1e-6
+    assert whole.difference < 1e-5
     assert run.coupled.gap < 1e-9
     assert run.data()["groups"][0]["method"] == "pin"
     assert run.ok
