@@ -7,7 +7,7 @@ spring-damper in their place, an FMU of its own, and runs in every master.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..core.files import write_atomically
 from ..core.templates import fill
 from ..core.version import __version__
 from ..core.zip_archive import pack
-from ..exchange.ssp.system import Connection, SspSystem, SspUnit, element_of, units_of
+from ..exchange.ssp.system import Connection, SspElement, SspSystem, SspUnit, element_of, units_of
 from ..runs.fmpy_runs.opening import read_fmu
 from .cuts import Cut
 from .fmus import MEMBERS
@@ -76,7 +76,8 @@ class CutSystem:
                 files[parameters] = self._values(name, description, part.parameters)
             elements.append(element_of(name, description, parameters))
         connections = tuple(c for element, cut in laws.items() for c in self._connected(element, cut))
-        system = SspSystem(tuple(elements), (), connections)
+        driven = {(c.end, c.target) for c in connections}
+        system = SspSystem(tuple(_without_open_inputs(e, driven) for e in elements), (), connections)
         files["SystemStructure.ssd"] = self._structure(system, units, pins, exact=not self._bushings(laws))
         write_atomically(path, pack(files))
         return path
@@ -135,6 +136,12 @@ class CutSystem:
         return fill(
             "exchange/ssp/parameters.ssv.jinja", common | {"parameters": [(p, "Real") for p in parameters]}
         )
+
+
+def _without_open_inputs(element: SspElement, driven: set[tuple[str | None, str]]) -> SspElement:
+    """Element without connectors of inputs that nothing drives, which FMPy does not take."""
+    kept = tuple(c for c in element.connectors if c.kind == "output" or (element.name, c.name) in driven)
+    return replace(element, connectors=kept)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """A system for a plant: an SSP 1.0 archive with its FMU, its parameter values, and a place for a controller.
 
 `SystemStructure.ssd` connects the plant with a controller by the names of their variables; without a controller it
-leads the plant's inputs and outputs to the system's connectors, and a second structure, `Controller.ssd`, has an
-empty system of fitting connectors where a controller goes. Systems to which every connection is inside have no
-connectors of their own, since libcosim and ecos take no others.
+has the plant alone, and a second structure, `Controller.ssd`, has an empty system of fitting connectors where a
+controller goes. Systems have no connectors of their own unless an input stays open: libcosim and ecos take no
+others.
 """
 
 from __future__ import annotations
@@ -125,10 +125,9 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
 
 
 def alone(plant: SspElement) -> SspSystem:
-    """The plant with all its connectors led outside."""
-    inputs = tuple(Connection(None, plant.name, name) for name in plant.of_kind("input"))
-    outputs = tuple(Connection(plant.name, None, name) for name in plant.of_kind("output"))
-    return SspSystem((plant,), plant.connectors, inputs + outputs)
+    """The plant with its outputs; libcosim and ecos take no connectors of a system, FMPy no open inputs."""
+    outputs = tuple(plant.of_kind("output").values())
+    return SspSystem((replace(plant, connectors=outputs),), (), ())
 
 
 def closed(plant: SspElement, controller: SspElement) -> SspSystem:
