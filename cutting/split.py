@@ -30,6 +30,7 @@ _STEPS = 10  # communication steps of other masters per output step
 # tolerance of the parts' solvers over that of the description, since stiff bushings turn errors of positions into
 # forces; and the least one
 _FINER, _FINEST = 1e-2, 1e-12
+_JUMPING = ("acceleration", "effort", "load")  # quantities that forces of a step let jump
 _EQUAL = ("coordinate", "point", "link", "line", "contact", "support", "element", "output", "filter")
 
 
@@ -192,7 +193,9 @@ class _Splitting:
             for variable in read_fmu(part.fmu).modelVariables:
                 name = variable.name
                 known = signals.get(name)
-                if variable.causality == "output" and name in outputs and known and known.origin.kind in _EQUAL:
+                if variable.causality != "output" or name not in outputs or known is None:
+                    continue
+                if known.origin.kind in _EQUAL and known.quantity not in _JUMPING:
                     yield f"{element}.{name}", name
         for cut in self._pins:
             for pair in cut.pairs:
