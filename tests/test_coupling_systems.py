@@ -126,7 +126,9 @@ def test_connection_of_an_element_that_does_not_exist(tmp_path: Path) -> None:
     text = structure(
         f"<ssd:Elements>{part}</ssd:Elements><ssd:Connections>{connection('a.y', 'b.u')}</ssd:Connections>"
     )
-    with pytest.raises(DescriptionError, match=r"connection from a\.y to b\.u: expected an element .*known are: b"):
+    with pytest.raises(
+        DescriptionError, match=r"connection from a\.y to b\.u: expected an element .*known are: b"
+    ):
         _read(tmp_path, text)
 
 
