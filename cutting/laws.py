@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from ..language.ir import Expr
 from .cuts import Cut
 
 AXES = "xyz"
+Definition: TypeAlias = tuple[str, str | Expr]
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class ForceLaw:
     text : description of the model
     ports : names of the ends, in pairs
     parameters : numbers by name
-    definitions : name → unit and expression, each of names before it
+    definitions : name → unit and expression, as text or as a tree, each of names before it
     outputs : names of definitions that are outputs besides the forces
     starts : inputs in the initial state, m and m/s, by name
     """
@@ -53,7 +55,7 @@ class ForceLaw:
     text: str
     ports: Sequence[str]
     parameters: Mapping[str, LawParameter]
-    definitions: Mapping[str, tuple[str, str]]
+    definitions: Mapping[str, Definition]
     outputs: Sequence[str] = field(default_factory=tuple)
     starts: Mapping[str, float] = field(default_factory=dict)
 
@@ -72,7 +74,7 @@ class ForceLaw:
         for name, given in self.parameters.items():
             found.parameters.append(ModelParameter(name, np.array(given.value), given.unit, given.text))
         for name, (unit, text) in self.definitions.items():
-            tree = differentiate.expand(expressions.parse(text))
+            tree = differentiate.expand(_tree(text))
             known[name] = found.define(name, lower(tree), unit, name)
         shown = [*self.outputs, *(f"{port}_f{axis}" for port in self.ports for axis in AXES)]
         found.outputs += [
@@ -133,14 +135,14 @@ def ends_of(cut: Cut) -> Iterator[tuple[str, str]]:
 
 def rope(name: str, line: Line, chain: Chain, starts: Mapping[str, float]) -> ForceLaw:
     """Law of a rope with spring and damper, or with an expression; see `[[lines]]` of a description."""
-    definitions = {f"d{axis}": ("m", f"b_{axis} - a_{axis}") for axis in AXES}
-    definitions["length"] = "m", "sqrt(dx^2 + dy^2 + dz^2)"
-    rate = " + ".join(f"d{axis}*(b_v{axis} - a_v{axis})" for axis in AXES)
-    definitions["rate"] = "m/s", f"({rate})/length"
-    definitions |= _tension(line)
-    outputs = {f"{line.name}_{key}": (definitions[key][0], key) for key in ("length", "rate", "force")}
+    length, rate, force = outputs = [f"{line.name}_{key}" for key in ("length", "rate", "force")]
+    d = {axis: f"{line.name}_d{axis}" for axis in AXES}  # names that no parameter of the description has
+    definitions: dict[str, Definition] = {d[axis]: ("m", f"b_{axis} - a_{axis}") for axis in AXES}
+    definitions[length] = "m", f"sqrt({' + '.join(f'{d[axis]}^2' for axis in AXES)})"
+    definitions[rate] = "m/s", f"({' + '.join(f'{d[axis]}*(b_v{axis} - a_v{axis})' for axis in AXES)})/{length}"
+    definitions |= _tension(line, length, rate)
     for axis in AXES:
-        definitions[f"a_f{axis}"] = "N", f"force*d{axis}/length"
+        definitions[f"a_f{axis}"] = "N", f"{force}*{d[axis]}/{length}"
         definitions[f"b_f{axis}"] = "N", f"-a_f{axis}"
     numbers = {"stiffness": (line.stiffness, "N/m"), "damping": (line.damping, "N.s/m")}
     parameters = dict(_parameters(definitions, chain)) | {
@@ -148,22 +150,32 @@ def rope(name: str, line: Line, chain: Chain, starts: Mapping[str, float]) -> Fo
         for key, (number, unit) in numbers.items()
         if line.force is None
     }
-    return ForceLaw(name, f"Rope {line.name}", ("a", "b"), parameters, definitions | outputs, [*outputs], starts)
+    return ForceLaw(name, f"Rope {line.name}", ("a", "b"), parameters, definitions, outputs, starts)
 
 
-def _parameters(definitions: Mapping[str, tuple[str, str]], chain: Chain) -> Iterator[tuple[str, LawParameter]]:
+def _parameters(definitions: Mapping[str, Definition], chain: Chain) -> Iterator[tuple[str, LawParameter]]:
     """Parameters of the description that expressions use."""
-    used = {name for _, text in definitions.values() for name in expressions.names(expressions.parse(text))}
+    used = {name for _, given in definitions.values() for name in expressions.names(_tree(given))}
     for name, given in chain.parameters.items():
-        if name in used and name not in definitions:
+        if name in used:
             yield name, LawParameter(given.value, given.unit or "1", given.description or name)
 
 
-def _tension(line: Line) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Definitions of the tension; a rope with a spring exerts no force while it is shorter than at rest."""
+def _tension(line: Line, length: str, rate: str) -> Iterator[tuple[str, Definition]]:
+    """Definitions of the tension; a rope with a spring exerts no force while it is shorter than at rest.
+
+    An FMU without states looks for no events inside its steps, so conditions take effect at once.
+    """
+    force, stretch, free = (f"{line.name}_{key}" for key in ("force", "stretch", "if_tight"))
     if line.force is not None:
-        yield "force", ("N", f"max({line.force}, 0)" if line.tension_only else f"{line.force}")
-        return
-    yield "stretch", ("m", f"length - ({line.rest})")
-    yield "if_tight", ("N", f"{line.name}_stiffness*stretch + {line.name}_damping*rate")
-    yield "force", ("N", "(max(if_tight, 0) if stretch > 0 else 0)" if line.tension_only else "if_tight")
+        yield free, ("N", expressions.renamed(expressions.parse(line.force), {"length": length, "rate": rate}))
+        condition = f"noevent(max({free}, 0))"
+    else:
+        yield stretch, ("m", f"{length} - ({line.rest})")
+        yield free, ("N", f"{line.name}_stiffness*{stretch} + {line.name}_damping*{rate}")
+        condition = f"noevent(max({free}, 0) if {stretch} > 0 else 0)"
+    yield force, ("N", condition if line.tension_only else free)
+
+
+def _tree(given: str | Expr) -> Expr:
+    return expressions.parse(given) if isinstance(given, str) else given
