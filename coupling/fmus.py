@@ -251,7 +251,7 @@ class FmuPart:
         if not self._derives or not any(rates):
             return self._own_slopes(orders, rates)
         through = self._fmu.getDirectionalDerivative(self._out, self._in, rates)
-        return self._own_slopes(orders, [0.0] * len(rates)) + np.asarray(through)
+        return np.asarray(self._own_slopes(orders, [0.0] * len(rates)) + np.asarray(through))
 
     def _own_slopes(self, orders: list[int], rates: list[float]) -> Array:
         """Time derivatives of the outputs as the FMU gives them, with slopes of the inputs if it takes any."""

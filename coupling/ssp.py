@@ -348,8 +348,10 @@ class _Reader:
             exact = node.get("exact", "true") in ("true", "1")
             found.whole = WholeMachine(self._folder / unquote(node.get("source", "")), exact, same)
         elif tag == "Pin":
-            ports = [self._port(node.get(k, "")) for k in ("first", "second", "force", "reaction")]
-            found.pins.append(Pin(*ports, joint=node.get("joint", "")))
+            first, second, force, reaction = (
+                self._port(node.get(k, "")) for k in ("first", "second", "force", "reaction")
+            )
+            found.pins.append(Pin(first, second, force, reaction, node.get("joint", "")))
 
     def _sampled(self, node: Any) -> None:
         element, where = node.get("element", ""), f"Sampled {node.get('element', '')}"

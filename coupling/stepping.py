@@ -404,7 +404,7 @@ class Stepper:
         if not len(self._rates):
             return np.asarray(position / size)
         velocity = self._basis.reduced(ends[self._rates[:, 0]] - ends[self._rates[:, 1]])
-        return np.concatenate([position, 0.5 * step.h * velocity]) / size
+        return np.asarray(np.concatenate([position, 0.5 * step.h * velocity]) / size)
 
     def _sizes(self, scale: Array, h: float) -> Array:
         rows = [np.ones(self._n_pin), scale[self.group.feedback]]

@@ -89,7 +89,7 @@ def cuts_at(model: Prepared, names: Sequence[str], source: str) -> list[Cut]:
     DescriptionError : for a name that is unknown, or a place that points cannot replace
     """
     chain = model.chain
-    known = {
+    known: dict[str, Link | Closure | Line] = {
         **{link.name: link for link in chain.links},
         **{closure.name: closure for closure in chain.closures},
         **{line.name: line for line in chain.lines},

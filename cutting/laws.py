@@ -71,10 +71,10 @@ class ForceLaw:
                     found.inputs.append(
                         Input(f"{port}_{name}", unit, text, self.starts.get(f"{port}_{name}", 0.0))
                     )
-        for name, given in self.parameters.items():
-            found.parameters.append(ModelParameter(name, np.array(given.value), given.unit, given.text))
-        for name, (unit, text) in self.definitions.items():
-            tree = differentiate.expand(_tree(text))
+        for name, number in self.parameters.items():
+            found.parameters.append(ModelParameter(name, np.array(number.value), number.unit, number.text))
+        for name, (unit, given) in self.definitions.items():
+            tree = differentiate.expand(_tree(given))
             known[name] = found.define(name, lower(tree), unit, name)
         shown = [*self.outputs, *(f"{port}_f{axis}" for port in self.ports for axis in AXES)]
         found.outputs += [

@@ -109,7 +109,10 @@ class InitialState:
                 for row, sign, _, output in ends:
                     mobility[row, column] += sign * by * moved[output]
         forces = np.linalg.lstsq(mobility, -gap, rcond=_RANK)[0].reshape(-1, 3)
-        return PinStatics({pair.port: force for pair, force in zip(pairs, forces, strict=True)}, mobility)
+        return PinStatics(
+            {pair.port: force for pair, force in zip(pairs, np.asarray(forces, dtype=float), strict=True)},
+            mobility,
+        )
 
 
 def _ends(
