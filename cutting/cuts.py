@@ -16,11 +16,13 @@ from ..analysis import poses
 from ..analysis.prepared import Prepared
 from ..core.errors import DescriptionError, Problem
 from ..core.trajectory import Array
+from ..description.fields.elements import Element
 from ..description.fields.numbers import values_of
 from ..description.tables.closure import Closure
 from ..description.tables.frame import Frame
 from ..description.tables.line import OWN_NAMES, Followed, Line
 from ..description.tables.link import Link
+from ..description.tables.task import Force, Motion
 from ..language import expressions
 from ..language.suggest import unknown
 
@@ -182,7 +184,9 @@ def _refused(place: Link | Closure | Line, model: Prepared) -> Iterator[str]:
         acting = [key for key in _ACTING if key in place.joint.model_fields_set and getattr(place.joint, key)]
         if acting:
             yield f"its joint has {', '.join(acting)}, which points do not carry; cut the machine at another joint"
-        driven = [f.name for f in (*model.chain.forces, *model.chain.motions) if _on(f.joint, place.name)]
+        elements = [element for _, element in model.chain.elements]
+        drives: list[Force | Motion | Element] = [*model.chain.forces, *model.chain.motions, *elements]
+        driven = [drive.name for drive in drives if _on(getattr(drive, "joint", None), place.name)]
         if driven:
             yield f"its joint is driven by {', '.join(driven)}; cut the machine at a joint without a drive"
     if "ground" in links:

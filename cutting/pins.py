@@ -46,7 +46,7 @@ class PinStatics:
         return float(f"{frequency**2 / lightest:.3g}"), float(f"{2.0 * _RATIO * frequency / lightest:.3g}")
 
 
-class InitialState:
+class PartsAtStart:
     """Parts in the initial state, as FMUs that are unpacked into a folder; `close` ends them.
 
     Parameters

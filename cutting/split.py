@@ -24,7 +24,7 @@ from .description_text import description_text
 from .fmus import FmuBuilder
 from .laws import AXES, Bushing, bushing, rope
 from .parts import MachinePart, Tables, parts_of
-from .pins import InitialState
+from .pins import PartsAtStart
 
 _STEPS = 10  # communication steps of other masters per output step
 # tolerance of the parts' solvers over that of the description, since stiff bushings turn errors of positions into
@@ -121,7 +121,7 @@ class _Splitting:
         whole, name = self._folder / "whole.fmu", self._model.name
         chain = self._builder.machine(self._whole(), whole)
         fmus = {part.name: self._built(part) for part in self._parts}
-        state = InitialState(fmus, self._owner, self._folder / "initial")
+        state = PartsAtStart(fmus, self._owner, self._folder / "initial")
         try:
             ropes = self._ropes(chain, state)
             bushings = self._bushings(state) if self._pins else {}
@@ -164,7 +164,7 @@ class _Splitting:
         tolerance = max(_FINER * self._model.chain.simulation.tolerance, _FINEST)
         return PartFmu(fmu, {"solver_tolerance": tolerance, **part.start})
 
-    def _ropes(self, chain: Chain, state: InitialState) -> dict[str, Cut]:
+    def _ropes(self, chain: Chain, state: PartsAtStart) -> dict[str, Cut]:
         """Build the laws of ropes that are cut, and let them act in the initial state; returns cuts by element."""
         found = {}
         for cut in self._cuts:
@@ -174,7 +174,7 @@ class _Splitting:
                 found[cut.name] = cut
         return found
 
-    def _bushings(self, state: InitialState) -> dict[str, Bushing]:
+    def _bushings(self, state: PartsAtStart) -> dict[str, Bushing]:
         """Constants of the spring-dampers at the pins."""
         statics, options = state.statics(self._pins), self._options
         found = {}

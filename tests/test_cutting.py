@@ -152,7 +152,10 @@ def test_distribution() -> None:
     assert first.tables["outputs"] == {"loads": ["lower", "mast"]}
     assert second.tables["outputs"] == {"points": ["tip"], "expressions": {"high": {"expression": "tip.z"}}}
     assert first.notes + second.notes == ("output both needs links of several parts and is left out",) * 2
-    assert (first.tables["parameters"], second.tables.get("parameters")) == ({"length": 1.0}, {})
+    assert (first.tables["parameters"], second.tables.get("parameters")) == (
+        {"length": {"value": 1.0}},
+        {},
+    )
 
 
 def test_initial_state_of_the_parts() -> None:
