@@ -13,6 +13,7 @@ from awkward_machines.judge import toml
 from fmpy.ssp import ssd as ssp_reader
 from helpers_backends import Once
 from helpers_cli import Command, fails
+from helpers_examples import EXAMPLES
 from helpers_parts import X, Y, Z, body, link, machine
 
 import gpmelica as gp
@@ -316,6 +317,16 @@ def test_rope_between_two_parts(tmp_path: Path) -> None:
     assert run.coupled.whole.difference < 1e-4
     assert run.ok
     assert np.min(run["rope.rope_force"]) == 0.0 < np.max(run["rope.rope_force"])
+
+
+@pytest.mark.slow
+def test_loop_cut_at_its_closure(tmp_path: Path) -> None:
+    """A four-bar linkage in two parts, whose joints hold most of the pin's forces, moves as the whole one."""
+    found = gp.load(EXAMPLES / "four_bar_3d.toml").split("pin", tmp_path)
+    run = gp.cosim(found.archives["rigid"], stop=0.3)
+    assert run.coupled.whole is not None
+    assert run.coupled.whole.difference < 1e-4
+    assert run.ok
 
 
 def test_command(tmp_path: Path, gpmelica: Command) -> None:
