@@ -19,12 +19,13 @@ from ..description import load as read
 from ..options.common import Inputs
 from ..options.keywords import taking
 from ..options.linear import LinearizeOptions, ModesAlongOptions, StateOptions
-from ..options.model import BuildOptions, MotionOptions, RunOptions
+from ..options.model import BuildOptions, MotionOptions, RunOptions, SplitOptions
 from ..runs.fmpy_runs.inputs import InputTable, inputs_of
 from ..tasks.check import Summary
 from .results import Run
 
 if TYPE_CHECKING:
+    from ..cutting.split import Split
     from ..fmu.backends.fmu import Fmu
     from ..linear import Modes, ModeTracks, StateSpace
     from ..runs.compare.context import RunReport
@@ -200,6 +201,23 @@ class Model:
 
         made_by = checked(options)
         return build(self.prepared, replace(options, out=self.folder(options.out)), made_by)
+
+    @taking(SplitOptions)
+    def split(self, options: SplitOptions) -> Split:
+        """Cut the machine into parts that masters of co-simulation run together; see docs/coupling.md.
+
+        Returns
+        -------
+        Split : paths of archives and descriptions, constants of bushings, notes
+
+        Raises
+        ------
+        DescriptionError : for a place that cannot be cut, or a cut that does not separate
+        MissingToolError : without a C compiler
+        """
+        from ..cutting.split import split
+
+        return split(self.prepared, replace(options, out=self.folder(options.out)), self.source)
 
     @taking(MotionOptions)
     def simulate(self, options: MotionOptions) -> Run:

@@ -102,6 +102,44 @@ class SspOptions:
 
 
 @dataclass(frozen=True)
+class SplitOptions:
+    """Options of `split`.
+
+    Parameters
+    ----------
+    at
+        Joints, named by their links, loop closures and lines to cut; a list, or a text with commas.
+    out
+        Folder of archives and descriptions; default: the model's name, `_` and the case.
+    fmi
+        Version of FMI, `2.0` or `3.0`.
+    march
+        Processors to build for: `native` (this one) or `x86-64-v3`; default: all.
+    step
+        Communication step of masters that run the archive with bushings, s; default: a tenth of the output step.
+    stiffness
+        Stiffness of each bushing in all directions, N/m; default: as stiff as the step allows.
+    damping
+        Damping of each bushing in all directions, N·s/m; default: half of the critical damping.
+    progress
+        Function that is called with an activity and the fraction done.
+    """
+
+    at: Annotated[
+        str | Sequence[str],
+        Option("joints (by their links), closures and ropes to cut, separated by commas", type=str),
+    ]
+    out: Out = None
+    _: KW_ONLY
+    fmi: Fmi = "2.0"
+    march: March = ""
+    step: Annotated[float | None, Option("step of masters for the bushings, s (default: output_step/10)")] = None
+    stiffness: Annotated[float | None, Option("stiffness of bushings, N/m (default: by the step)")] = None
+    damping: Annotated[float | None, Option("damping of bushings, N.s/m (default: by the step)")] = None
+    progress: Progress = silent
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """Options of `run`.
 

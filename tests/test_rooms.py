@@ -76,6 +76,7 @@ sweeps
 exchange
 exchange.ssp
 coupling
+cutting
 tasks
 api
 gpmelica

@@ -1,9 +1,9 @@
 """System of a plant and a controller as an SSP 1.0 archive with FMU and parameter values.
 
 `SystemStructure.ssd` connects the variables of plant and controller with equal names. Without a
-controller, `SystemStructure.ssd` connects the plant to connectors of the system, and `Controller.ssd`
-contains an empty component with matching connectors for a controller. A system has connectors only for
-variables that are connected to its outside, because libcosim and ecos accept no others.
+controller, it contains the plant alone, and `Controller.ssd` contains an empty component with
+matching connectors for a controller. A system has connectors only for inputs that remain
+unconnected, because libcosim and ecos accept no others.
 """
 
 from __future__ import annotations
@@ -93,14 +93,16 @@ class SspElement:
 
 @dataclass(frozen=True)
 class Connection:
-    """Connection of an output to the input with the same name.
+    """Connection of an output to an input.
 
     `start` and `end` are the names of the connected components; None means a connector of the system itself.
+    `name` and `target` are the connectors at the start and at the end; an empty target means the same name.
     """
 
     start: str | None
     end: str | None
     name: str
+    target: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
     """
     description = read_fmu(plant)
     name = str(description.modelName)
-    own = replace(_element("Plant", description), parameters="resources/Plant.ssv")
+    own = element_of("Plant", description, "resources/Plant.ssv")
     texts = _Texts(name, description)
     files: dict[str, str | bytes] = {
         "resources/Plant.fmu": plant.read_bytes(),
@@ -144,7 +146,7 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
         files["SystemStructure.ssd"] = texts.structure(alone(own))
         files["Controller.ssd"] = texts.structure(closed(own, slot), f"{name}Controller")
     else:
-        regulator = _element("Controller", read_fmu(controller))
+        regulator = element_of("Controller", read_fmu(controller))
         _check_fit(own, regulator, controller)
         files["SystemStructure.ssd"] = texts.structure(closed(own, regulator))
         files["resources/Controller.fmu"] = controller.read_bytes()
@@ -154,12 +156,13 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
 
 
 def alone(plant: SspElement) -> SspSystem:
-    """Return the system of a plant whose inputs and outputs are all connected to the system's
-    connectors.
+    """Return the system of a plant with its outputs.
+
+    The system has no connectors, because libcosim and ecos accept none, and the plant has no inputs, because
+    FMPy accepts no unconnected ones.
     """
-    inputs = tuple(Connection(None, plant.name, name) for name in plant.of_kind("input"))
-    outputs = tuple(Connection(plant.name, None, name) for name in plant.of_kind("output"))
-    return SspSystem((plant,), plant.connectors, inputs + outputs)
+    outputs = tuple(plant.of_kind("output").values())
+    return SspSystem((replace(plant, connectors=outputs),), (), ())
 
 
 def closed(plant: SspElement, controller: SspElement) -> SspSystem:
@@ -221,15 +224,17 @@ def _in_base(unit: SspUnit) -> str:
     return " ".join(f"{key}={value}" for key, value in unit.base.items()) or "1"
 
 
-def _element(name: str, description: Any) -> SspElement:
-    units = _units(description)
+def element_of(name: str, description: Any, parameters: str | None = None) -> SspElement:
+    """Return the element of an FMU by its model description; parameters: their file in the archive."""
+    units = units_of(description)
     scalars = (v for v in description.modelVariables if v.type in TYPES and not v.dimensions)
     connectors = tuple(
         SspConnector(v.name, v.causality, TYPES[v.type], units.get(unit_name(v) or ""))
         for v in scalars
         if v.causality in ("input", "output")
     )
-    return SspElement(name, str(description.description or ""), connectors, f"resources/{name}.fmu")
+    source = f"resources/{name}.fmu"
+    return SspElement(name, str(description.description or ""), connectors, source, parameters)
 
 
 def _opposite(connector: SspConnector) -> SspConnector:
@@ -242,7 +247,7 @@ class _Texts:
     def __init__(self, name: str, description: Any) -> None:
         self._common = {"name": name, "tool": f"gpmelica {__version__}"}
         self._experiment = description.defaultExperiment
-        self._units = _units(description)
+        self._units = units_of(description)
         parameters = (v for v in description.modelVariables if v.causality == "parameter")
         self._parameters = [v for v in parameters if not v.dimensions]
 
@@ -259,6 +264,10 @@ class _Texts:
             title=title or self._common["name"],
             start=self._experiment.startTime,
             stop=self._experiment.stopTime,
+            step=self._experiment.stepSize,
+            tolerance=self._experiment.tolerance,
+            pins=(),
+            same=(),
         )
 
     def parameters(self) -> str:
@@ -276,7 +285,7 @@ class _Texts:
         return fill(template, {**self._common, "units": sorted(units.items()), **values})
 
 
-def _units(description: Any) -> dict[str, SspUnit]:
+def units_of(description: Any) -> dict[str, SspUnit]:
     """Return the units that the FMU defines in base units, as SSP requires, by name."""
     return {
         u.name: SspUnit(u.name, _base(u.baseUnit)) for u in description.unitDefinitions if u.baseUnit is not None
