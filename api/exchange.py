@@ -11,7 +11,7 @@ import numpy as np
 from .. import analysis, mechanism
 from ..core.errors import DescriptionError, Problem
 from ..core.version import __version__
-from ..description import Chain
+from ..description import Description
 from ..description.load import from_data
 from ..exchange.export_urdf import Exported, exported
 from ..exchange.import_urdf import imported, relocated
@@ -38,7 +38,7 @@ class Conversion:
     """
 
     text: str
-    description: Chain
+    description: Description
     notes: tuple[str, ...]
 
 
@@ -76,7 +76,7 @@ def convert_urdf(path: Path, base: str = "fixed", folder: Path | None = None) ->
     return Conversion(text, description, (*robot.notes, *_without_mass(str(path), description)))
 
 
-def _without_mass(source: str, description: Chain) -> list[str]:
+def _without_mass(source: str, description: Description) -> list[str]:
     """Return notes on massless bodies; raise DescriptionError if the mass matrix is singular in all
     states.
     """

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import analysis, mechanism
-from ..analysis.prepared import Prepared, prepare
+from ..analysis.system import System, assemble_system
 from ..core.errors import DescriptionError, SolveError
-from ..description import Chain
+from ..description import Description
 from ..description import load as read
 from ..options.common import Inputs
 from ..options.keywords import taking
@@ -97,7 +97,7 @@ class Model:
     0.66
     """
 
-    description: Chain
+    description: Description
     source: str = "description"
     case: str | None = None
     notes: tuple[str, ...] = ()
@@ -111,7 +111,7 @@ class Model:
         return self.description.name
 
     @cached_property
-    def prepared(self) -> Prepared:
+    def prepared(self) -> System:
         """Equations of motion with initial state and coordinate partition, derived at the first use.
 
         Raises
@@ -119,7 +119,7 @@ class Model:
         DescriptionError
             If no consistent initial state exists, or if the task has no solution from the initial state.
         """
-        return prepare(self.description, self.source)
+        return assemble_system(self.description, self.source)
 
     def check(self) -> Summary:
         """Summarise bodies, coordinates, constraint equations and the initial state.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import MissingToolError, UnknownNameError
 from ..core.progress import Progress, silent
 from ..core.trajectory import Array, Trajectory
@@ -57,7 +57,7 @@ class Run:
 
     trajectory: Trajectory
     units: Mapping[str, str]
-    model: Prepared | None = None
+    model: System | None = None
     inputs: InputTable | None = None
 
     @property
@@ -200,7 +200,7 @@ class Run:
         elements = analysis.course(problem, run, most=len(run.time)).power
         return {**elements, **analysis.friction_powers(problem, run)}
 
-    def _problem(self, model: Prepared) -> InitialValueProblem:
+    def _problem(self, model: System) -> InitialValueProblem:
         return problem_with(model, self.inputs)
 
     def animate(

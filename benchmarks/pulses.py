@@ -26,7 +26,7 @@ from rich.table import Table
 from scipy.interpolate import CubicSpline
 
 from gpmelica import analysis
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import GpmelicaError
 from gpmelica.description.load import from_data
 from gpmelica.fmu.backends import native
@@ -123,7 +123,7 @@ def trial(seed: int, with_rumoca: bool) -> list[tuple[str, str]]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         data, speeds, inputs = _machine(seed, folder)
-        model, stop = prepare(from_data(data)), data["simulation"]["stop"]
+        model, stop = assemble_system(from_data(data)), data["simulation"]["stop"]
         step, names = data["simulation"]["output_step"], [*speeds]
         found = {"reference": analysis.simulate(problem_with(model, inputs)).signals}
         fmu = native.build_bare(model, folder)

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gpmelica import analysis
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.trajectory import Array
 from gpmelica.description import load
 from gpmelica.report.comparison_tables import largest_differences
@@ -62,7 +62,7 @@ class Cases:
         return self._runs[case]
 
     def _run(self, case: str) -> CaseRun:
-        model = prepare(load(self._file, case))
+        model = assemble_system(load(self._file, case))
         fmu = build_native(model, self._folder / f"{model.name}_{case}")
         simulation = model.chain.simulation
         run = runs.simulate(

@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 import casadi as ca
 import numpy as np
 
-from ..description import Chain
+from ..description import Description
 from ..fmu.code.casadi_eval import SX, Evaluator
 from ..generator.program.items import Definition
-from ..generator.program.program import Program
+from ..generator.program.program import EquationSystem
 from ..generator.program.symbols import Symbols
 from ..generator.variables import table
 from ..mechanism import GROUND, build
@@ -44,15 +44,15 @@ class Frames:
     work: int
 
 
-def frames(chain: Chain) -> Frames:
+def frames(chain: Description) -> Frames:
     """Generate the C function of a description."""
-    program = Program(chain.name, "")
+    program = EquationSystem(chain.name, "")
     mechanism = build(chain, Symbols(program))
     names = [v.name for v in table(program) if v.kind == "parameter"]
     p, q = ca.SX.sym("p", len(names)), ca.SX.sym("q", len(mechanism.coordinates))
     values = _bodies(mechanism, _evaluator(program, p), ca.vertsplit(q))
-    depends = np.flatnonzero(np.asarray(ca.DM(ca.jacobian_sparsity(values, p), 1)).any(axis=0)) if names else []
-    used = [int(k) for k in depends]
+    sparsity = np.asarray(ca.DM(ca.jacobian_sparsity(values, p), 1))
+    used = [int(k) for k in np.flatnonzero(sparsity.any(axis=0))]
     function = ca.Function("frames", [q, p[used]], [ca.densify(values)])
     with TemporaryDirectory() as folder:
         generator = ca.CodeGenerator("frames.c", {"with_header": False})
@@ -61,7 +61,7 @@ def frames(chain: Chain) -> Frames:
     return Frames(code, tuple(names[k] for k in used), len(mechanism.bodies), function.sz_w())
 
 
-def _evaluator(program: Program, p: SX) -> Evaluator:
+def _evaluator(program: EquationSystem, p: SX) -> Evaluator:
     known, begin = {}, 0
     for parameter in program.parameters:
         size = int(np.prod(parameter.shape))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.progress import Progress, silent
 from ..core.templates import fill
 from ..core.trajectory import Array, Trajectory
@@ -47,7 +47,7 @@ class LivePart:
     policy: str
 
 
-def live_part(model: Prepared, run: Trajectory | None, progress: Progress = silent) -> LivePart:
+def live_part(model: System, run: Trajectory | None, progress: Progress = silent) -> LivePart:
     """Compile the model to WebAssembly and write the part of a page that simulates it.
 
     Parameters
@@ -79,7 +79,7 @@ def live_part(model: Prepared, run: Trajectory | None, progress: Progress = sile
     )
 
 
-def _data(model: Prepared, run: Trajectory | None) -> dict[str, Any]:
+def _data(model: System, run: Trajectory | None) -> dict[str, Any]:
     sources = native.generate(model.native_program, model.chain, "2.0")
     geometry = frames(model.chain)
     table = variables.table(model.native_program)

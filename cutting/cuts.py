@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from ..analysis import poses
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import DescriptionError, Problem
 from ..core.trajectory import Array
 from ..description.fields.elements import Element
@@ -83,7 +83,7 @@ class Cut:
         return first.link, second.link
 
 
-def cuts_at(model: Prepared, names: Sequence[str], source: str) -> list[Cut]:
+def cuts_at(model: System, names: Sequence[str], source: str) -> list[Cut]:
     """Return the cuts at joints, named by their links, closures or lines.
 
     Raises
@@ -109,7 +109,7 @@ def cuts_at(model: Prepared, names: Sequence[str], source: str) -> list[Cut]:
     return found
 
 
-def frame_of(model: Prepared, link: str, q: Array) -> Array:
+def frame_of(model: System, link: str, q: Array) -> Array:
     """World frame of a link where it begins, shape (4, 4), m, at coordinates q, shape (n,)."""
     body = next(k for k, body in enumerate(model.mechanism.bodies) if body.link == link)
     return np.asarray(poses(model.mechanism, q)[body])
@@ -168,7 +168,7 @@ def _free(name: str, taken: set[str]) -> str:
     return name
 
 
-def _refused(place: Link | Closure | Line, model: Prepared) -> Iterator[str]:
+def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
     """Reasons why points cannot replace a joint, closure or line."""
     if isinstance(place, Line):
         links: tuple[str, ...] = (place.a.link, place.b.link)

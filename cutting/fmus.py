@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..analysis.prepared import prepare
+from ..analysis.system import assemble_system
 from ..core.progress import Progress, silent
 from ..core.templates import fill
-from ..description import Chain
+from ..description import Description
 from ..description.load import from_data
 from ..fmu.archive import terminals
 from ..fmu.archive.licences import licences
@@ -38,7 +38,9 @@ class FmuBuilder:
     march: str = ""
     progress: Progress = silent
 
-    def machine(self, tables: Tables, fmu: Path, ports: Sequence[str] = (), source: str = "description") -> Chain:
+    def machine(
+        self, tables: Tables, fmu: Path, ports: Sequence[str] = (), source: str = "description"
+    ) -> Description:
         """Write the FMU of a description; each port is a point and the force input `<port>_f` there.
 
         Raises
@@ -46,7 +48,7 @@ class FmuBuilder:
         DescriptionError : for a part that has no equations of motion
         """
         chain = from_data(tables, source=source)
-        model, made_by = prepare(chain, source), binaries.toolchains(self.fmi, (), self.march)
+        model, made_by = assemble_system(chain, source), binaries.toolchains(self.fmi, (), self.march)
         members = {
             f"{port}_{'f_' * (member[0] == 'f')}{member[-1] if member[0] == 'f' else member}": (port, member)
             for port in ports
@@ -56,7 +58,7 @@ class FmuBuilder:
         self._build(sources, fmu, members, contents(model, self.fmi, made_by))
         return chain
 
-    def law(self, law: ForceLaw, experiment: Chain, fmu: Path) -> None:
+    def law(self, law: ForceLaw, experiment: Description, fmu: Path) -> None:
         """Write the FMU of a law; `experiment` gives stop time, tolerance and step."""
         members = {f"{port}_{member}": (port, member) for port in law.ports for member in MEMBERS}
         documents = licences(binaries.toolchains(self.fmi, (), self.march))

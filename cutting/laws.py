@@ -13,12 +13,12 @@ from typing import TypeAlias
 import numpy as np
 
 from ..core.trajectory import Array
-from ..description import Chain
+from ..description import Description
 from ..description.fields.numbers import value_of
 from ..description.tables.line import Line
 from ..description.types.origin import Origin, Signal
 from ..generator.equations.bodies.lowering import Lowering
-from ..generator.program.program import Input, ModelParameter, Output, Program
+from ..generator.program.program import EquationSystem, Input, ModelParameter, Output
 from ..language import differentiate, expressions, ir
 from ..language.ir import Expr
 from .cuts import Cut
@@ -59,9 +59,9 @@ class ForceLaw:
     outputs: Sequence[str] = field(default_factory=tuple)
     starts: Mapping[str, float] = field(default_factory=dict)
 
-    def program(self) -> Program:
+    def program(self) -> EquationSystem:
         """Return the equations of the FMU."""
-        found = Program(self.name, self.text, formulation="force law without states")
+        found = EquationSystem(self.name, self.text, formulation="force law without states")
         known: dict[str, Expr] = {}
         lower = Lowering(found, {}, lambda name: known.get(name, ir.symbol(name)), {})
         for port in self.ports:
@@ -133,7 +133,7 @@ def ends_of(cut: Cut) -> Iterator[tuple[str, str]]:
         yield (f"a{number}", f"b{number}") if several else ("a", "b")
 
 
-def rope(name: str, line: Line, chain: Chain, starts: Mapping[str, float]) -> ForceLaw:
+def rope(name: str, line: Line, chain: Description, starts: Mapping[str, float]) -> ForceLaw:
     """Law of a rope with spring and damper, or with an expression; see `[[lines]]` of a description."""
     length, rate, force = outputs = [f"{line.name}_{key}" for key in ("length", "rate", "force")]
     d = {axis: f"{line.name}_d{axis}" for axis in AXES}  # names that no parameter of the description has
@@ -153,7 +153,7 @@ def rope(name: str, line: Line, chain: Chain, starts: Mapping[str, float]) -> Fo
     return ForceLaw(name, f"Rope {line.name}", ("a", "b"), parameters, definitions, outputs, starts)
 
 
-def _parameters(definitions: Mapping[str, Definition], chain: Chain) -> Iterator[tuple[str, LawParameter]]:
+def _parameters(definitions: Mapping[str, Definition], chain: Description) -> Iterator[tuple[str, LawParameter]]:
     """Parameters of the description that expressions use."""
     used = {name for _, given in definitions.values() for name in expressions.names(_tree(given))}
     for name, given in chain.parameters.items():

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import DescriptionError, Problem
 from ..core.trajectory import Array
 from ..description.elements import ELEMENTS
@@ -59,7 +59,7 @@ class _Use:
     links: frozenset[str]
 
 
-def parts_of(model: Prepared, cuts: Sequence[Cut], source: str) -> list[MachinePart]:
+def parts_of(model: System, cuts: Sequence[Cut], source: str) -> list[MachinePart]:
     """Distribute a description to the parts between cuts; the part of the first link comes first.
 
     Raises
@@ -189,7 +189,7 @@ class _Builder:
     """Builds the description of one part."""
 
     def __init__(
-        self, model: Prepared, cuts: Sequence[Cut], tables: Tables, owners: _Owners, links: frozenset[str], k: int
+        self, model: System, cuts: Sequence[Cut], tables: Tables, owners: _Owners, links: frozenset[str], k: int
     ) -> None:
         self._model, self._cuts, self._tables, self._owners, self._links = model, cuts, tables, owners, links
         self._letter, self._notes = "abcdefghijklmnopqrstuvwxyz"[k], list[str]()

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.files import write_atomically
-from ..description import Chain
+from ..description import Description
 from ..description.load import tables_of
 from ..options.checks import FMI_VERSIONS, above_zero, one_of
 from ..options.model import SplitOptions
@@ -67,7 +67,7 @@ class Split:
         yield from self.notes
 
 
-def split(model: Prepared, options: SplitOptions, source: str = "description") -> Split:
+def split(model: System, options: SplitOptions, source: str = "description") -> Split:
     """Cut a machine and write its parts, as descriptions and as archives of FMUs.
 
     Parameters
@@ -104,7 +104,7 @@ class _Splitting:
 
     def __init__(
         self,
-        model: Prepared,
+        model: System,
         cuts: Sequence[Cut],
         parts: Sequence[MachinePart],
         options: SplitOptions,
@@ -164,7 +164,7 @@ class _Splitting:
         tolerance = max(_FINER * self._model.chain.simulation.tolerance, _FINEST)
         return PartFmu(fmu, {"solver_tolerance": tolerance, **part.start})
 
-    def _ropes(self, chain: Chain, state: PartsAtStart) -> dict[str, Cut]:
+    def _ropes(self, chain: Description, state: PartsAtStart) -> dict[str, Cut]:
         """Build the laws of ropes that are cut, and let them act in the initial state; returns cuts by element."""
         found = {}
         for cut in self._cuts:

@@ -4,6 +4,6 @@ TOML file, schema 1, validated and immutable. It contains no computed values.
 """
 
 from .load import load, schema
-from .tables.chain import Chain
+from .tables.chain import Description
 
-__all__ = ["Chain", "load", "schema"]
+__all__ = ["Description", "load", "schema"]

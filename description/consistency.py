@@ -16,7 +16,7 @@ from .fields.elements import Command, Reference
 from .messages import dotted
 from .references import References, axes_for
 from .table_uses import file_problems, use_problems
-from .tables.chain import Chain
+from .tables.chain import Description
 from .tables.line import OWN_NAMES, Followed
 from .tables.task import Motion
 from .types.joints import JOINT_TYPES
@@ -45,7 +45,7 @@ def problems_of(draft: Draft) -> list[Problem]:
     return list(dict.fromkeys(found))
 
 
-def constraint_rows(chain: Chain) -> list[str]:
+def constraint_rows(chain: Description) -> list[str]:
     """Return the names of all constraint equations of a description.
 
     The order is: programmed constraints, motions, knife edges, closures, and six for a rigid base.
@@ -63,7 +63,7 @@ def _known(what: str, named: Iterable[tuple[str, str]], known: Sequence[str]) ->
     return (Problem(where, unknown(what, name, known)) for where, name in named if name not in known)
 
 
-def _base_rows(chain: Chain) -> list[str]:
+def _base_rows(chain: Description) -> list[str]:
     fixed = chain.base is not None and chain.base.support == "rigid"
     return [f"base_{motion.coordinate}" for motion in JOINT_TYPES["free"] if fixed]
 
@@ -427,7 +427,7 @@ def _listed(choice: str | tuple[str, ...]) -> tuple[str, ...]:
     return () if isinstance(choice, str) else choice
 
 
-def _whole(chain: Chain, names: References) -> Iterator[Problem]:
+def _whole(chain: Description, names: References) -> Iterator[Problem]:
     """Yield problems that can be detected only if all parts of the description are valid."""
     if not names.coordinates:
         yield Problem("links", "nothing can move: all joints are fixed, and there is no base")

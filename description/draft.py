@@ -11,12 +11,12 @@ from pydantic import ValidationError
 from ..core.errors import Problem
 from . import messages
 from .fields.numbers import known_parameters
-from .tables.chain import Chain
+from .tables.chain import Description
 from .tables.parameter import values
 
 Location = tuple[int | str, ...]
 # Keys of tables and arrays whose members are checked separately, such as links and points.
-_WITH_MEMBERS = {key for key, field in Chain.model_fields.items() if field.default in ((), {})}
+_WITH_MEMBERS = {key for key, field in Description.model_fields.items() if field.default in ((), {})}
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Draft:
         Key paths of the faulty parts, such as `("links", 3)`, `("points", "E")` or `("gravity",)`.
     """
 
-    chain: Chain
+    chain: Description
     data: Mapping[str, Any]
     faulty: frozenset[Location] = frozenset()
 
@@ -80,13 +80,13 @@ def draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
 
 def _draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
     try:
-        return Draft(Chain.model_validate(data), data), []
+        return Draft(Description.model_validate(data), data), []
     except ValidationError as error:
         problems = messages.problems(error, data)
         faulty = frozenset(_part(detail["loc"]) for detail in error.errors(include_url=False))
     if any(len(location) == 1 and location[0] in _WITH_MEMBERS for location in faulty):
         return None, problems
-    return Draft(Chain.model_validate(_without(data, faulty)), data, faulty), problems
+    return Draft(Description.model_validate(_without(data, faulty)), data, faulty), problems
 
 
 def _part(location: Location) -> Location:

@@ -17,14 +17,14 @@ from . import cases
 from .consistency import problems_of
 from .draft import draft
 from .messages import named
-from .tables.chain import Chain
+from .tables.chain import Description
 from .uses import misspelled
 
 _LARGEST = 1_000_000  # maximum size of a description file in bytes; a thousand links need far less
 _DEEPEST = 20  # maximum nesting of tables and arrays; a pseudo_inertia has level 4
 
 
-def load(path: Path | str, case: str | None = None, changes: Mapping[str, Any] | None = None) -> Chain:
+def load(path: Path | str, case: str | None = None, changes: Mapping[str, Any] | None = None) -> Description:
     """Read and check a description file, apply one of its cases, then change keys.
 
     Parameters
@@ -38,7 +38,7 @@ def load(path: Path | str, case: str | None = None, changes: Mapping[str, Any] |
 
     Returns
     -------
-    Chain
+    Description
         Validated description.
 
     Raises
@@ -55,7 +55,7 @@ def from_data(
     case: str | None = None,
     source: str = "description",
     changes: Mapping[str, Any] | None = None,
-) -> Chain:
+) -> Description:
     """Return the validated description in the tables of a TOML file; see `load`."""
     if _is_deeper(data, _DEEPEST):
         raise DescriptionError(source, f"expected tables and arrays nested in at most {_DEEPEST} levels")
@@ -83,7 +83,7 @@ def from_data(
     return chosen
 
 
-def tables_of(chain: Chain) -> dict[str, Any]:
+def tables_of(chain: Description) -> dict[str, Any]:
     """Return a description as tables that can be written to a description file, without its cases."""
     tables: dict[str, Any] = chain.model_dump(mode="json", by_alias=True, exclude_unset=True)
     tables.pop("cases", None)
@@ -92,7 +92,7 @@ def tables_of(chain: Chain) -> dict[str, Any]:
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of descriptions, for editors."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Chain.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Description.model_json_schema()
 
 
 def _read(path: Path, source: str) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _is_deeper(value: Any, levels: int) -> bool:
     return levels == 0 or any(_is_deeper(member, levels - 1) for member in members)
 
 
-def _validate(data: dict[str, Any]) -> tuple[Chain | None, list[Problem]]:
+def _validate(data: dict[str, Any]) -> tuple[Description | None, list[Problem]]:
     """Return the description, or None if it is invalid, and all problems."""
     sound, problems = draft(data)
     if sound is not None:

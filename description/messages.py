@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from ..core.errors import Problem
 from ..language.suggest import alternatives
 from .fields.types import KeyProblem, Part
-from .tables.chain import Chain
+from .tables.chain import Description
 
 _EXPECTED = {
     "float_type": "a number",
@@ -129,7 +129,7 @@ def _shown(value: Any) -> str:
 
 def _known_keys(loc: Sequence[int | str]) -> list[str]:
     """Return the keys of the table that contains a location."""
-    part: type[Part] = Chain
+    part: type[Part] = Description
     choice: list[type[Part]] = []
     for key in loc[:-1]:
         if key in part.model_fields:

@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import BaseModel
 
 from .fields.numbers import ParametricNumber
-from .tables.chain import Chain
+from .tables.chain import Description
 from .tables.table import Table
 
 
-def plain(chain: Chain) -> dict[str, Any]:
+def plain(chain: Description) -> dict[str, Any]:
     """Return a description as nested dictionaries and lists.
 
     Expressions of parameters are replaced by their values, and parameters by numbers. Lookup tables have

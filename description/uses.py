@@ -14,7 +14,7 @@ from ..language.ir import Expr
 from ..language.suggest import unknown
 from .fields.elements import Command
 from .fields.numbers import ParametricNumber
-from .tables.chain import Chain
+from .tables.chain import Description
 
 _OPEN = {
     "parameters": "parameter",
@@ -22,7 +22,7 @@ _OPEN = {
 }  # keys of a description whose members have names chosen by the user, and what a member is called
 
 
-def unused(chain: Chain) -> dict[str, tuple[str, ...]]:
+def unused(chain: Description) -> dict[str, tuple[str, ...]]:
     """Return the parameters and lookup tables that neither the description nor a case of it uses.
 
     Parameters
@@ -39,7 +39,7 @@ def unused(chain: Chain) -> dict[str, tuple[str, ...]]:
     return {key: tuple(name for name in getattr(chain, key) if name not in used[key] | in_cases) for key in _OPEN}
 
 
-def used_names(chain: Chain) -> dict[str, set[str]]:
+def used_names(chain: Description) -> dict[str, set[str]]:
     """Return the names in `parameters` and `tables` that numbers and expressions of a description
     use.
     """
@@ -50,7 +50,7 @@ def used_names(chain: Chain) -> dict[str, set[str]]:
     }
 
 
-def misspelled(before: Mapping[str, Any], after: Chain, where: str) -> Iterator[Problem]:
+def misspelled(before: Mapping[str, Any], after: Description, where: str) -> Iterator[Problem]:
     """Yield a problem for each parameter or lookup table that a change adds and nothing uses.
 
     Parameters
@@ -88,7 +88,7 @@ def _numbers(part: Any) -> Iterator[Expr]:
             yield from _numbers(member)
 
 
-def _expressions(chain: Chain) -> Iterator[str | float]:
+def _expressions(chain: Description) -> Iterator[str | float]:
     """Return all expressions of constraints, motions, forces, lines, force elements and outputs."""
     found: list[Any] = [entry.expression for entry in chain.programmed]
     found += [motion.position for motion in chain.motions]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from gpmelica.analysis import simulate
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.load import from_data
 from gpmelica.description.tables.frame import angles_of
@@ -122,14 +122,14 @@ def _around_a_corner(path: dict[str, Any]) -> Trajectory:
         "programmed": [{"name": "corner", "path": way | path}],
         "simulation": {"stop": 2.2, "output_step": 0.005},
     }
-    return simulate(prepare(from_data(machine)).problem)
+    return simulate(assemble_system(from_data(machine)).problem)
 
 
 def draw_orientation() -> None:
     """Draw a reference run of a six-axis arm whose tool moves along a line and keeps its
     orientation.
     """
-    free = prepare(from_data(_arm([])))
+    free = assemble_system(from_data(_arm([])))
     frame = free.mechanism.frames["T"]
     frames = frames_of(free.mechanism, free.start[0])
     rpy = angles_of(axes_in_world(frames, frame))
@@ -141,7 +141,7 @@ def draw_orientation() -> None:
         "leg_time": 1.5,
         "profile": "trapezoidal",
     }
-    model = prepare(from_data(_arm([{"name": "line", "path": path}])))
+    model = assemble_system(from_data(_arm([{"name": "line", "path": path}])))
     with style.styled():
         run = simulate(model.problem)
         figure = schematic(model.mechanism, run)

@@ -14,7 +14,7 @@ import numpy as np
 from lxml import etree
 
 from .. import mechanism
-from ..description import Chain
+from ..description import Description
 from ..description.elements import ELEMENTS
 from ..description.fields.numbers import values_of
 from ..description.tables.frame import angles_of
@@ -53,7 +53,7 @@ class Exported:
     notes: tuple[str, ...]
 
 
-def exported(chain: Chain) -> Exported:
+def exported(chain: Description) -> Exported:
     """Return the URDF of a description's tree of bodies."""
     numbers = mechanism.build(chain)
     return Exported(_Writer(numbers).text(), tuple(_left_out(numbers)))

@@ -18,7 +18,7 @@ from ..language import ir
 from ..language.ir import Shape
 from .modelica import digest
 from .program.items import Definition
-from .program.program import ModelParameter, Program
+from .program.program import EquationSystem, ModelParameter
 
 Kind = Literal[
     "time",
@@ -147,7 +147,7 @@ class Variable:
         return _ATTRIBUTES[self.kind][3]
 
 
-def table(program: Program) -> tuple[Variable, ...]:
+def table(program: EquationSystem) -> tuple[Variable, ...]:
     """Return the table of all variables of a program; the program must have no name clashes."""
     found = [Variable("time", "time", 0, "s", "simulation time")]
     found += [
@@ -220,7 +220,7 @@ def _names(name: str, shape: Shape) -> list[tuple[str, int]]:
     return [(f"{name}[{i + 1}]", shape[0] if i == 0 else 0) for i in range(shape[0])]
 
 
-def _solver_variables(program: Program) -> list[Variable]:
+def _solver_variables(program: EquationSystem) -> list[Variable]:
     settings = [
         Variable(name, "real_setting", i, unit, text, start)
         for i, (name, start, unit, text) in enumerate(REAL_SETTINGS)
@@ -239,7 +239,7 @@ def _solver_variables(program: Program) -> list[Variable]:
     return [v for v in found if not v.name.startswith(tuple(absent))]
 
 
-def clashes(program: Program) -> list[Problem]:
+def clashes(program: EquationSystem) -> list[Problem]:
     """Return a problem for each name that two quantities of the model share."""
     numbers = (program.parameters, program.calculated)
     quantities = (program.outputs, program.inputs, *numbers, _solver_variables(program))
@@ -252,13 +252,13 @@ def clashes(program: Program) -> list[Problem]:
     ]
 
 
-def token(program: Program, table: tuple[Variable, ...]) -> str:
+def token(program: EquationSystem, table: tuple[Variable, ...]) -> str:
     """Return the GUID of the FMU; it changes with any equation, name, unit or start value."""
     kept = [(required.message, required.bounds) for required in program.requirements]
     h = hashlib.sha256((digest(program) + repr(table) + repr(kept)).encode()).hexdigest()
     return f"{{{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:32]}}}"
 
 
-def parameters(program: Program) -> dict[str, float]:
+def parameters(program: EquationSystem) -> dict[str, float]:
     """Return the start value of each FMU parameter, in the parameter's unit."""
     return {v.name: float(v.start or 0.0) for v in table(program) if v.kind == "parameter"}

@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ..analysis.prepared import Prepared, prepare
+from ..analysis.system import System, assemble_system
 from ..core.errors import DescriptionError, Problem
 from ..core.progress import Progress
 from ..core.ranges import finite, numbers_of
 from ..core.trajectory import Array
-from ..description import Chain
+from ..description import Description
 from ..description.load import from_data, tables_of
 from ..fmu.backends import native
 from ..generator import variables
@@ -53,7 +53,7 @@ def along_of(text: str) -> tuple[str, list[float]]:
     return key, found
 
 
-def modes_along(model: Prepared, source: str, options: ModesAlongOptions) -> ModeTracks:
+def modes_along(model: System, source: str, options: ModesAlongOptions) -> ModeTracks:
     """Compute the modes at each value of a key or time, and track them by their shapes.
 
     Parameters
@@ -93,8 +93,8 @@ def modes_along(model: Prepared, source: str, options: ModesAlongOptions) -> Mod
 
 
 def _places(
-    model: Prepared, source: str, options: ModesAlongOptions, numbers: Sequence[float]
-) -> list[tuple[Prepared, State | float]]:
+    model: System, source: str, options: ModesAlongOptions, numbers: Sequence[float]
+) -> list[tuple[System, State | float]]:
     """Return mechanism and state (or time, s) at each value.
 
     Raises DescriptionError for invalid values.
@@ -105,7 +105,7 @@ def _places(
     machines = []
     for k, chain in enumerate(chains):
         options.progress("deriving equations", k / len(chains))
-        machines.append(prepare(chain, source))
+        machines.append(assemble_system(chain, source))
     _check_coordinates(options.key, machines)
     return [(machine, checked(machine, options)) for machine in machines]
 
@@ -131,7 +131,7 @@ class _Plants:
     progress: Progress
     built: dict[str, tuple[Path, dict[str, float]]] = field(default_factory=dict)
 
-    def of(self, model: Prepared) -> Plant:
+    def of(self, model: System) -> Plant:
         """Return an FMU with the model's equations and parameter values; compile it if necessary."""
         program, own = model.native_program, variables.parameters(model.native_program)
         numberless = [replace(p, value=np.zeros_like(p.value)) for p in program.parameters]
@@ -145,7 +145,7 @@ class _Plants:
         return Plant(model, fmu, {name: value for name, value in own.items() if value != known[name]})
 
 
-def _check(options: ModesAlongOptions, values: Sequence[float], chain: Chain) -> None:
+def _check(options: ModesAlongOptions, values: Sequence[float], chain: Description) -> None:
     key = options.key
     steps, known = np.diff(values), [TIME, *chain.parameters]
     problems = []
@@ -166,7 +166,7 @@ def _check(options: ModesAlongOptions, values: Sequence[float], chain: Chain) ->
         raise DescriptionError("along", problems)
 
 
-def _changed(chain: Chain, source: str, key: str, value: float) -> Chain:
+def _changed(chain: Description, source: str, key: str, value: float) -> Description:
     """Return the description with a new value of one key or of one entry of `[parameters]`."""
     place = f"parameters.{key}" if key in chain.parameters else key
     # Integer keys such as counts reject floating-point values.
@@ -174,7 +174,7 @@ def _changed(chain: Chain, source: str, key: str, value: float) -> Chain:
     return from_data(tables_of(chain), source=source, changes={place: number})
 
 
-def _check_coordinates(key: str, models: Sequence[Prepared]) -> None:
+def _check_coordinates(key: str, models: Sequence[System]) -> None:
     named = [tuple(c.name for c in model.mechanism.coordinates) for model in models]
     if len(set(named)) > 1:
         counts = ", ".join(str(len(names)) for names in dict.fromkeys(named))
@@ -185,13 +185,13 @@ def _check_coordinates(key: str, models: Sequence[Prepared]) -> None:
         raise DescriptionError("along", [Problem(key, text)])
 
 
-def _mass(model: Prepared, space: StateSpace) -> Array:
+def _mass(model: System, space: StateSpace) -> Array:
     """Return the mass matrix at the operating point, shape (n, n)."""
     numbers = model.problem.model
     return numbers.mass(numbers.state(space.time, space.q, np.zeros_like(space.q)).posture)[0]
 
 
-def _unit(chain: Chain, key: str) -> str:
+def _unit(chain: Description, key: str) -> str:
     name = key.removeprefix("parameters.")
     if key == TIME:
         return "s"

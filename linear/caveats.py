@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import SolveError
 from ..core.trajectory import Array
 from ..fmu.code.residuals import Residual
@@ -23,7 +23,7 @@ _SHOWN = 3  # maximum number of signals listed in a note
 _TINY = 1e-300  # positive lower bound that avoids division by zero
 
 
-def refuse_other_rank(model: Prepared, point: OperatingPoint) -> None:
+def refuse_other_rank(model: System, point: OperatingPoint) -> None:
     """Raise SolveError if the rank of the constraints differs from the initial rank: a singular
     configuration.
     """
@@ -41,7 +41,7 @@ def refuse_other_rank(model: Prepared, point: OperatingPoint) -> None:
 
 def noted(
     space: StateSpace,
-    model: Prepared,
+    model: System,
     point: OperatingPoint,
     rows: tuple[Residual, Residual],
     by_time: Array,
@@ -52,7 +52,7 @@ def noted(
     ----------
     space : StateSpace
         Linear model.
-    model : Prepared
+    model : System
         Mechanism with its equations.
     point : OperatingPoint
         Operating point.
@@ -82,7 +82,7 @@ _TIME = (
 )
 
 
-def _violations(model: Prepared, rows: tuple[Residual, Residual]) -> Iterator[str]:
+def _violations(model: System, rows: tuple[Residual, Residual]) -> Iterator[str]:
     limit = model.chain.simulation.violation
     off = [
         f"{model.rows[i]} by {abs(float(level.values[i])):.3g}{per}"
@@ -117,7 +117,7 @@ def _per_second(unit: str, order: int) -> str:
     return f"{base}/s{power if power > 1 else ''}"
 
 
-def _natural(space: StateSpace, model: Prepared, point: OperatingPoint) -> Array:
+def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
     """Return the natural scale of each state's rate, shape (k,): the change that forces alone would
     cause in 1 s.
     """
@@ -135,7 +135,7 @@ def _natural(space: StateSpace, model: Prepared, point: OperatingPoint) -> Array
     return np.asarray(np.maximum(found, _MOVED * np.abs(space.A).sum(axis=1)))
 
 
-def _coordinates(model: Prepared, point: OperatingPoint) -> tuple[Array, Array]:
+def _coordinates(model: System, point: OperatingPoint) -> tuple[Array, Array]:
     """Return q and q̇, shape (n,) each; rates that are not states are set to 0, because they follow
     from the others.
     """

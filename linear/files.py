@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.io import savemat
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import DescriptionError
 from ..core.files import write_all
 from ..core.strict_json import strict_json
@@ -22,7 +22,7 @@ _NUMBERS = ("A", "B", "C", "D", "x", "u", "y", "drift", "q", "motion")
 _NAMES = ("states", "inputs", "outputs", "coordinates", "notes")
 
 
-def check_bode(model: Prepared, outputs: Sequence[str] | None, folder: Path | None) -> None:
+def check_bode(model: System, outputs: Sequence[str] | None, folder: Path | None) -> None:
     """Raise DescriptionError if a Bode plot would be empty, have too many curves, or have no
     folder.
     """

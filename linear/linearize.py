@@ -15,12 +15,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import DescriptionError, Problem
 from ..core.trajectory import Array
 from ..fmu.backends import native
 from ..fmu.code.residuals import Residual, residual
-from ..generator.program.program import Program
+from ..generator.program.program import EquationSystem
 from ..language.suggest import several, unknown
 from ..mechanism import signal_names
 from ..options.linear import LinearizeOptions
@@ -34,12 +34,12 @@ from .tangent import Tangent, tangent
 from .trim import trimmed
 
 
-def linearize(model: Prepared, options: LinearizeOptions) -> StateSpace:
+def linearize(model: System, options: LinearizeOptions) -> StateSpace:
     """Compile the model's FMU, find the operating point, and linearise the equations there.
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its equations.
     options : LinearizeOptions
         Operating point, inputs and outputs.
@@ -155,12 +155,12 @@ def _derivatives(plant: Plant, point: OperatingPoint) -> _Derivatives:
     return _Derivatives(tuple(rates), outputs, values, there, by_state, by_input, by_time[:, 0])
 
 
-def _outputs(model: Prepared) -> tuple[str, ...]:
+def _outputs(model: System) -> tuple[str, ...]:
     """Return the names of all outputs except violation norms, which are not differentiable at zero."""
     return tuple(o.name for o in model.native_program.outputs if o.signal.quantity != "violation")
 
 
-def _known(model: Prepared, outputs: str | Sequence[str] | None) -> Sequence[str]:
+def _known(model: System, outputs: str | Sequence[str] | None) -> Sequence[str]:
     """Return the requested outputs, by default all. Raises DescriptionError for unknown names."""
     there = _outputs(model)
     wanted = there if outputs is None else several(outputs)
@@ -170,7 +170,7 @@ def _known(model: Prepared, outputs: str | Sequence[str] | None) -> Sequence[str
     return wanted
 
 
-def _rates(model: Prepared) -> dict[str, str]:
+def _rates(model: System) -> dict[str, str]:
     """Map each entry of w = (q, q̇, others) to the FMU variable that is its time derivative."""
     coordinates, own = model.mechanism.coordinates, ("position", "velocity")
     q, qd, qdd = (signal_names(coordinates, level) for level in (*own, "acceleration"))
@@ -179,7 +179,7 @@ def _rates(model: Prepared) -> dict[str, str]:
     return {**dict(zip(q, qd, strict=True)), **dict(zip(qd, qdd, strict=True)), **known}
 
 
-def _residuals(model: Prepared, point: OperatingPoint) -> tuple[Residual, Residual]:
+def _residuals(model: System, point: OperatingPoint) -> tuple[Residual, Residual]:
     program, start = model.native_program, model.start_values()
     position, velocity = (
         residual(program, level, start, point.t, point.signals) for level in ("position", "velocity")
@@ -187,7 +187,7 @@ def _residuals(model: Prepared, point: OperatingPoint) -> tuple[Residual, Residu
     return position, velocity
 
 
-def _all(program: Program, names: tuple[str, ...]) -> Tangent:
+def _all(program: EquationSystem, names: tuple[str, ...]) -> Tangent:
     """Return the tangent space of the equations without constraints: all states are independent."""
     chosen = [names.index(state.name) for state in program.states]
     basis = np.zeros((len(names), len(chosen)))
@@ -195,6 +195,6 @@ def _all(program: Program, names: tuple[str, ...]) -> Tangent:
     return Tangent(tuple(chosen), basis, np.zeros(len(names)))
 
 
-def _units(program: Program, outputs: tuple[str, ...]) -> dict[str, str]:
+def _units(program: EquationSystem, outputs: tuple[str, ...]) -> dict[str, str]:
     known = {output.name: output.unit or "" for output in program.outputs}
     return {**{name: known[name] for name in outputs}, **{entry.name: entry.unit for entry in program.inputs}}

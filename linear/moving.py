@@ -12,7 +12,7 @@ from typing import overload
 import numpy as np
 
 from .. import scene
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import DescriptionError
 from ..core.progress import Progress, renamed, silent
 from ..report.animation import check_ending, write_animation
@@ -53,7 +53,7 @@ class Modes(Sequence[Mode]):
     """
 
     linear: StateSpace
-    model: Prepared
+    model: System
     case: str = ""
 
     @cached_property

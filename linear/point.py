@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import DescriptionError, SolveError
 from ..options.linear import CHOICES_OF_STATE, GivenState, StateOptions
 from ..runs.fmpy_runs.inputs import InputTable
@@ -36,7 +36,7 @@ class Plant:
         Values of FMU parameters that differ from the defaults in the file.
     """
 
-    model: Prepared
+    model: System
     fmu: Path
     parameters: Mapping[str, float] = field(default_factory=dict)
 
@@ -50,7 +50,7 @@ class OperatingPoint:
     inputs: Mapping[str, float]
 
 
-def checked(model: Prepared, options: StateOptions) -> State | float:
+def checked(model: System, options: StateOptions) -> State | float:
     """Return the state that the user chose, or the time of the run, s, at which the state is taken.
 
     Raises
@@ -104,7 +104,7 @@ def operating_point(plant: Plant, at: State | float, inputs: InputTable | None) 
     return OperatingPoint(t, {name: float(run.signals[name][-1]) for name in names}, values)
 
 
-def _given(model: Prepared, state: GivenState) -> State:
+def _given(model: System, state: GivenState) -> State:
     n, f = model.mechanism.n, len(further_states(model.mechanism))
     if isinstance(state, str | Path):
         return read_state(Path(state), n, f)
@@ -112,7 +112,7 @@ def _given(model: Prepared, state: GivenState) -> State:
     return given_state(plain, n, f)
 
 
-def _time(model: Prepared, time: float) -> State | float:
+def _time(model: System, time: float) -> State | float:
     stop = model.chain.simulation.stop
     if not (math.isfinite(time) and 0.0 <= time <= stop):
         text = f"expected a time of the run, 0 to {stop:g} s (simulation.stop), got {time:g}"
@@ -120,7 +120,7 @@ def _time(model: Prepared, time: float) -> State | float:
     return time or State(0.0, *model.start, np.zeros(len(further_states(model.mechanism))))
 
 
-def _equilibrium(model: Prepared) -> np.ndarray:
+def _equilibrium(model: System) -> np.ndarray:
     try:
         return analysis.equilibrium(analysis.ReferenceModel(model.mechanism))
     except SolveError as error:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import SolveError
 from ..core.trajectory import Array
 from ..fmu.code.residuals import Residual
@@ -38,14 +38,14 @@ class Tangent:
     drift: Array
 
 
-def tangent(model: Prepared, position: Residual, velocity: Residual, size: int) -> Tangent:
+def tangent(model: System, position: Residual, velocity: Residual, size: int) -> Tangent:
     """Return the tangent space of the independent constraint equations.
 
     Constraints on velocities alone, such as knife edges, leave more independent coordinates than rates.
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its equations.
     position, velocity : Residual
         Constraint residuals with derivatives at position and velocity level.
@@ -73,7 +73,7 @@ def tangent(model: Prepared, position: Residual, velocity: Residual, size: int) 
     return Tangent(tuple(independent), basis, drift)
 
 
-def _dependent(model: Prepared, C: Array) -> list[int]:
+def _dependent(model: System, C: Array) -> list[int]:
     """Return the coordinates whose rates follow from C q̇ = ν: those of the description, or the
     best conditioned ones.
     """
@@ -83,7 +83,7 @@ def _dependent(model: Prepared, C: Array) -> list[int]:
     return _columns(model, C, [model.mechanism.coordinate_index(name) for name in named])
 
 
-def _columns(model: Prepared, C: Array, candidates: Sequence[int]) -> list[int]:
+def _columns(model: System, C: Array, candidates: Sequence[int]) -> list[int]:
     """Choose m well-conditioned columns of C, shape (m, n), among the candidates by QR
     decomposition with pivoting.
     """

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import DescriptionError
 from ..core.trajectory import Array
 from ..fmu.code.residuals import residual
@@ -65,7 +65,7 @@ def trimmed(plant: Plant, near: State) -> OperatingPoint:
     raise DescriptionError("trim", _unbalanced(model, inputs, worst, float(left[worst])))
 
 
-def _free(model: Prepared, near: State) -> list[int]:
+def _free(model: System, near: State) -> list[int]:
     """Return the indices of the coordinates that trim may change: those free in statics, and
     dependent ones.
     """
@@ -73,7 +73,7 @@ def _free(model: Prepared, near: State) -> list[int]:
     return sorted({*analysis.free_coordinates(model.mechanism, near.q), *following})
 
 
-def _balance(model: Prepared, instance: Instance, point: OperatingPoint) -> tuple[Array, Array]:
+def _balance(model: System, instance: Instance, point: OperatingPoint) -> tuple[Array, Array]:
     """Return the residual (q̈, Φ), shape (n + m,), and its derivatives with respect to q and the inputs.
 
     The derivatives have the shape (n + m, n + number of inputs).
@@ -95,13 +95,13 @@ def _step(slopes: Array, left: Array) -> Array:
     return np.asarray(-np.linalg.lstsq(slopes / sizes, left, rcond=_RANK)[0] / sizes)
 
 
-def _limits(model: Prepared, at: State) -> Array:
+def _limits(model: System, at: State) -> Array:
     """Return the largest residuals of `_balance` that count as zero, shape (n + m,)."""
     natural = analysis.natural_accelerations(model.problem, (at.t, at.q, 0.0 * at.q, at.z))
     return np.concatenate([_BALANCED * natural, np.full(len(model.rows), _BALANCED)])
 
 
-def _unbalanced(model: Prepared, inputs: Sequence[str], worst: int, left: float) -> str:
+def _unbalanced(model: System, inputs: Sequence[str], worst: int, left: float) -> str:
     n, coordinates = model.mechanism.n, model.mechanism.coordinates
     what = model.rows[worst - n] if worst >= n else coordinates[worst].name
     unit = "" if worst >= n else f" {coordinates[worst].unit}/s2"

@@ -12,7 +12,7 @@ from typing import Generic, Literal, overload
 import numpy as np
 
 from ..core.arithmetic import S
-from ..description import Chain
+from ..description import Description
 from ..description.fields.elements import Element
 from ..description.fields.numbers import AnyNumber, ParametricNumber, Vector3, value_of
 from ..description.tables import closure as described
@@ -51,10 +51,10 @@ from .parts import (
 
 
 @overload
-def build(chain: Chain) -> Mechanism: ...
+def build(chain: Description) -> Mechanism: ...
 @overload
-def build(chain: Chain, algebra: Algebra[S, V, M]) -> Mechanism[S, V, M]: ...
-def build(chain: Chain, algebra: Algebra[S, V, M] | None = None) -> Mechanism | Mechanism[S, V, M]:
+def build(chain: Description, algebra: Algebra[S, V, M]) -> Mechanism[S, V, M]: ...
+def build(chain: Description, algebra: Algebra[S, V, M] | None = None) -> Mechanism | Mechanism[S, V, M]:
     """Return the mechanism of a validated description, with numbers or with symbols."""
     if algebra is None:
         return _Builder(chain, Numbers()).mechanism()
@@ -78,7 +78,7 @@ def placement_order(links: Sequence[Link]) -> list[Link]:
 class _Builder(Generic[S, V, M]):
     """Builder that collects bodies and coordinates while it visits the links in placement order."""
 
-    def __init__(self, chain: Chain, algebra: Algebra[S, V, M]) -> None:
+    def __init__(self, chain: Description, algebra: Algebra[S, V, M]) -> None:
         self.chain, self._general = chain, algebra
         self.algebra = (
             algebra  # Arithmetic whose new quantities get the current part of the description as origin.

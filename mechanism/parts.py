@@ -8,7 +8,7 @@ from typing import Generic, Literal
 
 from ..core.arithmetic import S
 from ..core.trajectory import Array
-from ..description import Chain
+from ..description import Description
 from ..description.tables.task import Path
 from ..description.types.closures import Condition
 from ..description.types.joints import Axis, ElementaryMotion, X, Y, Z
@@ -464,7 +464,7 @@ class Mechanism(Generic[S, V, M]):
 
     Attributes
     ----------
-    chain : Chain
+    chain : Description
         Description from which the mechanism was built.
     frames : dict
         Frames of the named points that have axes of their own.
@@ -478,7 +478,7 @@ class Mechanism(Generic[S, V, M]):
         Indices of the coordinates with a drive; None if all joints have one.
     """
 
-    chain: Chain
+    chain: Description
     gravity: V
     parameters: dict[str, S]
     bodies: tuple[Body[S, V, M], ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..core.arithmetic import S
-from ..description import Chain
+from ..description import Description
 from ..description.tables.task import Motion, Path, Programmed
 from ..description.types.bounds import POSITIVE, RAMP
 from ..language import ir
@@ -14,14 +14,14 @@ from .algebra import Algebra, M, V
 from .parts import Coordinate, Filter, ProgrammedTask
 
 
-def programmed(given: Programmed, chain: Chain) -> ProgrammedTask[S]:
+def programmed(given: Programmed, chain: Description) -> ProgrammedTask[S]:
     """Return the programmed constraint of an entry in the description."""
     expression = None if given.expression is None else chain.expression(given.expression)
     return ProgrammedTask(given.name, given.order, expression, given.path)
 
 
 def motion(
-    given: Motion, coordinates: Sequence[Coordinate[S]], k: int, chain: Chain, algebra: Algebra[S, V, M]
+    given: Motion, coordinates: Sequence[Coordinate[S]], k: int, chain: Description, algebra: Algebra[S, V, M]
 ) -> ProgrammedTask[S]:
     """Return the constraint of a driven joint with coordinate k.
 

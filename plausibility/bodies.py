@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..mechanism import GROUND
 from .geometry import Mark, described, extent, marks, own_size, radius_of_gyration
 from .places import link
@@ -20,7 +20,7 @@ _APART = 200.0
 _LONGEST = 10.0  # length below which a value in metres is always plausible, m
 
 
-def inertias(model: Prepared) -> Iterator[Remark]:
+def inertias(model: System) -> Iterator[Remark]:
     """Yield remarks on rigid bodies whose radius of gyration does not fit their size; point masses
     are ignored.
     """
@@ -54,7 +54,7 @@ def inertias(model: Prepared) -> Iterator[Remark]:
             )
 
 
-def lengths(model: Prepared) -> Iterator[Remark]:
+def lengths(model: System) -> Iterator[Remark]:
     """Yield remarks on lengths that exceed all other lengths by orders of magnitude, such as
     millimetres given as metres.
     """

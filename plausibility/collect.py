@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from .. import analysis
 from ..analysis import InitialValueProblem
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.trajectory import Trajectory
 from .bodies import inertias, lengths
 from .drives import constant_inputs, idle_drives
@@ -22,12 +22,12 @@ from .unresolved_functions import unresolved_functions
 _INSTANTS = 200  # maximum number of instants of a run at which forces are evaluated
 
 
-def of_description(model: Prepared, initial: InitialState | None = None) -> tuple[Remark, ...]:
+def of_description(model: System, initial: InitialState | None = None) -> tuple[Remark, ...]:
     """Return the remarks on the description and its initial state, which require no run.
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its initial state.
     initial : InitialState, optional
         Forces and accelerations at t = 0; computed if omitted.
@@ -41,7 +41,7 @@ def of_description(model: Prepared, initial: InitialState | None = None) -> tupl
 
 
 def of_run(
-    model: Prepared,
+    model: System,
     run: Trajectory,
     further: Iterable[Remark] = (),
     problem: InitialValueProblem | None = None,
@@ -50,7 +50,7 @@ def of_run(
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its initial state.
     run : Trajectory
         Reference run with signals and events.
@@ -69,7 +69,7 @@ def of_run(
     return ordered([*_before_run(model, initial), *_in_run(model, run, equations), *further])
 
 
-def _before_run(model: Prepared, initial: InitialState) -> Iterator[Remark]:
+def _before_run(model: System, initial: InitialState) -> Iterator[Remark]:
     yield from initial_positions(model)
     yield from far_equilibria(model)
     yield from inactive_at_start(initial)
@@ -81,7 +81,7 @@ def _before_run(model: Prepared, initial: InitialState) -> Iterator[Remark]:
     yield from unused_names(model)
 
 
-def _in_run(model: Prepared, run: Trajectory, problem: InitialValueProblem) -> Iterator[Remark]:
+def _in_run(model: System, run: Trajectory, problem: InitialValueProblem) -> Iterator[Remark]:
     course = analysis.course(problem, run, most=_INSTANTS)
     yield from inactive_in_run(model, run)
     yield from idle_drives(model, run, course)

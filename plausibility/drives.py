@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import analysis
 from ..analysis import Input
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.trajectory import Array, Trajectory, rms
 from ..language import expressions
 from ..mechanism import Coordinate
@@ -23,14 +23,12 @@ _EARTH = 9.80665  # standard gravity, m/s²
 _SAMPLES, _LATER = 60, 100.0  # number of samples, and sampled time in multiples of the run's duration
 
 
-def constant_inputs(
-    model: Prepared, run: Trajectory, inputs: Mapping[str, Input] | None = None
-) -> Iterator[Remark]:
+def constant_inputs(model: System, run: Trajectory, inputs: Mapping[str, Input] | None = None) -> Iterator[Remark]:
     """Yield one remark on all FMU inputs that stay at their initial values during the run.
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its equations.
     run : Trajectory
         Run whose output times are checked.
@@ -55,7 +53,7 @@ def constant_inputs(
         )
 
 
-def input_starts(model: Prepared) -> dict[str, float]:
+def input_starts(model: System) -> dict[str, float]:
     """Return the initial value of each FMU input: the initial output of its filter, otherwise 0."""
     mechanism = model.mechanism
     begins = zip(mechanism.filters, model.problem.model.filters.begins(model.start[0]), strict=True)
@@ -66,7 +64,7 @@ def _values(given: Input, times: Array) -> Array:
     return np.array([analysis.input_value(given, t) for t in times.tolist()])
 
 
-def _place(model: Prepared, name: str) -> str:
+def _place(model: System, name: str) -> str:
     """Return the key of the motion, two-point element, force or other element that an input belongs
     to.
     """
@@ -83,12 +81,12 @@ def _place(model: Prepared, name: str) -> str:
     return member("motions", chain.motions, name)
 
 
-def idle_drives(model: Prepared, run: Trajectory, course: analysis.EnergyHistory) -> Iterator[Remark]:
+def idle_drives(model: System, run: Trajectory, course: analysis.EnergyHistory) -> Iterator[Remark]:
     """Yield remarks on prescribed motions and efforts that vary with time although their joint does not move.
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its equations.
     run : Trajectory
         Run of the mechanism.
@@ -106,7 +104,7 @@ def idle_drives(model: Prepared, run: Trajectory, course: analysis.EnergyHistory
             yield from _idle(model, run, joints[name], member("forces", forces, name))
 
 
-def _changes(model: Prepared, course: analysis.EnergyHistory) -> Iterator[tuple[str, float, float]]:
+def _changes(model: System, course: analysis.EnergyHistory) -> Iterator[tuple[str, float, float]]:
     """Yield name, change and smallest relevant change of each applied force or moment, N or N·m."""
     mass = sum(float(body.mass) for body in model.mechanism.bodies)
     least = {"force": _CHANGE * mass * _EARTH, "moment": _CHANGE * mass * _EARTH * extent(model)}
@@ -115,7 +113,7 @@ def _changes(model: Prepared, course: analysis.EnergyHistory) -> Iterator[tuple[
             yield mark.name, float(np.ptp(np.linalg.norm(acting, axis=1))), least[mark.kind]
 
 
-def _varies(model: Prepared, numbers: analysis.ReferenceModel, position: str | float) -> bool:
+def _varies(model: System, numbers: analysis.ReferenceModel, position: str | float) -> bool:
     """Whether an expression of time varies, either during the run or later."""
     tree = expressions.parse(position)
     reading = numbers.reader.reading("motion", tree)
@@ -124,7 +122,7 @@ def _varies(model: Prepared, numbers: analysis.ReferenceModel, position: str | f
     return float(np.ptp([reading.number(numbers.state(t, *model.start)) for t in times])) > 0.0
 
 
-def _idle(model: Prepared, run: Trajectory, joint: str, where: str) -> Iterator[Remark]:
+def _idle(model: System, run: Trajectory, joint: str, where: str) -> Iterator[Remark]:
     coordinate = _coordinate(model, joint)
     position = run.signals[coordinate.signal("position").name]
     moved = rms(run.time, position - position[0])
@@ -142,6 +140,6 @@ def _idle(model: Prepared, run: Trajectory, joint: str, where: str) -> Iterator[
         )
 
 
-def _coordinate(model: Prepared, joint: str) -> Coordinate:
+def _coordinate(model: System, joint: str) -> Coordinate:
     """Return the coordinate with the given joint name, such as `column` or `wrist.psi`."""
     return next(c for c in model.mechanism.coordinates if joint in (c.name, c.owner))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from .geometry import extent
 from .initial_state import InitialState
 from .places import member, support_key
@@ -19,21 +19,21 @@ _REFERENCE_LENGTH = 1.0
 _WEIGHTLESS = 0.1  # gravity below which the weight is no reference, m/s²
 
 
-def weight(model: Prepared) -> float:
+def weight(model: System) -> float:
     """Return the weight of all bodies, N; 0 if gravity is negligible."""
     gravity = float(np.linalg.norm(np.asarray(model.mechanism.gravity, dtype=float)))
     mass = sum(float(body.mass) for body in model.mechanism.bodies)
     return mass * gravity if gravity > _WEIGHTLESS else 0.0
 
 
-def limit(model: Prepared) -> float:
+def limit(model: System) -> float:
     """Return the largest plausible element force, N: 100 times the weight, and more for mechanisms
     smaller than 1 m.
     """
     return _TIMES * weight(model) * max(1.0, _REFERENCE_LENGTH / extent(model))
 
 
-def forces_at_start(model: Prepared, initial: InitialState) -> Iterator[Remark]:
+def forces_at_start(model: System, initial: InitialState) -> Iterator[Remark]:
     """Yield remarks on elements whose force at t = 0 is far above the weight."""
     most = limit(model)
     for element in initial.forces:
@@ -41,12 +41,12 @@ def forces_at_start(model: Prepared, initial: InitialState) -> Iterator[Remark]:
             yield _remark(element.where, abs(element.force), "at t = 0", most, 0.0)
 
 
-def forces_in_run(model: Prepared, found: analysis.EnergyHistory) -> Iterator[Remark]:
+def forces_in_run(model: System, found: analysis.EnergyHistory) -> Iterator[Remark]:
     """Yield remarks on elements whose mean force over a run is far above the weight; impact peaks are ignored.
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its equations.
     found : EnergyHistory
         Forces along the run.
@@ -71,7 +71,7 @@ def _remark(where: str, force: float, when: str, most: float, time: float | None
     )
 
 
-def _places(model: Prepared, found: tuple[analysis.ForceArrow, ...]) -> Iterator[str]:
+def _places(model: System, found: tuple[analysis.ForceArrow, ...]) -> Iterator[str]:
     """Yield the description key of the element that each force arrow belongs to."""
     supports = 0
     for mark in found:

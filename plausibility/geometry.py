@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.trajectory import Array
 from ..description.fields.numbers import value_of
 from ..description.tables.base import Base
@@ -39,7 +39,7 @@ class Mark:
     position: Array
 
 
-def marks(model: Prepared) -> Iterator[Mark]:
+def marks(model: System) -> Iterator[Mark]:
     """Yield the described positions on all bodies: centres of mass, joints, closures, points and
     ends of force elements.
     """
@@ -70,19 +70,19 @@ def _mark(key: str, place: Place) -> Mark:
     return Mark(key, place.body, np.asarray(place.position, dtype=float))
 
 
-def described(model: Prepared, body: Body) -> Base | Link | None:
+def described(model: System, body: Body) -> Base | Link | None:
     """Return the table of a body in the description."""
     if body.link == "base":
         return model.chain.base
     return next(entry for entry in model.chain.links if entry.name == body.link)
 
 
-def extent(model: Prepared) -> float:
+def extent(model: System) -> float:
     """Return the extent of a mechanism at t = 0.
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its initial state.
 
     Returns
@@ -101,7 +101,7 @@ def extent(model: Prepared) -> float:
     return max(box, seen) or gyration or 1.0
 
 
-def own_size(model: Prepared, index: int) -> float:
+def own_size(model: System, index: int) -> float:
     """Return the size of a body, m.
 
     The size is the largest distance from the centre of mass to a point that is described on the body, or the
@@ -122,7 +122,7 @@ def radius_of_gyration(body: Body) -> float:
     return float(np.sqrt(max(largest, 0.0) / float(body.mass)))
 
 
-def shape_size(model: Prepared, body: Body) -> float:
+def shape_size(model: System, body: Body) -> float:
     """Return the diameter of the bounding sphere of a body's shape, m; 0 without a shape, or for a
     mesh.
     """

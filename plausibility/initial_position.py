@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..mechanism import Coordinate, EndStops
 from .places import link
 from .remark import Remark
@@ -16,7 +16,7 @@ _TURN = 2.0 * np.pi
 _PRESSED = 1e-2  # plausible penetration of an end stop in equilibrium, relative to the travel
 
 
-def initial_positions(model: Prepared) -> Iterator[Remark]:
+def initial_positions(model: System) -> Iterator[Remark]:
     """Yield remarks on joints whose initial position is beyond an end stop or above 2π."""
     balanced = _balanced(model)
     for k, (coordinate, position) in enumerate(
@@ -39,7 +39,7 @@ def initial_positions(model: Prepared) -> Iterator[Remark]:
             )
 
 
-def _balanced(model: Prepared) -> tuple[int, ...]:
+def _balanced(model: System) -> tuple[int, ...]:
     """Return the coordinates that start in static equilibrium, whose end stops may carry loads."""
     if model.chain.simulation.start != "statics":
         return ()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .. import analysis
 from ..analysis import InitialValueProblem
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.trajectory import Array
 from .places import member, support_key
 from .takeover import taken_over
@@ -71,12 +71,12 @@ class InitialState:
     is_taken_over: NDArray[np.bool_]
 
 
-def initial_state(model: Prepared, problem: InitialValueProblem) -> InitialState:
+def initial_state(model: System, problem: InitialValueProblem) -> InitialState:
     """Evaluate the forces and accelerations of a mechanism at t = 0.
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its initial positions and velocities.
     problem : InitialValueProblem
         Equations of the mechanism with its initial state and inputs.
@@ -103,7 +103,7 @@ def initial_state(model: Prepared, problem: InitialValueProblem) -> InitialState
     )
 
 
-def _forces(model: Prepared, problem: InitialValueProblem) -> Iterator[ElementForce]:
+def _forces(model: System, problem: InitialValueProblem) -> Iterator[ElementForce]:
     numbers, state = problem.model, problem.initial_state
     signals = numbers.forces.signals(state)
     acting = list(zip(numbers.forces.marks, numbers.forces.acting(state), strict=True))
@@ -118,29 +118,27 @@ def _forces(model: Prepared, problem: InitialValueProblem) -> Iterator[ElementFo
     yield from _closures(model, {mark.name: force for mark, force in reversed(acting) if mark.kind == "line"})
 
 
-def _supports(model: Prepared, pressing: Sequence[Array], signals: Mapping[str, float]) -> Iterator[ElementForce]:
+def _supports(model: System, pressing: Sequence[Array], signals: Mapping[str, float]) -> Iterator[ElementForce]:
     for index, (support, force) in enumerate(zip(model.mechanism.supports, pressing, strict=True)):
         depth = -signals[support.signals["gap"].signal.name] if support.one_sided else None
         yield ElementForce("support", support.name, support_key(model, index), float(force[2]), depth)
 
 
-def _lines(
-    model: Prepared, signals: Mapping[str, float], stretches: Mapping[str, float]
-) -> Iterator[ElementForce]:
+def _lines(model: System, signals: Mapping[str, float], stretches: Mapping[str, float]) -> Iterator[ElementForce]:
     for line in model.mechanism.lines:
         kind, tension = "rope" if line.tension_only else "line", signals[line.signals["force"].signal.name]
         where = member("lines", model.chain.lines, line.name)
         yield ElementForce(kind, line.name, where, tension, stretches.get(f"line {line.name}"))
 
 
-def _contacts(model: Prepared, signals: Mapping[str, float]) -> Iterator[ElementForce]:
+def _contacts(model: System, signals: Mapping[str, float]) -> Iterator[ElementForce]:
     for contact in model.mechanism.contacts:
         values = {key: signals[measure.signal.name] for key, measure in contact.signals.items()}
         where = member("contacts", model.chain.contacts, contact.name)
         yield ElementForce("contact", contact.name, where, values["force"], -values["gap"])
 
 
-def _closures(model: Prepared, acting: Mapping[str, Array]) -> Iterator[ElementForce]:
+def _closures(model: System, acting: Mapping[str, Array]) -> Iterator[ElementForce]:
     """Yield the forces of spring-damper closures from the acting forces, by closure name."""
     for closure in model.mechanism.closures:
         if closure.stiffness is not None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..description.uses import unused
 from .remark import Remark
 
 
-def unused_names(model: Prepared) -> Iterator[Remark]:
+def unused_names(model: System) -> Iterator[Remark]:
     """Yield remarks on parameters and tables that neither the description nor one of its cases
     uses.
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ..analysis.prepared import Prepared
-from ..description import Chain
+from ..analysis.system import System
+from ..description import Description
 
 
 class Named(Protocol):
@@ -25,7 +25,7 @@ def member(key: str, parts: Sequence[Named], name: str) -> str:
     return name if index is None else f"{key}[{index}] ({name})"
 
 
-def by_law(model: Prepared, name: str) -> str:
+def by_law(model: System, name: str) -> str:
     """Return the description key of a force element of the package `laws`, given the element's
     name.
     """
@@ -33,11 +33,11 @@ def by_law(model: Prepared, name: str) -> str:
     return member(key, getattr(model.chain, key), name)
 
 
-def link(chain: Chain, name: str) -> str:
+def link(chain: Description, name: str) -> str:
     """Return the description key of a link, or `base`."""
     return "base" if name == "base" else member("links", chain.links, name)
 
 
-def support_key(model: Prepared, index: int) -> str:
+def support_key(model: System, index: int) -> str:
     """Return the description key of a support, such as `base.supports[0] (front_left)`."""
     return f"base.supports[{index}] ({model.mechanism.supports[index].name})"

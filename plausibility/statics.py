@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.trajectory import Array
 from .geometry import extent
 from .initial_state import InitialState
@@ -22,7 +22,7 @@ _STANDARD_GRAVITY = 9.80665  # standard gravity, m/s²
 _AT_REST = 1e-3 * _STANDARD_GRAVITY  # acceleration below which a coordinate is at rest, m/s²
 
 
-def far_equilibria(model: Prepared) -> Iterator[Remark]:
+def far_equilibria(model: System) -> Iterator[Remark]:
     """Yield remarks on joints, beams and the base whose static equilibrium is far from their described position.
 
     The comparison starts from the described position with closed loops, so that open loops do not count.
@@ -44,11 +44,11 @@ def far_equilibria(model: Prepared) -> Iterator[Remark]:
             yield Remark("statics_far", where, fact, _cause(name), moved, "m", _MOVED * whole)
 
 
-def _balanced(model: Prepared) -> tuple[int, ...]:
+def _balanced(model: System) -> tuple[int, ...]:
     return analysis.free_coordinates(model.mechanism, model.start[0])
 
 
-def _by_link(model: Prepared, q: Array) -> dict[str, Array]:
+def _by_link(model: System, q: Array) -> dict[str, Array]:
     """Return the frame of each link (of a beam: the last element) relative to its parent body,
     shape (4, 4), by link.
     """
@@ -76,7 +76,7 @@ def _cause(name: str) -> str:
     return "are springs too soft, is com in mm, or should statics.locked contain the joint?"
 
 
-def accelerated_start(model: Prepared, initial: InitialState) -> Iterator[Remark]:
+def accelerated_start(model: System, initial: InitialState) -> Iterator[Remark]:
     """Yield a remark on the coordinate that accelerates most at t = 0, if the description requests a static start.
 
     Commanded accelerations and their effects are ignored. Initial velocities and programmed constraints
@@ -107,7 +107,7 @@ def accelerated_start(model: Prepared, initial: InitialState) -> Iterator[Remark
     )
 
 
-def _is_static(model: Prepared) -> bool:
+def _is_static(model: System) -> bool:
     """Whether the description requests a static start and contains no reason for initial
     accelerations.
     """

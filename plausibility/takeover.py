@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.trajectory import Array
 
 _ROUNDING = 1e-12  # entry of a Jacobian row that counts as zero, relative to the largest entry
 
 
-def taken_over(model: Prepared, C: Array, rows: tuple[str, ...]) -> NDArray[np.bool_]:
+def taken_over(model: System, C: Array, rows: tuple[str, ...]) -> NDArray[np.bool_]:
     """Return a mask of the coordinates that accelerate because a programmed constraint drives a locked joint.
 
     The joint was locked only while the static equilibrium was computed. Coordinates are coupled if they move
@@ -26,7 +26,7 @@ def taken_over(model: Prepared, C: Array, rows: tuple[str, ...]) -> NDArray[np.b
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its initial state.
     C : ndarray, shape (m, n)
         Constraint Jacobian at t = 0.

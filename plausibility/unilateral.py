@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.trajectory import Trajectory
 from ..mechanism import BaseSupport, PlaneContact
 from .initial_state import ElementForce, InitialState
@@ -58,7 +58,7 @@ def _lifted(element: ElementForce) -> Remark:
     )
 
 
-def inactive_in_run(model: Prepared, run: Trajectory) -> Iterator[Remark]:
+def inactive_in_run(model: System, run: Trajectory) -> Iterator[Remark]:
     """Yield remarks on outriggers that lift and ropes that become slack during a run, with the
     first time.
     """
@@ -79,7 +79,7 @@ def inactive_in_run(model: Prepared, run: Trajectory) -> Iterator[Remark]:
             )
 
 
-def _tipping(model: Prepared, run: Trajectory) -> Iterator[Remark]:
+def _tipping(model: System, run: Trajectory) -> Iterator[Remark]:
     outriggers = dict(_outriggers(model))
     forces = {key: run.signals[part.signals["force"].signal.name] for key, part in outriggers.items()}
     largest = max((float(values.max()) for values in forces.values()), default=0.0)
@@ -103,7 +103,7 @@ def _tipping(model: Prepared, run: Trajectory) -> Iterator[Remark]:
         )
 
 
-def _outriggers(model: Prepared) -> Iterator[tuple[str, BaseSupport | PlaneContact]]:
+def _outriggers(model: System) -> Iterator[tuple[str, BaseSupport | PlaneContact]]:
     """Yield unilateral supports of the base, and contacts of the base with planes below, with their
     description keys.
     """

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..language.pace import CELLS
 from .remark import Remark
 
 
-def unresolved_functions(model: Prepared) -> Iterator[Remark]:
+def unresolved_functions(model: System) -> Iterator[Remark]:
     """Yield remarks on expressions that vary too fast for the search that bounds the solvers' step
     sizes.
     """

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from markupsafe import Markup
 
-from ..description import Chain
+from ..description import Description
 from ..runs.compare.outcome import CaseRun, Outcome
 from . import comparison_tables as tables
 from .page import CommandLine, HeadedTable, InlineFigure, Listing, Paragraph, Part, ReportPage, Section
@@ -24,7 +24,7 @@ as possible with a scatter of ‖Φ‖ about the line of at most 0.3 %."""
 
 
 def page(
-    chain: Chain, outcomes: Sequence[Outcome], figures: Mapping[str, Sequence[Picture]], command: str
+    chain: Description, outcomes: Sequence[Outcome], figures: Mapping[str, Sequence[Picture]], command: str
 ) -> ReportPage:
     """Return the page that compares cases.
 
@@ -63,7 +63,7 @@ def page(
 _FOR_SCRIPTS = Markup('The verdicts of all cases for scripts are in <a href="cases.json">cases.json</a>.')
 
 
-def _cases(chain: Chain, outcomes: Sequence[Outcome]) -> Iterator[Part]:
+def _cases(chain: Description, outcomes: Sequence[Outcome]) -> Iterator[Part]:
     yield HeadedTable(tables.overview(chain, outcomes))
     yield Listing([(o.case, tables.remark(o)) for o in outcomes if not o.result["ok"]])
     yield Paragraph(_CASES)

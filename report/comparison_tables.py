@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..description import Chain
+from ..description import Description
 from ..runs.compare.compare import on_common_grid
 from ..runs.compare.decay import Decay
 from ..runs.compare.outcome import CaseFailure, CaseRun, Outcome
@@ -21,7 +21,7 @@ from .tables import Kind, TextTable, tabulate
 _Columns = list[tuple[str, Kind, Callable[[Outcome], str]]]
 
 
-def overview(chain: Chain, outcomes: Sequence[Outcome]) -> TextTable:
+def overview(chain: Description, outcomes: Sequence[Outcome]) -> TextTable:
     """Return a table of cases: changed settings, verdict, errors and constraint violations."""
     changes = {case.name: _settings(case.set) for case in chain.cases}
     columns: _Columns = [

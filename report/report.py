@@ -11,7 +11,7 @@ from ..browser import LivePart
 from ..core.files import write_atomically
 from ..core.progress import Progress, silent
 from ..core.strict_json import strict_json
-from ..description import Chain
+from ..description import Description
 from ..runs.compare.context import RunReport
 from ..runs.compare.outcome import CaseRun, Outcome
 from . import comparison, one_case
@@ -43,7 +43,7 @@ def write_report(out: Path, report: RunReport, progress: Progress = silent, live
 
 
 def write_comparison(
-    folder: Path, chain: Chain, outcomes: Sequence[Outcome], command: str = "", progress: Progress = silent
+    folder: Path, chain: Description, outcomes: Sequence[Outcome], command: str = "", progress: Progress = silent
 ) -> Path:
     """Write `cases.html`, `cases.json` and `figures/*.png`, `figures/*.svg` that compare cases into a folder.
 
@@ -78,7 +78,7 @@ def render(report: RunReport, drawn: Iterable[Picture]) -> str:
     return one_case.page(report, figures).html()
 
 
-def cases_data(chain: Chain, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def cases_data(chain: Description, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Return the contents of `cases.json`: for each case the contents of its `result.json`, or its error."""
     return {
         "model": chain.name,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import BuildError, SolveError
 from ..core.progress import Progress, renamed
 from ..core.trajectory import Trajectory
@@ -62,7 +62,7 @@ class Attempt:
 
 
 def fmu_attempts(
-    model: Prepared,
+    model: System,
     fmus: Sequence[Fmu],
     truth: Trajectory,
     tolerance: float,
@@ -73,7 +73,7 @@ def fmu_attempts(
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its equations.
     fmus : sequence of Fmu
         Compiled FMUs.
@@ -106,7 +106,7 @@ def solver_tolerance(wanted: float, mode: runs.Mode) -> float:
 
 
 def fmu_run(
-    model: Prepared,
+    model: System,
     fmu: Fmu,
     mode: runs.Mode,
     magnitudes: Mapping[str, float],
@@ -119,7 +119,7 @@ def fmu_run(
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its equations.
     fmu : Fmu
         Compiled FMU.
@@ -164,7 +164,7 @@ def fmu_run(
     return _thinned(apart(name, run, told) if backend.foreign else run(progress=told), every)
 
 
-def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:
+def rumoca_attempt(model: System, tolerance: float, limit: float) -> Attempt:
     """Run the Modelica source in rumoca, within limits of processor time and wall-clock time.
 
     The limit of processor time makes the result independent of other processes. If a limit is reached
@@ -172,7 +172,7 @@ def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its equations.
     tolerance : float
         Admissible relative error.
@@ -198,7 +198,7 @@ def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:
     return _attempt(model, rumoca_process.NAME, max(tolerance, RUMOCA_TOLERANCE), run, _RUMOCA_FINER)
 
 
-def _rumoca_tolerance(model: Prepared) -> float:
+def _rumoca_tolerance(model: System) -> float:
     """Return a tolerance at which rumoca is fast, but at most ten times the description's
     tolerance.
     """
@@ -209,7 +209,7 @@ def _rumoca_tolerance(model: Prepared) -> float:
 
 
 def _attempt(
-    model: Prepared,
+    model: System,
     name: str,
     tolerance: float,
     action: Callable[[float, float], Trajectory | None],

@@ -16,7 +16,7 @@ from scipy.optimize import differential_evolution, minimize
 
 from ..core.errors import DescriptionError, Problem, SolveError
 from ..core.trajectory import Array
-from ..description import Chain
+from ..description import Description
 from ..language.suggest import several
 from ..options.many import OptimizeOptions
 from .checks import wrong_numbers
@@ -141,7 +141,7 @@ def limits(texts: Sequence[str]) -> tuple[Limit, ...]:
     return tuple(found)
 
 
-def optimize(chain: Chain, source: str, search: OptimizeOptions, out: Path) -> Optimum:
+def optimize(chain: Description, source: str, search: OptimizeOptions, out: Path) -> Optimum:
     """Search the values within bounds that minimise an objective.
 
     Raises

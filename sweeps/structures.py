@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..analysis.prepared import Prepared, prepare
+from ..analysis.system import System, assemble_system
 from ..core.errors import DescriptionError, GpmelicaError, Problem
 from ..core.progress import Progress
-from ..description import Chain
+from ..description import Description
 from ..description.load import from_data, tables_of
 from ..fmu.backends.native import build_bare
 from ..generator import variables
@@ -49,7 +49,7 @@ class Structure:
         Name of the FMU parameter that each other varied key sets.
     tables : mapping
         Tables of the description, in which expressions of FMU parameters replace the varied values.
-    prepared : Prepared
+    prepared : System
         Equations of the FMU.
     run : Span
         Time span and tolerance of a run.
@@ -61,7 +61,7 @@ class Structure:
     values: Mapping[str, Any]
     parameters: Mapping[str, str]
     tables: Mapping[str, Any]
-    prepared: Prepared
+    prepared: System
     run: Span
     checked: Mapping[str, Any] = field(default_factory=dict)
 
@@ -77,7 +77,7 @@ class Structure:
 
 
 def structures(
-    chain: Chain, source: str, variations: Sequence[Variation], progress: Progress
+    chain: Description, source: str, variations: Sequence[Variation], progress: Progress
 ) -> tuple[Structure, ...]:
     """Return the FMUs of a sweep, one for each combination of structural values, with their equations.
 
@@ -88,7 +88,7 @@ def structures(
     DescriptionError
         If keys or values are invalid.
     """
-    tables, base = tables_of(chain), prepare(chain, source)
+    tables, base = tables_of(chain), assemble_system(chain, source)
     kinds = {v.key: _kind(v, tables, base) for v in variations}
     problems = [problem for found in kinds.values() if isinstance(found, list) for problem in found]
     problems += _named_twice({key: kind for key, kind in kinds.items() if isinstance(kind, _Key)})
@@ -144,7 +144,7 @@ class _Key:
     changes: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _kind(variation: Variation, tables: dict[str, Any], base: Prepared) -> _Key | list[Problem] | None:
+def _kind(variation: Variation, tables: dict[str, Any], base: System) -> _Key | list[Problem] | None:
     """Classify a varied key.
 
     Returns
@@ -195,7 +195,7 @@ def _structural(problem: Problem) -> bool:
     return "'set_" in problem.message
 
 
-def _start_of(key: str, base: Prepared) -> str:
+def _start_of(key: str, base: System) -> str:
     """Return a hint to the start parameters of the joint position or velocity that the key names."""
     match = re.fullmatch(r"links\.(\w+)\.joint\.(position|velocity)(\.\d+)?", key)
     dot = "_dot" if match and match[2] == "velocity" else ""
@@ -217,7 +217,7 @@ def _wrong_numbers(variation: Variation) -> list[Problem]:
     return [Problem(f"--set {variation.key}", f"expected numbers, got {wrong[0]!r}")] if wrong else []
 
 
-def _wrong_values(variation: Variation, tables: dict[str, Any], base: Prepared) -> list[Problem]:
+def _wrong_values(variation: Variation, tables: dict[str, Any], base: System) -> list[Problem]:
     """Return the problems of a varied key and its values.
 
     Of more than 100 values, only the first and the last are checked.
@@ -234,7 +234,7 @@ def _wrong_values(variation: Variation, tables: dict[str, Any], base: Prepared) 
     return []
 
 
-def _said(key: str, found: Sequence[Problem], tables: Mapping[str, Any], base: Prepared) -> list[Problem]:
+def _said(key: str, found: Sequence[Problem], tables: Mapping[str, Any], base: System) -> list[Problem]:
     if not any("there is no key" in problem.message or "unknown key" in problem.message for problem in found):
         return [Problem(f"--set {key}", _led(problem)) for problem in found]
     if "." in key:
@@ -274,7 +274,7 @@ def _structure(tables: dict[str, Any], source: str, values: Mapping[str, Any], k
         changes |= {**key.changes, **({"parameters": parameters} if parameters else {})}
     try:
         chain = from_data(tables, source=source, changes=changes)
-        prepared = prepare(chain, source)
+        prepared = assemble_system(chain, source)
     except DescriptionError as error:
         raise DescriptionError(source, [_with_values(problem, values) for problem in error.problems]) from None
     simulation = chain.simulation

@@ -18,7 +18,7 @@ import numpy as np
 from ..core.errors import DescriptionError, MissingToolError, Problem
 from ..core.progress import Progress
 from ..core.version import __version__
-from ..description import Chain
+from ..description import Description
 from ..description.load import tables_of
 from ..fmu.compilers.kept import kept_objects
 from ..language.suggest import alternatives, several
@@ -38,7 +38,7 @@ _CHUNK = 1.0  # Total computing time of the runs that a worker receives at a tim
 _MOST_IN_CHUNK = 1000
 
 
-def sweep(chain: Chain, source: str, order: SweepOptions, out: Path) -> Sweep:
+def sweep(chain: Description, source: str, order: SweepOptions, out: Path) -> Sweep:
     """Execute a sweep, except for runs whose results exist in the folder.
 
     A run that fails is a row of the result table with the reason of its failure.
@@ -99,7 +99,7 @@ def _kept(order: SweepOptions, asked: Sequence[Objective], constants: Sequence[s
 
 
 def known_structures(
-    chain: Chain,
+    chain: Description,
     source: str,
     varied: Sequence[Variation],
     wanted: tuple[Sequence[Objective], Sequence[str]],
@@ -156,7 +156,7 @@ def check_signals(
 
 
 def _plan(
-    chain: Chain, order: SweepOptions, where: SweepPoints, asked: Sequence[Objective], kept: Sequence[str]
+    chain: Description, order: SweepOptions, where: SweepPoints, asked: Sequence[Objective], kept: Sequence[str]
 ) -> dict[str, Any]:
     """Return the data that identify a sweep; an interrupted sweep continues only if these data are
     unchanged.
@@ -304,7 +304,7 @@ def _dead(asked: Sequence[RunRequest], died: WorkerCrash, job: Job) -> ResultChu
     return ResultChunk(np.array([one.number for one in asked]), (died.reason,) * count, figures, signals)
 
 
-def _summary(out: Path, where: SweepPoints, parts: Parts, asked: Sequence[Objective], chain: Chain) -> Sweep:
+def _summary(out: Path, where: SweepPoints, parts: Parts, asked: Sequence[Objective], chain: Description) -> Sweep:
     failures = beyond = 0
     column, limit = len(asked), chain.simulation.violation
     for part in parts.batches(1024):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import SolveError
 from ..core.progress import Progress, renamed
 from ..core.trajectory import Array, Trajectory
@@ -38,7 +38,7 @@ class Judged:
 
 
 def judge(
-    model: Prepared,
+    model: System,
     truth: Trajectory,
     attempts: Iterable[Attempt],
     problem: analysis.InitialValueProblem,
@@ -73,7 +73,7 @@ def judge(
     return [_reconsidered(model, truth, run, known.scaled(run.attempt.tolerance / usual)) for run in found]
 
 
-def sensitive(model: Prepared, comparisons: Iterable[Comparison]) -> Iterator[Remark]:
+def sensitive(model: System, comparisons: Iterable[Comparison]) -> Iterator[Remark]:
     """Yield a remark if a sensitive motion can be compared over a part of the time only."""
     begins = [c.sensitive_from for c in comparisons if c.sensitive_from is not None]
     if not begins:
@@ -91,7 +91,7 @@ def sensitive(model: Prepared, comparisons: Iterable[Comparison]) -> Iterator[Re
     )
 
 
-def _settled(model: Prepared, truth: Trajectory, attempt: Attempt, progress: Progress) -> Judged:
+def _settled(model: System, truth: Trajectory, attempt: Attempt, progress: Progress) -> Judged:
     """Return the comparison of an attempt, or of its repetition with a finer tolerance if the attempt disagrees.
 
     An attempt that failed is compared up to the first singular configuration of the reference run, if one exists.
@@ -111,7 +111,7 @@ def _settled(model: Prepared, truth: Trajectory, attempt: Attempt, progress: Pro
 
 
 def _before_singular(
-    model: Prepared, truth: Trajectory, attempt: Attempt, until: Callable[[float], Attempt], progress: Progress
+    model: System, truth: Trajectory, attempt: Attempt, until: Callable[[float], Attempt], progress: Progress
 ) -> Judged:
     """Return the comparison of a failed attempt up to the first singular configuration of the reference run.
 
@@ -130,20 +130,20 @@ def _before_singular(
     return Judged(again, ends_at_singular(comparison, first, attempt.failure))
 
 
-def _comparison(model: Prepared, truth: Trajectory, attempt: Attempt) -> Comparison | None:
+def _comparison(model: System, truth: Trajectory, attempt: Attempt) -> Comparison | None:
     if attempt.trajectory is not None:
         return compare(truth, attempt.trajectory, model.units, attempt.tolerance, complete=True)
     return Comparison.failed(attempt.name, attempt.tolerance, attempt.failure) if attempt.failure else None
 
 
-def _reconsidered(model: Prepared, truth: Trajectory, run: Judged, known: Sensitivity) -> Judged:
+def _reconsidered(model: System, truth: Trajectory, run: Judged, known: Sensitivity) -> Judged:
     if not run.disagrees or run.comparison is None or run.attempt.trajectory is None:
         return run
     return replace(run, comparison=judged(run.comparison, truth, run.attempt.trajectory, model.units, known))
 
 
 def _sensitivity(
-    model: Prepared, truth: Trajectory, problem: analysis.InitialValueProblem, progress: Progress
+    model: System, truth: Trajectory, problem: analysis.InitialValueProblem, progress: Progress
 ) -> Sensitivity | None:
     """Repeat the reference run with a finer tolerance and from a changed initial state; None if a
     repetition fails.
@@ -168,7 +168,7 @@ def _sensitivity(
     return sensitivity(truth, finer, moved, model.units, wanted)
 
 
-def _changed_start(model: Prepared, truth: Trajectory) -> tuple[Array, Array]:
+def _changed_start(model: System, truth: Trajectory) -> tuple[Array, Array]:
     """Return an initial state changed by a small part of each coordinate's scale, compatible with
     the constraints.
     """

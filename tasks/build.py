@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import DescriptionError
 from ..core.progress import Progress, renamed, silent
 from ..fmu.backends.backend import CHOICES, Compilers, choose, write_modelica
@@ -30,7 +30,7 @@ class Tools:
 
 
 def build_native(
-    model: Prepared,
+    model: System,
     out: Path,
     progress: Progress = silent,
     fmi: str = "2.0",
@@ -41,7 +41,7 @@ def build_native(
     return Native().build(Order(model, out, fmi, platforms, march, progress, contents))
 
 
-def build(model: Prepared, options: BuildOptions, tools: Tools) -> Fmu:
+def build(model: System, options: BuildOptions, tools: Tools) -> Fmu:
     """Write the Modelica source, its script and one FMU, by the preferred backend.
 
     Parameters

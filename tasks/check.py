@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import analysis, plausibility
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..description.tables.frame import angles_of
 from ..mechanism import GROUND
 from ..runs.compare.findings import start_consistency
@@ -40,7 +40,7 @@ class Summary:
     ['pin_z', 'pin_xz', 'pin_yz']
     """
 
-    model: Prepared
+    model: System
 
     def data(self) -> dict[str, Any]:
         """Return the summary as plain data.
@@ -97,7 +97,7 @@ class Summary:
         return text.getvalue()
 
 
-def facts(model: Prepared) -> dict[str, Any]:
+def facts(model: System) -> dict[str, Any]:
     """Return the properties of a model except its initial state and remarks, JSON-ready."""
     mechanism, constraints, start = model.mechanism, model.solvability, start_consistency(model)
     return {
@@ -133,7 +133,7 @@ def facts(model: Prepared) -> dict[str, Any]:
     }
 
 
-def _pose_of(model: Prepared, name: str) -> dict[str, Any]:
+def _pose_of(model: System, name: str) -> dict[str, Any]:
     """Return position and orientation of a frame at the initial state, world frame, as a path with
     orientations needs.
     """
@@ -147,7 +147,7 @@ def _at(frame: Mapping[str, Any]) -> str:
     return f"frame {frame['name']} at the start, in the world: [{position}] m, rpy [{rpy}] rad"
 
 
-def _table_of(model: Prepared, name: str) -> dict[str, Any]:
+def _table_of(model: System, name: str) -> dict[str, Any]:
     table, stop = model.chain.tables[name], model.chain.simulation.stop
     (first, last), points = table.span, len(table.points[0])
     return {
@@ -166,7 +166,7 @@ def _words_of(table: Mapping[str, Any]) -> str:
     return f"table {table['name']}: {span}, {table['interpolation']}{beyond}"
 
 
-def tables(model: Prepared, data: dict[str, Any]) -> list[Table | str]:
+def tables(model: System, data: dict[str, Any]) -> list[Table | str]:
     """Return the result of `facts` as tables and lines for a terminal."""
     constraints = model.solvability
     bodies = Table("body", "parent", "mass kg", title=f"{data['model']}: bodies")

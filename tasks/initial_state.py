@@ -9,19 +9,19 @@ from rich.table import Table
 
 from .. import analysis
 from ..analysis import LinearisedMode
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import SolveError
 from ..plausibility import InitialState, input_starts
 
 _SHOWN = 5  # Number of modes that a terminal shows.
 
 
-def initial_data(model: Prepared, initial: InitialState) -> dict[str, Any]:
+def initial_data(model: System, initial: InitialState) -> dict[str, Any]:
     """Return the entry `initial_state` of the output of `check --json`.
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its equations.
     initial : InitialState
         Forces and accelerations of the mechanism at t = 0.
@@ -60,7 +60,7 @@ def initial_data(model: Prepared, initial: InitialState) -> dict[str, Any]:
     }
 
 
-def _modes(model: Prepared) -> tuple[list[LinearisedMode], list[str]]:
+def _modes(model: System) -> tuple[list[LinearisedMode], list[str]]:
     """Return oscillations about the initial state, lowest frequency first, and coordinates of rigid-body modes.
 
     Modes with real eigenvalues and modes that violate constraints are left out.

@@ -9,7 +9,7 @@ import numpy as np
 from rich.table import Table
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.trajectory import Trajectory, rms
 from ..description.types.origin import joint_load, row_force
 from ..mechanism import signal_names
@@ -135,7 +135,7 @@ def _marked(value: float, doubtful: bool) -> str:
     return f"{value:.4g} *" if doubtful else f"{value:.4g}"
 
 
-def loads(model: Prepared, options: MotionOptions) -> LoadSummary:
+def loads(model: System, options: MotionOptions) -> LoadSummary:
     """Run the reference solver with FMU inputs over time, and return root mean squares and peaks of
     joint reactions.
     """

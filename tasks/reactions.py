@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import SolveError
 from ..mechanism import Coordinate, Mechanism
 
@@ -64,7 +64,7 @@ def redundancy(groups: Iterable[tuple[str, ...]]) -> dict[str, str]:
     return {what: rows for what, rows in found.items() if rows}
 
 
-def redundancy_of(model: Prepared) -> dict[str, str]:
+def redundancy_of(model: System) -> dict[str, str]:
     """Return the redundancy at a model's initial state, with the redundant constraints that are left out."""
     found = redundancy(model.solvability.redundant)
     if found:
@@ -102,7 +102,7 @@ def warnings(mechanism: Mechanism, found: analysis.Reactions) -> list[str]:
     ]
 
 
-def warnings_of(model: Prepared) -> list[str]:
+def warnings_of(model: System) -> list[str]:
     """Return the warnings for a model; if the analysis of reactions fails, its error message."""
     notes = analysis.start_notes(model.problem)
     try:
@@ -145,7 +145,7 @@ def doubtful_loads(found: analysis.Reactions, link: str, axis: Iterable[float] |
     return [*lost, *(["axial"] if axial else []), *(["normal"] if normal else [])]
 
 
-def not_unique(model: Prepared) -> dict[str, list[str]]:
+def not_unique(model: System) -> dict[str, list[str]]:
     """Return the components of reactions that are not unique, by joint, closure or knife edge.
 
     Entries whose reaction is unique are left out. The result is empty if the analysis of reactions fails.

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import SolveError
 from ..core.progress import Progress
 from ..core.trajectory import Trajectory
@@ -35,7 +35,7 @@ def step_notes(simulation: Simulation, modes: Sequence[analysis.LinearisedMode])
     )
 
 
-def reference_run(model: Prepared, inputs: InputTable | None, progress: Progress) -> Trajectory:
+def reference_run(model: System, inputs: InputTable | None, progress: Progress) -> Trajectory:
     """Return the reference solver's run with natural magnitudes of its signals; errors are those of
     `reference_runs`.
     """
@@ -43,7 +43,7 @@ def reference_run(model: Prepared, inputs: InputTable | None, progress: Progress
 
 
 def reference_runs(
-    model: Prepared, problem: analysis.InitialValueProblem, progress: Progress
+    model: System, problem: analysis.InitialValueProblem, progress: Progress
 ) -> tuple[Trajectory, Trajectory]:
     """Return the reference solver's run with its signals' magnitudes, and the run with all joint reactions.
 
@@ -66,7 +66,7 @@ def reference_runs(
     return replace(run, natural=natural), loaded
 
 
-def _without_unasked_loads(model: Prepared, run: Trajectory) -> Trajectory:
+def _without_unasked_loads(model: System, run: Trajectory) -> Trajectory:
     parts = (*COMPONENTS, "axial", "normal")
     loads = {joint_load(link, part).name for link in all_links(model.mechanism) for part in parts}
     unasked = loads - model.units.keys()

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from .. import analysis, plausibility
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..browser import LivePart, live_part
 from ..core.csv_file import write_csv
 from ..core.progress import renamed
@@ -82,7 +82,7 @@ def begin(options: RunOptions, out: Path) -> Compilers:
     return compilers
 
 
-def granted(model: Prepared, options: RunOptions) -> float:
+def granted(model: System, options: RunOptions) -> float:
     """Return the admissible relative error: the option, or 1e-6, or more for a large tolerance of
     the description.
     """
@@ -91,7 +91,7 @@ def granted(model: Prepared, options: RunOptions) -> float:
     return max(TOLERANCE, min(_GROWTH * model.chain.simulation.tolerance, _LOOSEST))
 
 
-def run(model: Prepared, options: RunOptions, case: str = "") -> RunReport:
+def run(model: System, options: RunOptions, case: str = "") -> RunReport:
     """Write and verify Modelica source, FMUs and report of a mechanism.
 
     The function calls `begin` and `verify`; the default folder is the model's name.
@@ -100,7 +100,7 @@ def run(model: Prepared, options: RunOptions, case: str = "") -> RunReport:
     return verify(model, options, out, begin(options, out), case)
 
 
-def verify(model: Prepared, options: RunOptions, out: Path, compilers: Compilers, case: str = "") -> RunReport:
+def verify(model: System, options: RunOptions, out: Path, compilers: Compilers, case: str = "") -> RunReport:
     """Write Modelica source and FMUs, compare their runs with the reference solver, and write the report.
 
     Parameters
@@ -144,7 +144,7 @@ def verify(model: Prepared, options: RunOptions, out: Path, compilers: Compilers
     return report
 
 
-def _live(model: Prepared, plan: RunPlan, report: RunReport) -> LivePart | None:
+def _live(model: System, plan: RunPlan, report: RunReport) -> LivePart | None:
     """Return the simulation for the report; a run with inputs over time is not compared with the browser's run."""
     if not plan.options.live:
         return None
@@ -152,7 +152,7 @@ def _live(model: Prepared, plan: RunPlan, report: RunReport) -> LivePart | None:
     return live_part(model, runs.get("fmu-native-cs"), plan.options.progress)
 
 
-def _fmus(model: Prepared, plan: RunPlan) -> list[Fmu]:
+def _fmus(model: System, plan: RunPlan) -> list[Fmu]:
     """Build one FMU per backend: the first as `Name.fmu` in the folder, others in folders named
     after their backends.
     """
@@ -170,7 +170,7 @@ def _runs_rumoca(plan: RunPlan) -> bool:
     return plan.options.rumoca and rumoca.available() and plan.inputs is None
 
 
-def _attempts(model: Prepared, plan: RunPlan, fmus: Sequence[Fmu], truth: Trajectory) -> Iterator[Attempt]:
+def _attempts(model: System, plan: RunPlan, fmus: Sequence[Fmu], truth: Trajectory) -> Iterator[Attempt]:
     """Yield the runs of all FMUs, and the run of the Modelica source in rumoca."""
     progress = plan.options.progress
     yield from fmu_attempts(model, fmus, truth, plan.tolerance, plan.inputs, progress)
@@ -180,7 +180,7 @@ def _attempts(model: Prepared, plan: RunPlan, fmus: Sequence[Fmu], truth: Trajec
 
 
 def _report(
-    model: Prepared,
+    model: System,
     problem: analysis.InitialValueProblem,
     plan: RunPlan,
     known: tuple[Trajectory, Trajectory],
@@ -230,16 +230,14 @@ def _compared(comparisons: Sequence[Comparison], truth: Trajectory) -> float:
     return min([*begins, float(truth.time[-1])])
 
 
-def _further(
-    model: Prepared, truth: Trajectory, comparisons: Sequence[Comparison]
-) -> Iterator[plausibility.Remark]:
+def _further(model: System, truth: Trajectory, comparisons: Sequence[Comparison]) -> Iterator[plausibility.Remark]:
     """Yield remarks on properties of the motion that only runs show."""
     yield from plausibility.singular_configurations(truth)
     yield from agreement.sensitive(model, comparisons)
 
 
 def _files(
-    model: Prepared, plan: RunPlan, fmus: Sequence[Fmu], trajectories: Sequence[Trajectory]
+    model: System, plan: RunPlan, fmus: Sequence[Fmu], trajectories: Sequence[Trajectory]
 ) -> dict[str, str]:
     """Return a mapping from file names to descriptions of the contents."""
     compiled = {str(f.path.relative_to(plan.out)): f"FMU {plan.options.fmi} by {f.backend.name}" for f in fmus}
@@ -278,7 +276,7 @@ def _why_not(plan: RunPlan) -> str:
     return ", which is not installed" if not rumoca.available() else ", which takes no inputs over time yet"
 
 
-def _tolerance_notes(model: Prepared, plan: RunPlan) -> Iterator[str]:
+def _tolerance_notes(model: System, plan: RunPlan) -> Iterator[str]:
     """Yield a note if the admissible error differs from the default because of the tolerance of the
     description.
     """
@@ -290,7 +288,7 @@ def _tolerance_notes(model: Prepared, plan: RunPlan) -> Iterator[str]:
         )
 
 
-def _partition_notes(model: Prepared, problem: analysis.InitialValueProblem, truth: Trajectory) -> Iterator[str]:
+def _partition_notes(model: System, problem: analysis.InitialValueProblem, truth: Trajectory) -> Iterator[str]:
     """Yield a note on times at which the initial choice of dependent coordinates becomes singular.
 
     The native FMU chooses again and is not affected; the Modelica source keeps the initial choice.
@@ -310,7 +308,7 @@ def _partition_notes(model: Prepared, problem: analysis.InitialValueProblem, tru
         )
 
 
-def _projection_notes(model: Prepared) -> tuple[str, ...]:
+def _projection_notes(model: System) -> tuple[str, ...]:
     """Return a note on which runs project onto the constraints and which rely on the constraint stabilisation."""
     if not model.program.projections:
         return ()

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import SolveError
 from ..core.trajectory import Event, Trajectory
 from ..core.workers import alone
@@ -85,12 +85,12 @@ class _Over(Exception):
 
 
 @contextmanager
-def asked(model: Prepared, inputs: InputTable | None, tolerance: float) -> Iterator[Callable[[], Opinion]]:
+def asked(model: System, inputs: InputTable | None, tolerance: float) -> Iterator[Callable[[], Opinion]]:
     """Start the oracle in a process of its own, and yield a function that waits for the results.
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its equations.
     inputs : InputTable or None
         Inputs over time.
@@ -124,7 +124,7 @@ def asked(model: Prepared, inputs: InputTable | None, tolerance: float) -> Itera
                 work.result()
 
 
-def _repeatable(attempt: Attempt, model: Prepared, inputs: InputTable | None) -> Attempt:
+def _repeatable(attempt: Attempt, model: System, inputs: InputTable | None) -> Attempt:
     """Return the run of the oracle, an independent solver, such that it can be repeated with a
     finer tolerance.
     """
@@ -147,12 +147,12 @@ def _tables(inputs: InputTable | None) -> dict[str, list[list[float]]]:
     return {name: [inputs.time.tolist(), values.tolist()] for name, values in inputs.values.items()}
 
 
-def given(model: Prepared) -> tuple[dict[str, Any], Claims]:
+def given(model: System) -> tuple[dict[str, Any], Claims]:
     """Return the description as plain tables, and the statements about the initial state that the oracle checks.
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with initial state, rank of the constraints, and choice of coordinates.
     """
     q, qd = model.start
@@ -173,7 +173,7 @@ def given(model: Prepared) -> tuple[dict[str, Any], Claims]:
     return plain(model.chain), claims
 
 
-def _held(model: Prepared) -> tuple[str, ...]:
+def _held(model: System) -> tuple[str, ...]:
     """Return the names of the coordinates that were fixed during the search for the equilibrium."""
     if model.chain.simulation.start != "statics":
         return ()
@@ -181,7 +181,7 @@ def _held(model: Prepared) -> tuple[str, ...]:
     return tuple(c.name for k, c in enumerate(model.mechanism.coordinates) if k not in free)
 
 
-def _unique(model: Prepared) -> dict[str, bool]:
+def _unique(model: System) -> dict[str, bool]:
     """Return whether the reaction is unique, by joint, closure or knife edge; empty if unknown."""
     try:
         found = model.reactions.verdicts

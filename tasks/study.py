@@ -11,10 +11,10 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from ..analysis.prepared import prepare
+from ..analysis.system import assemble_system
 from ..core.errors import GpmelicaError, MissingToolError
 from ..core.progress import Progress
-from ..description import Chain, load
+from ..description import Description, load
 from ..fmu.compilers.kept import kept_objects
 from ..options.many import StudyOptions
 from ..options.model import RunOptions
@@ -31,7 +31,7 @@ from .run import run
 class Study:
     """Results of the cases in the order of the description; `report` is the page that compares the cases."""
 
-    chain: Chain
+    chain: Description
     runs: tuple[Outcome, ...]
     report: Path
 
@@ -135,7 +135,7 @@ def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
 def _run_case(job: _Job) -> Outcome:
     options = RunOptions(job.folder / job.name, rumoca=job.rumoca, compiler="native", command=job.command)
     try:
-        report = run(prepare(load(job.file, job.case), str(job.file)), options, job.case or "")
+        report = run(assemble_system(load(job.file, job.case), str(job.file)), options, job.case or "")
     except MissingToolError:
         raise  # Every case needs the tool.
     except GpmelicaError as error:

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.errors import MissingToolError
 from ..core.progress import renamed
 from ..core.trajectory import Array
-from ..description import Chain
+from ..description import Description
 from ..language.suggest import several
 from ..options.many import SweepOptions
 from ..report.sweep.content import Content, Effects
@@ -23,7 +23,7 @@ from ..sweeps.sweep import sweep
 from ..sweeps.variations import variations
 
 
-def run_sweep(chain: Chain, source: str, order: SweepOptions, out: Path) -> Sweep:
+def run_sweep(chain: Description, source: str, order: SweepOptions, out: Path) -> Sweep:
     """Run the remaining runs of a sweep, and write the page; see `sweeps.sweep.sweep`."""
     found = sweep(chain, source, order, out)
     content = _content(chain, order, found)
@@ -31,7 +31,7 @@ def run_sweep(chain: Chain, source: str, order: SweepOptions, out: Path) -> Swee
     return replace(found, report=page)
 
 
-def _content(chain: Chain, order: SweepOptions, found: Sweep) -> Content:
+def _content(chain: Description, order: SweepOptions, found: Sweep) -> Content:
     table = found.table
     texts = {objective.name: objective.text for objective in objectives(several(order.objectives))}
     values = {name: table[name].to_numpy(dtype=float) for name in texts}
@@ -69,7 +69,7 @@ def _facts(where: SweepPoints, order: SweepOptions, seconds: float, found: Sweep
     return facts | {"table": found.path.name}
 
 
-def _notes(chain: Chain, found: Sweep) -> list[str]:
+def _notes(chain: Description, found: Sweep) -> list[str]:
     notes = ["Objectives are evaluated at output times; events between output times are not seen."]
     if found.beyond:
         notes.append(

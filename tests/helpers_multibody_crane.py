@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from helpers_multibody import PARTS, Drawing, end, tree, vector
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.mechanism import BaseSupport
 
 _FORCES = "Modelica.Mechanics.MultiBody.Forces"
@@ -29,7 +29,7 @@ _TASK = (
 _UNKNOWNS = "tau, x, y, z, Phi[2], Phi_dot[2], lambda[2]"
 
 
-def crane(model: Prepared, name: str) -> str:
+def crane(model: System, name: str) -> str:
     """Text of the crane, with any number of elements of its boom; the torque on its column is an input."""
     mechanism, tip = model.mechanism, model.chain.points["E"].position
     drawing = tree(model, tip)
@@ -53,7 +53,7 @@ def _add_support(drawing: Drawing, i: int, support: BaseSupport, base: str) -> N
     drawing.equations.append(f"support{i}.force = -{k}.*({r} - {place}) - {d}.*der({r})")
 
 
-def _parameters(model: Prepared) -> Iterator[str]:
+def _parameters(model: System) -> Iterator[str]:
     described, constraints = model.chain.parameters, model.chain.constraints
     values = {name: described[name].value for name in ("a", "b", "rise")}
     values |= {"alpha": constraints.alpha, "beta": constraints.beta}

@@ -12,7 +12,7 @@ import numpy as np
 from helpers_parts import Y, body, link
 from scipy.integrate import solve_ivp
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.trajectory import Array, Trajectory, output_grid
 from gpmelica.description import load
 from gpmelica.description.load import from_data
@@ -28,9 +28,9 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 @cache
-def prepared_crane(case: str) -> Prepared:
+def prepared_crane(case: str) -> System:
     """The example, ready to run."""
-    return prepare(load(EXAMPLES / "crane.toml", case))
+    return assemble_system(load(EXAMPLES / "crane.toml", case))
 
 
 def crane(case: str = "flexible_boom") -> Mechanism:
@@ -169,7 +169,7 @@ def some_pictures() -> tuple[Picture, ...]:
 def pendulum_report() -> RunReport:
     """The least that a report can be about: one body, no constraint, no point, no other run."""
     rod = link("rod", "revolute", Y) | body(2.0, [0.5, 0.0, 0.0], [0.01, 0.2, 0.2])
-    model = prepare(from_data({"schema": 1, "name": "Pendulum", "links": [rod]}))
+    model = assemble_system(from_data({"schema": 1, "name": "Pendulum", "links": [rod]}))
     time = np.linspace(0.0, 3.0, 151)
     inertia, moment = 0.2 + 2.0 * 0.5**2, 2.0 * 9.81 * 0.5
 

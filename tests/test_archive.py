@@ -20,7 +20,7 @@ from helpers_backends import Compile, Compiled, CompileData, driven, example_mod
 from helpers_examples import changed
 from test_report import Page
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import GpmelicaError
 from gpmelica.core.zip_archive import build_time, pack
 from gpmelica.fmu.archive.validation import validate
@@ -99,7 +99,7 @@ def test_page_explains_the_equations_that_are_there(compile_example: Compile, co
 )
 def test_page_has_the_form_of_the_equations(formulation: str, equation: str, parameter: str, other: str) -> None:
     """Each formulation is explained by its own equations, and by the parameters that it has."""
-    model = prepare(changed("four_bar_3d", constraints__formulation=formulation))
+    model = assemble_system(changed("four_bar_3d", constraints__formulation=formulation))
     text = documentation.page(model, "2.0", toolchains("2.0"), None)
     assert equation in text
     assert f"<code>{parameter}</code>" in text

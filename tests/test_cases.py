@@ -20,7 +20,7 @@ from numpy.testing import assert_allclose
 from test_report import Page
 
 from gpmelica.analysis import friction_efforts
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.trajectory import Array
 from gpmelica.description import load
 from gpmelica.description.load import from_data
@@ -346,7 +346,7 @@ def test_a_beam_whose_length_follows_a_parameter() -> None:
     tube = {"length": "2*reach", "density": 7850.0, "E": 2.1e11, "area": 2e-3, "Iy": 1e-6, "Iz": 1e-6, "J": 2e-6}
     for elements in (1, 3):
         boom = beam("boom", tube | {"G": 8e10, "elements": elements}, "revolute", Y)
-        model = prepare(from_data(machine(boom, parameters={"reach": 1.5})))
+        model = assemble_system(from_data(machine(boom, parameters={"reach": 1.5})))
         shape = beam_shape(model.mechanism, poses(model.mechanism)(model.start[0]), "boom")
         assert shape[-1] == pytest.approx([3.0, 0.0, 0.0], abs=0.1)
         assert of_description(model) == ()

@@ -14,14 +14,14 @@ from helpers_parts import Table, X, Y, Z, body, link, machine
 from helpers_plausible import crane, hanging
 
 import gpmelica as gp
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.description.load import from_data
 from gpmelica.tasks.check import Summary
 
 
 def initial(table: Table) -> dict[str, Any]:
     """Initial state in the JSON of `check`."""
-    found: dict[str, Any] = Summary(prepare(from_data(table))).data()["initial_state"]
+    found: dict[str, Any] = Summary(assemble_system(from_data(table))).data()["initial_state"]
     return found
 
 

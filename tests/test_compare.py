@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import expm
 
 from gpmelica import analysis
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.csv_file import read_csv, write_csv
 from gpmelica.core.errors import DescriptionError
 from gpmelica.core.trajectory import Array, Magnitude, Trajectory
@@ -309,16 +309,16 @@ def test_files_that_cannot_be_used(tmp_path: Path, content: bytes, message: str)
 HEIGHT = "E.z - 0.25"  # of the point E at the end of an arm of 0.5 m, which rises by angle −0.5236
 
 
-def arm(expression: str = HEIGHT, angle: float = -0.3, order: int = 0, **changes: Any) -> Prepared:
+def arm(expression: str = HEIGHT, angle: float = -0.3, order: int = 0, **changes: Any) -> System:
     """A link about the y axis, with a task."""
     bar = link("arm", "revolute", Y, position=angle) | body(2.0, [0.3, 0.0, 0.0], [0.1, 0.2, 0.3])
     points = {"E": {"link": "arm", "position": [0.5, 0.0, 0.0]}}
     task = {"name": "task", "expression": expression, "order": order}
     simulation = {"stop": 0.4, "output_step": 0.02} | changes
-    return prepare(from_data(machine(bar, points=points, programmed=[task], simulation=simulation)))
+    return assemble_system(from_data(machine(bar, points=points, programmed=[task], simulation=simulation)))
 
 
-def judged(model: Prepared) -> tuple[Finding, Finding, analysis.Residuals, Trajectory]:
+def judged(model: System) -> tuple[Finding, Finding, analysis.Residuals, Trajectory]:
     """Consistency and holding of a reference run, what its rows lack, and the run."""
     run = solving.simulate(model.mechanism, start=model.start)
     lacking = solving.residuals(model.mechanism, run, model.start)
@@ -407,7 +407,7 @@ def test_violated_redundant_constraint_is_named_with_its_time() -> None:
 def test_no_constraints() -> None:
     """Nothing to hold."""
     model = arm()
-    bare = prepare(model.chain.model_copy(update={"programmed": ()}))
+    bare = assemble_system(model.chain.model_copy(update={"programmed": ()}))
     found, held, *_ = judged(bare)
     assert found == held == Finding(True, "There are no constraints.")
 

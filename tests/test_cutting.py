@@ -18,7 +18,7 @@ from helpers_parts import X, Y, Z, body, link, machine
 
 import gpmelica as gp
 from gpmelica.analysis import poses
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.api.model import Model
 from gpmelica.core.errors import DescriptionError
 from gpmelica.coupling.fmus import FmuPart
@@ -50,9 +50,9 @@ def boom(joint: str = "revolute", **tables: Any) -> dict[str, Any]:
     return machine(mast, lower, upper, name="Boom", points=points, simulation=simulation) | tables
 
 
-def prepared(data: dict[str, Any]) -> Prepared:
+def prepared(data: dict[str, Any]) -> System:
     """The machine ready to run."""
-    return prepare(from_data(data))
+    return assemble_system(from_data(data))
 
 
 def parts(data: dict[str, Any], *at: str) -> list[MachinePart]:

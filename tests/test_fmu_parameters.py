@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from helpers_backends import EXAMPLES, Compile, Compiled, Fmu, follows
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.description.load import from_data
 
 RK4 = 1
@@ -101,9 +101,9 @@ def test_parameters_equal_a_modified_description(
     follows(compiled, truth, modes=("cs",), parameters=values | {name: float(x) for name, x in start.items()})
 
 
-def _changed(path: Path, settings: dict[str, Any]) -> Prepared:
+def _changed(path: Path, settings: dict[str, Any]) -> System:
     data = tomllib.loads(path.read_text(encoding="utf-8"))
-    return prepare(from_data(data | {"cases": [{"name": "changed", "set": settings}]}, "changed"))
+    return assemble_system(from_data(data | {"cases": [{"name": "changed", "set": settings}]}, "changed"))
 
 
 def test_start_parameters_set_the_start(compile_example: Compile) -> None:

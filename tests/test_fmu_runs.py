@@ -12,7 +12,7 @@ import pytest
 from helpers_backends import MODES, Compiled, CompileData, Fmu, driven, pendulum, run_of
 from helpers_reference import manipulator
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
 from gpmelica.runs.fmpy_runs import simulate as runs
@@ -32,7 +32,7 @@ def test_switching_time_is_hit(hanging: Compiled, mode: runs.Mode, settings: dic
 
     No output time meets the switch. A fixed step of 0.2 ms that ran across it would leave an error of 1e-4.
     """
-    model = prepare(from_data(pendulum(parameters={"off": off, "moment": 5.0})))
+    model = assemble_system(from_data(pendulum(parameters={"off": off, "moment": 5.0})))
     names = [s.name for s in model.program.states]
     truth = solving.simulate(model.mechanism, output_step=0.03, tolerance=1e-12)
     options: dict[str, Any] = {"output_step": 0.03, "tolerance": 1e-11, "parameters": {"off": off} | settings}

@@ -29,7 +29,7 @@ from test_derivatives import MODELS, differences
 from test_friction import MECHANISMS
 
 import gpmelica as gp
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
 from gpmelica.fmu.code.residuals import residual
@@ -308,7 +308,7 @@ def test_trim_finds_the_holding_torque(compile_data: CompileData) -> None:
     """A motor holds the upper rod and the lower rod hangs; the torque is that of the weights."""
     compiled = compile_data(hanging())
     held = hanging() | {"statics": {"locked": ["upper"]}}
-    model = prepare(from_data(held | {"simulation": {"start": "description", "stop": 2.0}}))
+    model = assemble_system(from_data(held | {"simulation": {"start": "description", "stop": 2.0}}))
     at = trimmed(
         Plant(model, compiled.fmu), State(0.0, solving.equilibrium(model.mechanism), np.zeros(4), np.zeros(1))
     )
@@ -335,7 +335,7 @@ def test_trim_leaves_filters_at_rest() -> None:
 @pytest.mark.slow
 def test_trim_on_a_task(compile_model: CompileModel) -> None:
     """The crane starts off its ellipse; boom and jib, which the task drives, follow it, and base and beam rest."""
-    compiled = compile_model(prepare(changed("slewing/slewing", "plant", links__boom__beam__elements=2)))
+    compiled = compile_model(assemble_system(changed("slewing/slewing", "plant", links__boom__beam__elements=2)))
     model = compiled.model
     at = trimmed(Plant(model, compiled.fmu), State(0.0, *model.start))
     space = linearized(Plant(model, compiled.fmu), at)
@@ -395,7 +395,7 @@ def _parallelogram(angle: float) -> dict[str, Any]:
 
 def test_no_model_where_rows_are_lost() -> None:
     """On the line there is a row less than at the start beside it: no matrices, but both ranks."""
-    model = prepare(from_data(_parallelogram(0.5)))
+    model = assemble_system(from_data(_parallelogram(0.5)))
     flat = point(model, 0.0, State(0.0, np.zeros(3), np.zeros(3)))
     with pytest.raises(SolveError, match=r"no linear model at t = 0 s: .* have rank 1 there and 2 initially"):
         linearized(Plant(model, Path("no.fmu")), flat)

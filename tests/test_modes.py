@@ -20,7 +20,7 @@ from helpers_report import EXAMPLES, crane_report
 
 from gpmelica import scene
 from gpmelica.analysis import LinearisedMode, ReferenceModel
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.core.strict_json import strict_json
 from gpmelica.description import load
@@ -159,13 +159,13 @@ def test_result_names_the_stiffest_mode() -> None:
     assert result(report)["stiffest_mode"] is None
 
 
-def _replacement(**simulation: Any) -> Prepared:
+def _replacement(**simulation: Any) -> System:
     """RSRRP whose replacement joint has springs of 1e8 N/m."""
     changes = {"closures.S.stiffness": [1e8, 1e8, 1e8, 0.0, 0.0, 0.0]}
     data = tomllib.loads((EXAMPLES / "rsrrp.toml").read_text(encoding="utf-8"))
     case = next(case for case in data["cases"] if case["name"] == "spherical_replacement")
     case["set"] |= changes | {f"simulation.{key}": value for key, value in simulation.items()}
-    return prepare(from_data(data, case="spherical_replacement"))
+    return assemble_system(from_data(data, case="spherical_replacement"))
 
 
 def test_a_step_that_is_too_long_is_noted() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from helpers_openmodelica import StandIn, pendulum
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.core.errors import MissingToolError
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.fmu import Order
@@ -32,7 +32,7 @@ CVODE = 'setCommandLineOptions("--fmiFlags=s:cvode")'
 
 
 @pytest.fixture(scope="module")
-def model() -> Prepared:
+def model() -> System:
     """A small model with a constraint and an applied force."""
     return pendulum()
 
@@ -43,7 +43,7 @@ def _line(text: str, start: str) -> int:
 
 
 @TRANSPORTS
-def test_build_writes_all_files(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_build_writes_all_files(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """The folder contains the FMU, the Modelica source, the script and the log; the outcome
     contains omc's facts.
     """
@@ -70,7 +70,7 @@ def test_build_writes_all_files(stand_in: StandIn, model: Prepared, tmp_path: Pa
 
 
 @TRANSPORTS
-def test_statements(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_statements(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """Both ways say the same: CVODE before the export, the class to simulate, the name of the FMU."""
     openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, sessions=sessions)
     assert stand_in.statements() == [
@@ -82,7 +82,7 @@ def test_statements(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions
     ]
 
 
-def test_refused_session(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
+def test_refused_session(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     """Refused, as for root: seen at once, said in the log, and done by scripts."""
     stand_in.does("refuse")
     outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, timeout=NEVER)
@@ -90,7 +90,7 @@ def test_refused_session(stand_in: StandIn, model: Prepared, tmp_path: Path) -> 
     assert "no session: Error: You are trying to run OpenModelica as a server" in outcome.log.read_text("utf-8")
 
 
-def test_silent_session(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
+def test_silent_session(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     """An omc that never opens its port is ended at the deadline."""
     stand_in.does("silent")
     stand_in.out_of_time_once("pid ")
@@ -100,7 +100,7 @@ def test_silent_session(stand_in: StandIn, model: Prepared, tmp_path: Path) -> N
 
 
 @TRANSPORTS
-def test_syntax_error(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_syntax_error(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """A text that omc cannot read stops everything: omc would ask the network for the missing class."""
     stand_in.does("syntax")
     with pytest.raises(OmcError, match=r"cannot read the Modelica source\n  Pendulum\.mo:3: Missing token"):
@@ -120,7 +120,7 @@ def test_syntax_error(stand_in: StandIn, model: Prepared, tmp_path: Path, sessio
     ],
 )
 def test_error_with_a_place(
-    stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool, start: str, origin: str
+    stand_in: StandIn, model: System, tmp_path: Path, sessions: bool, start: str, origin: str
 ) -> None:
     """omc's error names our line and the link, constraint or force that it comes from."""
     number = _line(model.modelica(), start)
@@ -136,7 +136,7 @@ def test_error_with_a_place(
 
 @pytest.mark.slow
 @TRANSPORTS
-def test_unbalanced(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_unbalanced(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """Equations and unknowns are compared, for omc calls that check successful; the variable is placed."""
     number = _line(model.modelica(), "SI.AngularVelocity w[")
     stand_in.does("unbalanced", variable="w[2,1]", line=number)
@@ -146,7 +146,7 @@ def test_unbalanced(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions
 
 
 @TRANSPORTS
-def test_failing_c_compiler(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_failing_c_compiler(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """The C compiler's words are in the message and in the log, and there is no FMU."""
     stand_in.does("fails")
     with pytest.raises(OmcError, match=r"no FMI 2\.0 FMU[\s\S]*make: \*\*\* Error 1"):
@@ -156,7 +156,7 @@ def test_failing_c_compiler(stand_in: StandIn, model: Prepared, tmp_path: Path, 
 
 
 @TRANSPORTS
-def test_error_that_does_no_harm(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_error_that_does_no_harm(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """An error that omc recovers from is logged; what counts is the FMU."""
     stand_in.does("recovers")
     outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, sessions=sessions)
@@ -164,7 +164,7 @@ def test_error_that_does_no_harm(stand_in: StandIn, model: Prepared, tmp_path: P
 
 
 @TRANSPORTS
-def test_lost_cvode(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_lost_cvode(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """An FMU whose co-simulation would be explicit Euler is not handed out."""
     stand_in.does("euler")
     with pytest.raises(OmcError, match="co-simulation would be explicit Euler, one step per communication step"):
@@ -172,7 +172,7 @@ def test_lost_cvode(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions
     assert not (tmp_path / "out" / "Pendulum.fmu").exists()
 
 
-def test_model_exchange_needs_no_solver(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
+def test_model_exchange_needs_no_solver(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     """An FMU for model exchange alone is built without CVODE."""
     stand_in.does("euler")
     outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, kind="me")
@@ -180,7 +180,7 @@ def test_model_exchange_needs_no_solver(stand_in: StandIn, model: Prepared, tmp_
     assert CVODE not in stand_in.statements()
 
 
-def test_fmi_3(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
+def test_fmi_3(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     """FMI 3.0 is built without the flag that breaks it, and the outcome says what its co-simulation is."""
     outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, fmi="3.0")
     assert CVODE not in stand_in.statements()
@@ -192,9 +192,7 @@ def test_fmi_3(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("indicators", "said"), [(0, "true"), (12, "false")])
-def test_completion_of_steps(
-    stand_in: StandIn, model: Prepared, tmp_path: Path, indicators: int, said: str
-) -> None:
+def test_completion_of_steps(stand_in: StandIn, model: System, tmp_path: Path, indicators: int, said: str) -> None:
     """An FMU without event indicators is spared the call in which omc's code sees two instants at once."""
     stand_in.does(indicators=indicators)
     outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc)
@@ -203,7 +201,7 @@ def test_completion_of_steps(
     assert f'completedIntegratorStepNotNeeded="{said}"' in description
 
 
-def test_euler_is_not_called_right(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
+def test_euler_is_not_called_right(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     """The co-simulation of FMI 3.0 is refused, which says why; that of 2.0 is not."""
     backend = OpenModelica(stand_in.omc)
     three, two = (backend.build(Order(model, tmp_path / fmi, fmi)) for fmi in ("3.0", "2.0"))
@@ -229,7 +227,7 @@ def test_output_of_c_code_goes_into_the_log(tmp_path: Path, capfd: pytest.Captur
     assert capfd.readouterr().out == "before\nafter\n"
 
 
-def test_fmi_3_with_an_older_omc(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
+def test_fmi_3_with_an_older_omc(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     """An omc without FMI 3.0 is told apart from a bad model."""
     stand_in.does("fmi2")
     with pytest.raises(OmcError, match=r"Unknown FMU version 3\.0[\s\S]*this omc may not support FMI 3\.0"):
@@ -239,7 +237,7 @@ def test_fmi_3_with_an_older_omc(stand_in: StandIn, model: Prepared, tmp_path: P
 @TRANSPORTS
 @pytest.mark.parametrize(("how", "ending"), [("die", r"signal 11"), ("lost", r"exit status 0")])
 def test_dying_omc(
-    stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool, how: str, ending: str
+    stand_in: StandIn, model: System, tmp_path: Path, sessions: bool, how: str, ending: str
 ) -> None:
     """A crash, or an omc that simply ends, is an error that names the statement, and takes no time."""
     stand_in.does(how)
@@ -249,7 +247,7 @@ def test_dying_omc(
 
 
 @TRANSPORTS
-def test_timeout(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_timeout(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """At the deadline omc and the compilers that it has started are ended."""
     stand_in.does("hang")
     stand_in.out_of_time_once("pid ")
@@ -287,7 +285,7 @@ def test_interrupt(stand_in: StandIn, tmp_path: Path, sessions: bool) -> None:
 
 
 @TRANSPORTS
-def test_paths(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_paths(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """Folders with spaces and letters of other languages do no harm."""
     out = tmp_path / "Mein Kran, Größe 2" / "ожидание"
     outcome = openmodelica.build(model, out, omc=stand_in.omc, sessions=sessions)
@@ -297,7 +295,7 @@ def test_paths(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: boo
 
 @pytest.mark.slow
 @TRANSPORTS
-def test_two_builds_at_once(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_two_builds_at_once(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """Builds at the same time, also into the same folder, do not meet."""
     folders = [tmp_path / name for name in ("a", "b", "same", "same")]
     with ThreadPoolExecutor(4) as pool:
@@ -367,14 +365,14 @@ def test_wrong_program(tmp_path: Path) -> None:
         openmodelica.find(str(program)).version()
 
 
-def test_program_that_cannot_start(model: Prepared, tmp_path: Path) -> None:
+def test_program_that_cannot_start(model: System, tmp_path: Path) -> None:
     """An omc that has gone since it was found is a missing tool."""
     with pytest.raises(MissingToolError, match="omc cannot be started: /no/omc"):
         openmodelica.build(model, tmp_path, omc=openmodelica.Omc("/no/omc"))
 
 
 @pytest.mark.slow
-def test_docker(docker: StandIn, model: Prepared, tmp_path: Path) -> None:
+def test_docker(docker: StandIn, model: System, tmp_path: Path) -> None:
     """In a docker image, by a session for an ordinary user and by scripts for root, whom omc does not serve."""
     omc = openmodelica.find("docker:fake")
     outcome = openmodelica.build(model, tmp_path / "out", omc=omc)

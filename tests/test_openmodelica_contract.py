@@ -20,7 +20,7 @@ import pytest
 from helpers_backends import EVERY, EXAMPLES, example_model
 from helpers_examples import changed
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.fmu.archive.validation import validate
 from gpmelica.fmu.backends import native, openmodelica
@@ -69,7 +69,7 @@ Record = Callable[[str, object], None]
 class Built:
     """One case of an example, built by omc."""
 
-    model: Prepared
+    model: System
     outcome: BuildOutcome
     folder: Path
 
@@ -79,10 +79,10 @@ def built(request: pytest.FixtureRequest, omc: Omc, tmp_path_factory: pytest.Tem
     """Every case, FMI 2.0 for both modes; in a folder whose name is not plain."""
     example, case, *formulation = request.param
     keys: dict[str, Any] = {"constraints__formulation": formulation[0]} if formulation else {}
-    model = prepare(changed(example, case, **keys))
+    model = assemble_system(changed(example, case, **keys))
     horizon = STIFF_HORIZON if model.mechanism.n >= STIFF else HORIZON
     stop = min(model.chain.simulation.stop, horizon, ENDS.get(case, np.inf))
-    model = prepare(changed(example, case, simulation__stop=stop, **keys))
+    model = assemble_system(changed(example, case, simulation__stop=stop, **keys))
     folder = tmp_path_factory.mktemp("built") / "ein Ordner für omc"
     return Built(model, openmodelica.build(model, folder, omc=omc, timeout=PATIENCE), folder)
 
@@ -93,11 +93,11 @@ def truth(built: Built) -> Trajectory:
     return _truth(built.model)
 
 
-def _truth(model: Prepared) -> Trajectory:
+def _truth(model: System) -> Trajectory:
     return reference_run(model, None, lambda what, fraction: None)
 
 
-def _simulated(model: Prepared, fmu: Path, mode: runs.Mode, step: float) -> Trajectory:
+def _simulated(model: System, fmu: Path, mode: runs.Mode, step: float) -> Trajectory:
     simulation = model.chain.simulation
     tolerance = solver_tolerance(simulation.tolerance, mode)
     settings: Any = {"stop": simulation.stop, "output_step": step, "tolerance": tolerance}

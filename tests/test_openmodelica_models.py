@@ -18,7 +18,7 @@ from helpers_multibody_crane import crane
 
 import gpmelica as gp
 from gpmelica import load
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.core.errors import MissingToolError
 from gpmelica.fmu.backends.backend import Compilers, write_modelica
 from gpmelica.fmu.backends.omc import OpenModelica
@@ -142,7 +142,7 @@ ROUNDING = 1e-10  # of a row's largest entry, or a hundredth of the matrix's
 
 
 @pytest.fixture(scope="module", params=["loop", "knife edges", "base, task and input"])
-def model(request: pytest.FixtureRequest) -> Prepared:
+def model(request: pytest.FixtureRequest) -> System:
     """Machines with rows of all kinds, one with an input."""
     match request.param:
         case "loop":
@@ -152,7 +152,7 @@ def model(request: pytest.FixtureRequest) -> Prepared:
     return slewing("plant")
 
 
-def test_linearize(model: Prepared, omc: Omc, tmp_path: Path) -> None:
+def test_linearize(model: System, omc: Omc, tmp_path: Path) -> None:
     """A, B, C and D of all states at the start, by omc's symbolic derivatives: to rounding, name by name."""
     write_modelica(model, tmp_path)
     (tmp_path / "linear.mos").write_text(

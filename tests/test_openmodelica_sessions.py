@@ -19,7 +19,7 @@ import pytest
 from helpers_backends import example_model
 from helpers_openmodelica import Break, StandIn, holding, holding_from, opened, pendulum, slider, torn, unknown
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.fmu.archive.validation import validate
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.backend import Compilers, write_modelica
@@ -100,7 +100,7 @@ def test_two_builds_at_once(omc: Omc, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def model() -> Prepared:
+def model() -> System:
     """A small model with a constraint."""
     return pendulum()
 
@@ -112,7 +112,7 @@ def model() -> Prepared:
     ids=["right", "syntax", "unknown name", "unbalanced"],
 )
 def test_sessions_and_scripts_give_equal_answers(
-    omc: Omc, stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool, how: str, broken: Break
+    omc: Omc, stand_in: StandIn, model: System, tmp_path: Path, sessions: bool, how: str, broken: Break
 ) -> None:
     """For valid and invalid sources, values and message levels agree."""
     stand_in.does(how, line=100, variable="qdd[1]")

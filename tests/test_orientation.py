@@ -20,8 +20,8 @@ from scipy.integrate import simpson
 from scipy.spatial.transform import Rotation
 
 from gpmelica.analysis import ReferenceModel
-from gpmelica.analysis.prepared import prepare
 from gpmelica.analysis.start.absolute import pairs
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import SolveError
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.fields.numbers import value_of
@@ -102,7 +102,7 @@ def test_a_force_may_follow_an_axis() -> None:
 
 def test_check_and_pictures_show_axes() -> None:
     """`check` says where the frame is, as a path's orientations would; pictures have three lines for it."""
-    model = prepare(from_data(arm("flexible")))
+    model = assemble_system(from_data(arm("flexible")))
     (frame,) = facts(model)["frames"]
     position, axes = _start(arm("flexible"))
     assert frame["position"] == pytest.approx(position, abs=1e-12)
@@ -232,14 +232,14 @@ def test_orientations_may_follow_parameters() -> None:
     path["orientations"] = [[0.2, 0.1, "yaw"], [0.2, "roll - 0.2", "yaw"], ["roll", 0.1, -0.4]]
     path["frame"] = {"xyz": path["frame"]["xyz"], "rpy": ["tilt", 0.0, 0.2]}
     data["points"]["T"]["rpy"] = ["tilt", -0.2, 0.5]
-    model = prepare(from_data(data | {"parameters": angles}))
+    model = assemble_system(from_data(data | {"parameters": angles}))
     program = model.native_program
     q, qd = random_state(model.mechanism, np.random.default_rng(9))
     q = model.start[0] + 0.2 * q
     for other in ({"roll": 0.3, "yaw": 0.5, "tilt": 0.1}, {"roll": -0.8, "yaw": 0.2, "tilt": 0.4}):
         changed = [replace(p, value=np.array(other.get(p.name, p.value))) for p in program.parameters]
         staged = StagedModel(model, replace(program, parameters=changed))
-        expected = prepare(from_data(data | {"parameters": other})).mechanism
+        expected = assemble_system(from_data(data | {"parameters": other})).mechanism
         for t in (0.1, 0.3, 0.55, 0.8):
             assert staged(t, q, qd).qdd == pytest.approx(evaluate(expected, t, q, qd).qdd, rel=1e-9, abs=1e-9)
 
@@ -321,7 +321,7 @@ def test_modelica_text_follows_the_path(quick_flight: Trajectory) -> None:
     data = _flight(**QUICK) | {"parameters": {"yaw": ORIENTATIONS[-1][2]}}
     path = data["programmed"][0]["path"]
     path["orientations"] = [*ORIENTATIONS[:2], [*ORIENTATIONS[2][:2], "yaw"]]
-    model = prepare(from_data(data))
+    model = assemble_system(from_data(data))
     text = model.modelica(start_values=model.start_values())
     run = rumoca.CompiledModel(text, experiment(model.name)).simulate(
         list(model.units), stop=STOP, output_step=0.01, tolerance=1e-10, budget=1e4

@@ -16,9 +16,9 @@ from helpers_backends import Compiled, CompileData, Fmu, motion_signals
 from helpers_parts import X, Y, Z, beam, body, link, machine
 from helpers_program import Numeric
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import DescriptionError
-from gpmelica.description import Chain
+from gpmelica.description import Description
 from gpmelica.description.fields.numbers import ParametricNumber, value_of
 from gpmelica.description.load import from_data
 from gpmelica.generator.modelica import start as modelica_start
@@ -127,8 +127,8 @@ def compiled(request: pytest.FixtureRequest, compile_data: CompileData) -> Compi
     return compile_data(MACHINES[request.param](), FMI[request.param])
 
 
-def _changed(data: Data, settings: Mapping[str, float]) -> Prepared:
-    return prepare(from_data(data, changes=settings))
+def _changed(data: Data, settings: Mapping[str, float]) -> System:
+    return assemble_system(from_data(data, changes=settings))
 
 
 @pytest.mark.parametrize("kind", ["me", "cs"])
@@ -152,7 +152,7 @@ def test_initial_equations_of_the_modelica_source_hold_at_the_start() -> None:
     """Some multipliers of the closed loop balance the forces on all coordinates where the generator starts."""
     data = linkage()
     del data["links"][0]["joint"]["velocity"]
-    model = prepare(from_data(data))
+    model = assemble_system(from_data(data))
     program, (q, _) = model.program, model.start
     at = {state.variable: 0.0 for state in program.states} | {"time": 0.0}
     at |= dict(zip((state.variable for state in program.states), q, strict=False))
@@ -286,7 +286,7 @@ def test_parameters_in_the_model_description(compile_data: CompileData) -> None:
 def test_an_expression_is_a_number_that_remembers_it() -> None:
     """The description has the number; written out and read again it is the expression."""
     chain = from_data(loader())
-    again = Chain.model_validate(chain.model_dump(by_alias=True))
+    again = Description.model_validate(chain.model_dump(by_alias=True))
     mass = again.links[2].mass
     assert isinstance(mass, ParametricNumber)
     assert (mass.value, mass.text, again == chain) == (100.0, "payload", True)
@@ -344,7 +344,7 @@ def test_start_with_indifferent_equilibrium(compile_data: CompileData) -> None:
     """
     with Fmu(compile_data(resting()), "cs") as fmu:
         for changes in ({"payload": 80.0}, {"lever": 5.0}, {"rope": 1.5}, {"rope": 1.5, "payload": 20.0}):
-            model = prepare(from_data(resting(**changes)))
+            model = assemble_system(from_data(resting(**changes)))
             found = fmu.restart(changes).get(motion_signals(model)[0])
             assert found == pytest.approx(model.start[0], abs=1e-9), changes
             assert abs(model.start[0][0]) < 1e-9 if "rope" in changes else found[0] == 0.2

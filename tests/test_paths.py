@@ -16,7 +16,7 @@ from helpers_stages import StagedModel
 from numpy.typing import NDArray
 from scipy.integrate import quad
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.description.fields.numbers import value_of
 from gpmelica.description.load import from_data
 from gpmelica.description.tables.task import Path
@@ -132,13 +132,13 @@ def test_times_may_follow_parameters() -> None:
     numbers = {"T": 0.5, "b": 0.1, "r": 0.2}
     path = _path("rounded", leg_time=["T", "2*T", 0.8], blend_time="b", ramp="r")
     data = arm(parameters=numbers, programmed=[{"name": "line", "path": path}])
-    model = prepare(from_data(data))
+    model = assemble_system(from_data(data))
     q, qd = random_state(model.mechanism, np.random.default_rng(3))
     other = {"T": 0.7, "b": 0.15, "r": 0.35}
     program = model.native_program
     changed = [replace(p, value=np.array(other.get(p.name, p.value))) for p in program.parameters]
     staged = StagedModel(model, replace(program, parameters=changed))
-    expected = prepare(from_data(data | {"parameters": other})).mechanism
+    expected = assemble_system(from_data(data | {"parameters": other})).mechanism
     for t in (0.1, 0.3, 0.62, 1.2, 1.5, 1.9, 2.5):
         assert staged(t, q, qd).qdd == pytest.approx(evaluate(expected, t, q, qd).qdd, rel=1e-9, abs=1e-9)
     said = {required.message for required in program.requirements}

@@ -16,7 +16,7 @@ from helpers_backends import Compiled, Fmu, Once, native_error, pendulum
 from helpers_binaries import libraries, standard_functions
 from helpers_c_layer import HEADERS, zig
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.api.model import Model
 from gpmelica.core.errors import DescriptionError, MissingToolError
 from gpmelica.description.load import from_data
@@ -36,7 +36,7 @@ def portable(once: Once) -> dict[str, Compiled]:
     """The pendulum for three systems, in both versions of FMI, built on this one."""
     if zig() is None:
         pytest.skip("ziglang is not installed")
-    model = prepare(from_data(pendulum()))
+    model = assemble_system(from_data(pendulum()))
 
     def build(folder: Path) -> None:
         for fmi, names in NAMES.items():
@@ -162,7 +162,7 @@ def test_other_systems_need_ziglang(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setitem(sys.modules, "ziglang", None)
     foreign = next(p for p in named(["win64", "darwin64"], "2.0") if p != here("2.0"))
     with pytest.raises(MissingToolError, match=rf"binaries for {foreign.name} need ziglang.*pip install ziglang"):
-        build_native(prepare(from_data(pendulum())), tmp_path, platforms=[here("2.0"), foreign])
+        build_native(assemble_system(from_data(pendulum())), tmp_path, platforms=[here("2.0"), foreign])
     assert not list(tmp_path.iterdir())
 
 
@@ -202,8 +202,8 @@ def test_code_for_a_processor(tmp_path: Path) -> None:
     assert not compiler.has_zig() or compiler.zig().knows(
         (*FLAGS, *compiler.zig().march("x86-64-v3"), made_by.flags[-1])
     )
-    fmu = build_native(prepare(from_data(pendulum())), tmp_path, march="native").path
-    assert native_error(prepare(from_data(pendulum())), fmu, seed=31, count=20) <= 1e-9
+    fmu = build_native(assemble_system(from_data(pendulum())), tmp_path, march="native").path
+    assert native_error(assemble_system(from_data(pendulum())), fmu, seed=31, count=20) <= 1e-9
     with zipfile.ZipFile(fmu) as archive:
         page = archive.read("documentation/index.html").decode()
     assert "on processors like the one that it was built on" in page

@@ -18,7 +18,7 @@ from helpers_backends import Compiled, CompileData, Fmu, pendulum
 from helpers_projection import ON, dumbbell, swing
 from numpy.typing import NDArray
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.description.load import from_data
 from gpmelica.fmu.archive.validation import validate
 from gpmelica.fmu.backends import native
@@ -338,7 +338,7 @@ def test_description_of_the_fmu(swinging: Compiled) -> None:
         assert text.count('reinit="true"') == len(STATES)
     # constraints without projection need completed steps, too: the branch of the motion is watched there
     for data, not_needed in ((swing(constraints={}), "false"), (pendulum(constraints=ON), "true")):
-        model = prepare(from_data(data))
+        model = assemble_system(from_data(data))
         assert not own & {v.name for v in variables.table(model.program)}
         assert (
             f'completedIntegratorStepNotNeeded="{not_needed}"'

@@ -17,8 +17,8 @@ from test_reference_constraints import sleigh
 from gpmelica import analysis
 from gpmelica.analysis import Reactions
 from gpmelica.analysis.at_one_state.reactions import _idle_by_qr, _idle_by_svd, _stacked, _verdicts
-from gpmelica.analysis.prepared import prepare
 from gpmelica.analysis.start.absolute import Pair, pairs
+from gpmelica.analysis.system import assemble_system
 from gpmelica.description.load import from_data
 from gpmelica.options.model import MotionOptions
 from gpmelica.reference.constraints.redundancy import rank_of, scaled
@@ -221,7 +221,7 @@ def test_friction_in_doubtful_joints(data: dict[str, Any], text: str) -> None:
 @pytest.mark.slow
 def test_loads_are_marked() -> None:
     """Table, CSV's names and JSON of `loads` say which parts are not unique."""
-    summary = loads(prepare(from_data(polygon(0))), MotionOptions())
+    summary = loads(assemble_system(from_data(polygon(0))), MotionOptions())
     assert summary.data()["not_unique"]["side1"] == ["fz", "nx", "ny", "axial"]
     assert summary.data()["not_unique"]["pin"] == ["fz", "nx", "ny"]
     marked = summary.marked_run().signals
@@ -245,7 +245,7 @@ def test_knife_edges_are_marked() -> None:
     ]
     data["forces"] = [{"name": "gust", "link": "sleigh", "point": [0.2, 0.0, 0.0], "force": ["0", "5*t", "0"]}]
     data["simulation"]["stop"] = 0.2
-    summary = loads(prepare(from_data(data)), MotionOptions())
+    summary = loads(assemble_system(from_data(data)), MotionOptions())
     assert summary.data()["not_unique"] == {"blade": ["force"], "again": ["force"]}
     assert {"blade_force (not unique)", "front_force"} <= summary.marked_run().signals.keys()
     assert summary.data()["knife_edges"]["front"]["max"] > 0.1
@@ -274,7 +274,7 @@ def test_check_reports_removed_equations() -> None:
     """
     data = door("spherical", "spherical")
     for redundant, left in (("auto", "upper_z"), ("minimum_norm", "none, because reactions have the least norm")):
-        model = prepare(from_data(data | {"constraints": {"redundant": redundant}}))
+        model = assemble_system(from_data(data | {"constraints": {"redundant": redundant}}))
         lines = [line for line in Summary(model).tables() if isinstance(line, str)]
         assert any(line.startswith("singular values up to") for line in lines)
         assert f"redundant constraint equations left out: {left}" in lines

@@ -22,11 +22,11 @@ from test_reactions import door
 
 from gpmelica import analysis
 from gpmelica.analysis import ReferenceModel
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
 from gpmelica.generator.equations.solution.multipliers import _shared
-from gpmelica.generator.program.program import Program
+from gpmelica.generator.program.program import EquationSystem
 from gpmelica.language import expressions, ir
 from gpmelica.reference.constraints.redundancy import (
     MinimumNorm,
@@ -113,7 +113,7 @@ def test_generated_joint_loads_of_least_norm(seed: int | None) -> None:
         chain = changed("mobile_robot", "minimum_norm", outputs=loaded["outputs"])
     else:
         chain = from_data(polygon(seed, redundant="minimum_norm") | loaded)
-    model = prepare(chain)
+    model = assemble_system(chain)
     q, numbers = model.start[0], analysis.ReferenceModel(model.mechanism, start=model.start)
     allowed = null_space(numbers.constraints(numbers.state(0.0, q, 0.0 * q)).C, rcond=1e-9)
     qd = allowed @ np.arange(1.0, allowed.shape[1] + 1.0)
@@ -131,7 +131,7 @@ def test_generated_multipliers_of_least_norm() -> None:
     rng = np.random.default_rng(5)
     independent, multipliers = rng.normal(size=(3, 6)), rng.normal(size=3)
     rows = np.vstack([independent, independent[0] + 2.0 * independent[1], -3.0 * independent[2]])
-    program = Program("P", "")
+    program = EquationSystem("P", "")
     C = program.assemble("C", rows.shape, [((), ir.constant(rows))], None, "")
     Lambda = program.assemble("Lambda", (3,), [((), ir.constant(multipliers))], None, "")
     order, shared = _shared(program, C, [0, 1, 2], range(5), Lambda)
@@ -217,7 +217,7 @@ def test_programmed_constraints_take_precedence_over_closures() -> None:
         ],
         closures=[{"name": "pin", "type": "point_on_line", "a": {"link": "ground"}, "b": {"link": "V"}}],
     )
-    found = prepare(from_data(table)).solvability
+    found = assemble_system(from_data(table)).solvability
     assert (found.rank, found.independent) == (2, ("p", "m"))
 
 
@@ -235,18 +235,18 @@ def test_partition_changes_during_the_run() -> None:
 # ---- Rows that others imply at the start ------------------------------------------------------------------------
 
 
-def two_wheels(second: str) -> Prepared:
+def two_wheels(second: str) -> System:
     """Two wheels that turn alike, by two rows of which the second one is left out."""
     wheels = [link(name, "revolute", Z, velocity=1.0) | body(2.0) for name in ("a", "b")]
     rows = [{"name": "gear", "expression": "a.angle - b.angle"}, {"name": "belt", "expression": second}]
     parameters = {"p": 0.0}  # another value makes the rows contradict each other
     data = machine(*wheels, parameters=parameters, programmed=rows, simulation={"start": "description"})
-    model = prepare(from_data(data))
+    model = assemble_system(from_data(data))
     assert model.left_out == ("belt",)
     return model
 
 
-def _excess(model: Prepared, a: float, b: float) -> float:
+def _excess(model: System, a: float, b: float) -> float:
     """How far the check of the left-out row is beyond its bound."""
     (check,) = model.program.checks
     assert "belt" in check.message
@@ -286,7 +286,7 @@ def test_an_fmu_stops(compile_model: CompileModel, fmi: str, mode: simulate.Mode
 
 def test_a_redundant_loop_is_quiet() -> None:
     """Three rows of a planar chain are redundant: none is beyond its bound at states that close the loop."""
-    model = prepare(from_data(polygon(3)))
+    model = assemble_system(from_data(polygon(3)))
     assert len(model.program.checks) == 3
     symbols = [c.symbol for c in model.mechanism.coordinates]
     state = {"time": 0.0} | dict(zip(symbols, model.start[0], strict=True))
@@ -418,7 +418,7 @@ def test_closure_without_remaining_equations(redundant: str, formulation: str, a
     equations.
     """
     settings = {"redundant": redundant, "formulation": formulation, "actuated": actuated}
-    model = prepare(from_data(DOOR | {"constraints": settings}))
+    model = assemble_system(from_data(DOOR | {"constraints": settings}))
     assert model.solvability.rank == 0
     values = Numeric(model.program, {"time": 0.0, "door_angle": 0.3, "door_angle_dot": 1.0}).values
     expected = -2.0 * 9.81 * 0.5 * np.cos(0.3) / (0.1 + 2.0 * 0.5**2)

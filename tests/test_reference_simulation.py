@@ -18,7 +18,7 @@ from helpers_reference import crane, manipulator, mechanism_of, unchecked
 from numpy.typing import NDArray
 
 from gpmelica import analysis
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import MissingToolError, SolveError
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.load import from_data
@@ -329,6 +329,6 @@ def test_limits_of_the_modelica_source_are_reported_before_the_build(tmp_path: P
     options = RunOptions(tmp_path, progress=lambda what, fraction: told.append(what))
     compilers = Compilers((OpenModelica(Omc(str(tmp_path / "nowhere"))),))
     with pytest.raises(MissingToolError):
-        verify(prepare(from_data(_falling_bob(stop=0.8))), options, tmp_path, compilers)
+        verify(assemble_system(from_data(_falling_bob(stop=0.8))), options, tmp_path, compilers)
     assert [text for text in told if "keeps the dependent coordinates of the initial state, bob.x" in text]
     assert "FMU by openmodelica: starting omc" in told

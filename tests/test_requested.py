@@ -20,7 +20,7 @@ from scipy.spatial.transform import Rotation
 
 from gpmelica import analysis
 from gpmelica.analysis import ReferenceModel
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.api.results import Run
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data, load
@@ -157,7 +157,7 @@ def test_energy_output_is_conserved() -> None:
 
 def test_both_derivations_agree() -> None:
     """Of everything, at states on both sides of rope and stop, with the start's height in an expression."""
-    model = prepare(from_data(arm(damping=1.0)))
+    model = assemble_system(from_data(arm(damping=1.0)))
     staged, numbers = StagedModel(model), ReferenceModel(model.mechanism, start=model.start)
     for (q, qd), t in zip(_states(8), np.linspace(0.0, 0.4, 8).tolist(), strict=True):
         found, (expected, qdd) = staged(t, q, qd), _at(numbers, t, q, qd)
@@ -197,7 +197,7 @@ def test_scales_of_signals_in_equilibrium() -> None:
     rest["links"][0]["joint"] |= {"stiffness": 400.0}
     rest["links"][1]["joint"] = {"type": "spherical", "stiffness": [80.0] * 3, "damping": [1.0] * 3}
     rest["outputs"] = WANTED | {"expressions": {"reach": "E.x - 0.1", "cosine": "E.y/E.z", "pull": "rope_force"}}
-    model = prepare(from_data(rest))
+    model = assemble_system(from_data(rest))
     run = reference_run(model, None, lambda what, fraction: None)
     found = scales(run.signals, model.units, run.natural)
     assert max(np.ptp(run.signals[name]) for name in found) < 1e-6
@@ -223,14 +223,14 @@ def _cases() -> list[tuple[str, str | None]]:
 @pytest.mark.parametrize(("example", "case"), _cases())
 def test_every_output_has_its_counterpart(example: str, case: str | None) -> None:
     """By its name, in both directions; each says what it is."""
-    model = prepare(load(EXAMPLES / f"{example}.toml", case))
+    model = assemble_system(load(EXAMPLES / f"{example}.toml", case))
     run = solving.simulate(model.mechanism, start=model.start, stop=INSTANT, output_step=INSTANT)
     assert set(run.signals) == set(model.units) == set(model.signals)
 
 
 def test_a_missing_counterpart_stops_the_run() -> None:
     """Before anything is compared, and by name."""
-    model = prepare(load(EXAMPLES / "four_bar_3d.toml"))
+    model = assemble_system(load(EXAMPLES / "four_bar_3d.toml"))
     shortened = model.chain.simulation.model_copy(update={"stop": INSTANT, "output_step": INSTANT})
     chain = model.chain.model_copy(update={"simulation": shortened})
     new = replace(model.program.outputs[0], signal=joint_load("unheard", "of"))
@@ -247,7 +247,7 @@ def test_small_machines_have_small_tolerances_of_lengths(length: float, nominal:
     centre = body(1.0, [0.1, 0.0, 0.0], [0.1, 0.1, 0.1])
     slide = link("slide", "prismatic", Z) | centre
     data = machine(slide, link("arm", "revolute", Z, "slide", xyz=[5.0, 0.0, 0.0]) | centre)
-    states = prepare(from_data(resized(data, 1.0, length))).program.states
+    states = assemble_system(from_data(resized(data, 1.0, length))).program.states
     found = {state.name.removesuffix("_state"): state.nominal for state in states}
     assert found["slide_position"] == found["slide_position_dot"] == pytest.approx(nominal)
     assert found["arm_angle"] == found["arm_angle_dot"] == 1.0

@@ -22,7 +22,7 @@ from helpers_sensitive import (
     stiff_oscillator,
 )
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.core.progress import silent
 from gpmelica.core.trajectory import Array, Trajectory
 from gpmelica.fmu.backends.fmu import Fmu
@@ -50,13 +50,13 @@ RIGHT: dict[str, Callable[[], dict[str, Any]]] = {
 }
 
 
-def _attempts(model: Prepared, truth: Trajectory, path: Path) -> list[Attempt]:
+def _attempts(model: System, truth: Trajectory, path: Path) -> list[Attempt]:
     """Model exchange and co-simulation as the verdict runs them, of the model's own FMU or of another one."""
     fmu = Fmu(Native(), path, compiler="", seconds=0.0, solver="")
     return list(fmu_attempts(model, [fmu], truth, TOLERANCE, None, silent))
 
 
-def _judged(model: Prepared, path: Path) -> list[Comparison]:
+def _judged(model: System, path: Path) -> list[Comparison]:
     truth = reference_run(model, None, silent)
     found = agreement.judge(model, truth, _attempts(model, truth, path), model.problem, silent)
     return [run.comparison for run in found if run.comparison is not None]

@@ -14,7 +14,7 @@ from helpers_parts import X, link, machine
 from helpers_reference import mechanism_of
 
 from gpmelica import plausibility
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import SolveError
 from gpmelica.core.progress import silent
 from gpmelica.core.trajectory import Array, Trajectory
@@ -159,7 +159,7 @@ def test_fmu_that_stays_in_a_singular_neighbourhood_on_another_branch_says_so(co
         _fmu_run(compile_data(n_four_bar(40)), "me", 1e-8, stop=9.2)
 
 
-def _judged(model: Prepared, compiled: Compiled, mode: Mode) -> Comparison:
+def _judged(model: System, compiled: Compiled, mode: Mode) -> Comparison:
     """The FMU's comparison with the reference's run of a model, as `run` makes it."""
     truth = reference_run(model, None, silent)
     fmu = Fmu(Native(), compiled.fmu, compiler="", seconds=0.0, solver="")
@@ -196,7 +196,10 @@ def test_verdict_of_a_run_that_ends_at_a_singular_configuration(compile_data: Co
 @pytest.mark.parametrize("gravity", [9.81, 9.82])
 def test_a_shortened_run_is_judged_as_any_other(gravity: float) -> None:
     """Up to the first singular configuration a wrong model differs, and stays red."""
-    model, wrong = prepare(from_data(_short())), prepare(from_data(_short(gravity=[0.0, -gravity, 0.0])))
+    model, wrong = (
+        assemble_system(from_data(_short())),
+        assemble_system(from_data(_short(gravity=[0.0, -gravity, 0.0]))),
+    )
     truth = reference_run(model, None, silent)
 
     def until(stop: float) -> Attempt:
@@ -213,7 +216,7 @@ def test_a_shortened_run_is_judged_as_any_other(gravity: float) -> None:
 def test_a_run_that_ends_without_a_singular_configuration_stays_red() -> None:
     """A message alone is no reason to compare a part of the run."""
     data = _short() | {"simulation": {"start": "description", "stop": 0.6, "output_step": 0.01, "tolerance": 1e-9}}
-    model = prepare(from_data(data))
+    model = assemble_system(from_data(data))
     truth = reference_run(model, None, silent)
     attempt = Attempt("run", TOLERANCE, None, "it ended", until=lambda stop: Attempt("run", TOLERANCE, truth))
     (found,) = agreement.judge(model, truth, [attempt], model.problem, silent)

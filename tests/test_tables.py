@@ -15,7 +15,7 @@ from helpers_stages import StagedModel
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.description import load
 from gpmelica.description.load import from_data
@@ -123,7 +123,7 @@ def _arm(folder: Path, **changes: Any) -> dict[str, Any]:
 
 def test_both_derivations_agree_everywhere(tmp_path: Path) -> None:
     """Before, between and after knots: the generated equations against the reference."""
-    model = prepare(from_data(_arm(tmp_path)))
+    model = assemble_system(from_data(_arm(tmp_path)))
     staged, rng = StagedModel(model), np.random.default_rng(7)
     for t in (0.0, 0.15, 0.55, 0.93, 1.3, 1.7):
         q, qd = rng.uniform(-1.0, 1.0, 2), rng.uniform(-1.0, 1.0, 2)
@@ -142,7 +142,7 @@ def test_a_table_at_a_fixed_time_is_a_number(tmp_path: Path, ends: str) -> None:
     simulation = {"stop": 0.2, "start": "description"}
     keys = {"tables": tables, "parameters": {"lag": 0.2}, "simulation": simulation}
     models = [
-        prepare(
+        assemble_system(
             from_data(
                 manipulator(
                     **keys, motions=[{"name": "m", "joint": "upper", "position": f"start(upper.angle) + {x}"}]
@@ -169,7 +169,7 @@ def test_free_ends_are_checked_during_runs(tmp_path: Path) -> None:
     data = _arm(tmp_path, motions=[], lines=[], forces=[])
     data["tables"]["slew"] |= {"file": write(tmp_path, TIMES - 0.2), "ends": "free"}
     data["simulation"] |= {"stop": 1.0}
-    model = prepare(from_data(data))
+    model = assemble_system(from_data(data))
     (check,) = model.program.checks
     assert check.message == "table slew covers 0 s to 1.3 s, and its argument has left this range at t ="
     assert "abs(time - 0.65) < 0.65" in model.modelica()
@@ -179,7 +179,7 @@ def test_free_ends_are_checked_during_runs(tmp_path: Path) -> None:
 
 def test_kinks_in_the_modelica_source_are_those_of_the_table(tmp_path: Path) -> None:
     """At a kink, the time of the next one follows from the end of the piece that begins there."""
-    text = str(prepare(from_data(_arm(tmp_path))).modelica())
+    text = str(assemble_system(from_data(_arm(tmp_path))).modelica())
     (following,) = re.findall(r"when time >= pre\(\w+\) then\s+\w+ =\s+(.*?);\s+end when", text, re.DOTALL)
     (function,) = set(re.findall(r"\w+_end(?=\()", following))
     ends = {function: lambda x: min(end for end in TIMES if end > x)}
@@ -198,7 +198,7 @@ def test_long_tables_are_written_once(tmp_path: Path) -> None:
         "push": table(tmp_path, interpolation="linear"),
     }
     write(tmp_path, time, np.sin(time))
-    text = prepare(from_data(data)).modelica()
+    text = assemble_system(from_data(data)).modelica()
     assert text.count("function slew_table") == 1
     assert len(text) < 5000 * 5 * 25 + 5000 * 5 * 25 + 50_000
 

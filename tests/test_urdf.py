@@ -19,7 +19,7 @@ from helpers_urdf import Dynamics, GeneratedMatrices, PinocchioRobot, dissipated
 
 import gpmelica as gp
 from gpmelica import analysis
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.api.exchange import convert_urdf, to_urdf
 from gpmelica.api.model import Model
 from gpmelica.description.load import from_data
@@ -270,7 +270,7 @@ def test_planar_joint(machine: Path) -> None:
 # ---- against Pinocchio's own reader -----------------------------------------------------------------------------
 
 
-def _held_against(truth: PinocchioRobot, model: Prepared, count: int) -> float:
+def _held_against(truth: PinocchioRobot, model: System, count: int) -> float:
     """Largest relative error of M, h and q̈ of the generated equations."""
     matrices, staged = GeneratedMatrices(model), StagedModel(model)
     return max(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ...core.trajectory import Array
 from ...reference.forces.joint_loads import all_links
-from ...reference.solve.formulations import System
+from ...reference.solve.formulations import StateEquations
 from ...reference.solve.model import Evaluation
 from ...reference.solve.solver import InitialValueProblem
 
@@ -67,7 +67,7 @@ def accelerations_by_rows(problem: InitialValueProblem, found: Evaluation, names
         Accelerations q̈, rad/s² or m/s².
     """
     wanted = np.where([name in names for name in found.rows], found.gamma, 0.0)
-    system = System(0.0, found.M, np.zeros((len(found.h), 1)), found.C, wanted[:, None])
+    system = StateEquations(0.0, found.M, np.zeros((len(found.h), 1)), found.C, wanted[:, None])
     return problem.form.accelerations(system)[:, 0]
 
 

@@ -77,7 +77,7 @@ else:
     )
 
 
-class Chain(_WithElements):
+class Description(_WithElements):
     """Description of a mechanism and its task in SI units, angles in rad."""
 
     constraints: Constraints = Constraints()
@@ -93,7 +93,7 @@ class Chain(_WithElements):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _with_parameters(cls, data: Any, handler: ModelWrapValidatorHandler[Chain]) -> Chain:
+    def _with_parameters(cls, data: Any, handler: ModelWrapValidatorHandler[Description]) -> Description:
         with known_parameters(values(data.get("parameters") if isinstance(data, dict) else None)):
             return handler(data)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from ...core.templates import fill
 from ...core.zip_archive import build_time
-from ...description import Chain
+from ...description import Description
 from ...description.types import units
-from ...generator.program.program import Program
+from ...generator.program.program import EquationSystem
 from ...generator.variables import Variable
 from ..code.model_structure import ModelStructure
 
@@ -30,8 +30,8 @@ def unit(name: str) -> Unit:
 
 
 def render(
-    program: Program,
-    chain: Chain,
+    program: EquationSystem,
+    chain: Description,
     variables: Sequence[Variable],
     structure: ModelStructure,
     *,
@@ -44,9 +44,9 @@ def render(
 
     Parameters
     ----------
-    program : Program
+    program : EquationSystem
         Equations of the model.
-    chain : Chain
+    chain : Description
         Description of the mechanism, with the settings of the simulation.
     variables : sequence of Variable
         Variables in order of their value references.

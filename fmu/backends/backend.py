@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...core.errors import MissingToolError
 from ...core.files import write_all
 from ...generator import modelica
@@ -55,7 +55,7 @@ def choose(choice: str, omc: str | None = None, timeout: float = openmodelica.TI
     return Compilers(tuple(found), timeout)
 
 
-def write_modelica(model: Prepared, out: Path, *, drives: bool = False) -> list[Path]:
+def write_modelica(model: System, out: Path, *, drives: bool = False) -> list[Path]:
     """Write the Modelica model `Name.mo` and the simulation script `Name.mos` for omc.
 
     With `drives`, a package with connectors of the Modelica Standard Library is written as

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...core.progress import Progress, silent
 from ..compilers.binaries import Toolchain
 from ..compilers.platforms import Platform
 
-Documents = Callable[[Prepared, str, Sequence[Toolchain]], Mapping[str, str | bytes]]
+Documents = Callable[[System, str, Sequence[Toolchain]], Mapping[str, str | bytes]]
 """Function that returns further archive files by path, for a model, an FMI version and the compilers."""
 
 
-def no_documents(model: Prepared, fmi: str, made_by: Sequence[Toolchain]) -> Mapping[str, str | bytes]:
+def no_documents(model: System, fmi: str, made_by: Sequence[Toolchain]) -> Mapping[str, str | bytes]:
     """Return no documentation files, because an FMU that stays on this machine needs none."""
     del model, fmi, made_by
     return {}
@@ -28,7 +28,7 @@ class Order:
 
     Attributes
     ----------
-    model : Prepared
+    model : System
         Model of the mechanism.
     out : Path
         Folder in which `Name.fmu` is written.
@@ -44,7 +44,7 @@ class Order:
         Function that returns the documentation files of the FMU archive.
     """
 
-    model: Prepared
+    model: System
     out: Path
     fmi: str = "2.0"
     platforms: Sequence[Platform] = ()

@@ -12,15 +12,15 @@ from typing import ClassVar
 
 import fmpy
 
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...core.files import write_atomically
 from ...core.progress import Progress, silent
 from ...core.uncollected import uncollected
 from ...core.version import __version__
 from ...core.zip_archive import pack
-from ...description import Chain
+from ...description import Description
 from ...generator import variables
-from ...generator.program.program import Program
+from ...generator.program.program import EquationSystem
 from ...language.timely import timed_pace
 from ..archive import model_description
 from ..archive.validation import validate
@@ -87,7 +87,7 @@ class Sources:
 
 
 @uncollected()
-def generate(program: Program, chain: Chain, fmi: str = "2.0") -> Sources:
+def generate(program: EquationSystem, chain: Description, fmi: str = "2.0") -> Sources:
     """Return the C sources and the model description of a program for an FMI version."""
     staged, table = stage(program), variables.table(program)
     token, unknowns = variables.token(program, table), structure(table, dependencies(staged), fmi)
@@ -171,7 +171,7 @@ def flags(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def build_bare(model: Prepared, out: Path, fmi: str = "2.0") -> Path:
+def build_bare(model: System, out: Path, fmi: str = "2.0") -> Path:
     """Build an FMU for this machine without documents and validation, and return its path."""
     fmu = out / f"{model.name}.fmu"
     build(generate(model.native_program, model.chain, fmi), fmu, binaries.toolchains(fmi), {})

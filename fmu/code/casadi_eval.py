@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from ...generator.program.items import Definition, given, used
-from ...generator.program.program import Program
+from ...generator.program.program import EquationSystem
 from ...language import ir
 from ...language.ir import Expr
 
@@ -58,7 +58,7 @@ def _norm(square: SX) -> SX:
     return ca.sqrt(square + none) - none
 
 
-def needed(program: Program, roots: Iterable[Expr], known: Container[str] = ()) -> set[str]:
+def needed(program: EquationSystem, roots: Iterable[Expr], known: Container[str] = ()) -> set[str]:
     """Return the names of all program items on which the expressions depend.
 
     Names in `known` are left out, and so are items on which only these names depend.
@@ -79,7 +79,7 @@ class Evaluator:
 
     Parameters
     ----------
-    program : Program
+    program : EquationSystem
         Equations that define the names.
     known : mapping
         SX of the program's symbols by name; vectors are columns.
@@ -88,7 +88,7 @@ class Evaluator:
         where conditions are evaluated directly.
     """
 
-    def __init__(self, program: Program, known: Mapping[str, SX], switches: SX | None) -> None:
+    def __init__(self, program: EquationSystem, known: Mapping[str, SX], switches: SX | None) -> None:
         self.known, self.switches = dict(known), switches
         self._definitions = {item.name: item for item in program.items if isinstance(item, Definition)}
         self._order = [item.name for item in program.items if isinstance(item, Definition)]

@@ -15,7 +15,7 @@ from typing import Any
 from ...core.templates import fill
 from ...description.types.bounds import ANY, Bounds
 from ...description.types.start_search import DOWNHILL
-from ...generator.program.program import Assertion, Lookup, Program, Requirement
+from ...generator.program.program import Assertion, EquationSystem, Lookup, Requirement
 from ...generator.variables import COUNTERS, INTEGER_SETTINGS, REAL_SETTINGS, Variable
 from ...language.pace import Pace
 from ...language.piecewise import PIECE, Piecewise
@@ -51,7 +51,7 @@ class CodeContents:
 
     Attributes
     ----------
-    program : Program
+    program : EquationSystem
         Equations of the model.
     staged : Staged
         Evaluation stages of the equations.
@@ -75,7 +75,7 @@ class CodeContents:
         Version of gpmelica.
     """
 
-    program: Program
+    program: EquationSystem
     staged: Staged
     derivatives: Mapping[str, StageDerivative]
     work: Mapping[str, int]
@@ -164,7 +164,7 @@ def _checks(checks: Sequence[Assertion]) -> list[dict[str, Any]]:
     return [{"message": _string(check.message), "bound": check.bound} for check in checks]
 
 
-def _positions(program: Program) -> int:
+def _positions(program: EquationSystem) -> int:
     """Return n if the first n states are coordinates and the next n states are their derivatives;
     otherwise return 0.
     """
@@ -272,7 +272,7 @@ _INDEX_NAMES = {
 }
 
 
-def _parameter_places(program: Program) -> dict[str, int]:
+def _parameter_places(program: EquationSystem) -> dict[str, int]:
     """Return the index of each parameter in the workspace block of all parameters.
 
     The index of an array parameter is that of its first element.
@@ -282,7 +282,7 @@ def _parameter_places(program: Program) -> dict[str, int]:
     return dict(zip((parameter.name for parameter in program.parameters), ends, strict=False))
 
 
-def _phase(program: Program, phase: Phase) -> dict[str, Any]:
+def _phase(program: EquationSystem, phase: Phase) -> dict[str, Any]:
     start, places = program.start, _parameter_places(program)
     assert start is not None
     moved = [places.get(name, -1) for name in parameter_of(start, phase.search)]
@@ -309,7 +309,7 @@ def _phase(program: Program, phase: Phase) -> dict[str, Any]:
     }
 
 
-def _start(program: Program, staged: Staged) -> dict[str, Any]:
+def _start(program: EquationSystem, staged: Staged) -> dict[str, Any]:
     """Return the index arrays that connect the start states with their start parameters.
 
     A further array marks start parameters that, if they have been set, replace the initial-state search.
@@ -339,7 +339,7 @@ def _variable(variable: Variable, limits: Sequence[Bounds]) -> dict[str, Any]:
     }
 
 
-def _tables(program: Program) -> list[tuple[str, Piecewise]]:
+def _tables(program: EquationSystem) -> list[tuple[str, Piecewise]]:
     """Return the lookup tables of the model, each once, with the names of their C arrays."""
     return list({lookup.function: lookup.table for lookup in program.lookups}.items())
 
@@ -350,7 +350,7 @@ def _lookup(lookup: Lookup) -> dict[str, Any]:
     return {"n_pieces": pieces, "pieces": lookup.function, "has_kinks": int(lookup.table.kinks), "pace": pace}
 
 
-def _paces(program: Program, timed: Pace) -> dict[str, Pace]:
+def _paces(program: EquationSystem, timed: Pace) -> dict[str, Pace]:
     """Return all time-dependent upper bounds of the step size, by the name of their C array."""
     found = {f"{name}_intervals": table.pace for name, table in _tables(program)} | {_TIMED: timed}
     return {name: pace for name, pace in found.items() if not pace.is_steady}

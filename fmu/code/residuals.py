@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...generator.program.items import given, used
-from ...generator.program.program import Lookup, Program
+from ...generator.program.program import EquationSystem, Lookup
 from ...language.ir import Expr
 from .casadi_eval import SX, Evaluator
 
@@ -43,13 +43,13 @@ class Residual:
 
 
 def residual(
-    program: Program, level: str, start_values: dict[str, float], t: float, at: Mapping[str, float]
+    program: EquationSystem, level: str, start_values: dict[str, float], t: float, at: Mapping[str, float]
 ) -> Residual:
     """Return constraint residuals and their partial derivatives for default parameters.
 
     Parameters
     ----------
-    program : Program
+    program : EquationSystem
         Equations of the mechanism.
     level : str
         Level of the constraints, "position" or "velocity".
@@ -79,13 +79,13 @@ def _with_slopes(vector: SX, time: SX, signals: SX) -> Sequence[SX]:
     return [vector, ca.densify(ca.jacobian(vector, signals)), ca.densify(ca.jacobian(vector, time))]
 
 
-def _piece(program: Program, lookup: Lookup, known: Mapping[str, SX], t: float) -> SX:
+def _piece(program: EquationSystem, lookup: Lookup, known: Mapping[str, SX], t: float) -> SX:
     """Return the polynomial coefficients of a lookup table at the time t, s."""
     begin, rate = (float(_evaluated(program, expr, known)) for expr in (lookup.begin, lookup.rate))
     return ca.SX(lookup.table.piece(begin + rate * t).tolist())
 
 
-def _evaluated(program: Program, expr: Expr, known: Mapping[str, SX]) -> SX:
+def _evaluated(program: EquationSystem, expr: Expr, known: Mapping[str, SX]) -> SX:
     needed = set(expr.symbols)
     for item in reversed(program.items):
         if needed & set(given(item)) - set(known):

@@ -23,7 +23,7 @@ from typing import TypeAlias
 import casadi as ca
 
 from ...generator.program.items import ConstrainedSolve, Definition, Item, LinearSolve, TreeSolve, given, used
-from ...generator.program.program import Program
+from ...generator.program.program import EquationSystem
 from ...language import ir
 from ...language.ir import Expr, Shape
 from ...language.piecewise import PIECE
@@ -57,7 +57,7 @@ _CHAINS = (
 )
 
 
-def stage(program: Program) -> Staged:
+def stage(program: EquationSystem) -> Staged:
     """Cut a model's program into evaluation stages."""
     return _Cutter(program).staged()
 
@@ -94,7 +94,7 @@ class _Plan:
 
 
 class _Cutter:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: EquationSystem) -> None:
         self.program = program
         self.result = Staged()
         self.known: dict[str, SX] = {}  # CasADi expression of each input, passed value and solution

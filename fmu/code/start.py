@@ -24,7 +24,7 @@ from typing import TypeAlias
 import casadi as ca
 
 from ...description.types.start_search import ASSEMBLY, EQUILIBRIUM, VELOCITIES, SearchStage
-from ...generator.program.program import Program, Start
+from ...generator.program.program import EquationSystem, Start
 from ...language.ir import Expr
 from .casadi_eval import SX, Evaluator, needed
 from .staged import Block, Label, Phase, Stage, Staged, StagedSystem
@@ -42,7 +42,7 @@ class StartStages:
 
     Parameters
     ----------
-    program, staged : Program, Staged
+    program, staged : EquationSystem, Staged
         Equations, and the stages to which the builder adds.
     known : mapping
         CasADi expressions of the names that are defined after PREPARE.
@@ -50,7 +50,9 @@ class StartStages:
         CasADi symbols and the workspace blocks that contain their values.
     """
 
-    def __init__(self, program: Program, staged: Staged, known: Known, arguments: Sequence[Argument]) -> None:
+    def __init__(
+        self, program: EquationSystem, staged: Staged, known: Known, arguments: Sequence[Argument]
+    ) -> None:
         assert program.start is not None
         self._program, self._start, self._staged = program, program.start, staged
         self._finder, self._arguments = Finder(program, program.start, known), list(arguments)
@@ -225,7 +227,7 @@ class Finder:
     expressions.
     """
 
-    def __init__(self, program: Program, start: Start, known: Known) -> None:
+    def __init__(self, program: EquationSystem, start: Start, known: Known) -> None:
         self._program, self._start, self.known = program, start, known
 
     def given(self, level: int) -> list[SX]:

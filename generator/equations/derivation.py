@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ...description import Chain
+from ...description import Description
 from ...description.types.following import StartDependence
 from ...mechanism import MEETING, build
 from ...mechanism.symbolic import SymbolicMechanism
-from ..program.program import Program
+from ..program.program import EquationSystem
 from ..program.symbols import Symbols
 from . import outputs, requested
 from . import start as followed
@@ -59,7 +59,7 @@ class InitialValues:
     quantities: Mapping[str, float] = field(default_factory=dict)
 
 
-def derive(chain: Chain, initial: InitialValues, partition: Partition) -> Program:
+def derive(chain: Description, initial: InitialValues, partition: Partition) -> EquationSystem:
     """Derive the complete equations of a description.
 
     The program contains the constrained equations of motion as one abstract item; `linear_solves` selects
@@ -68,11 +68,11 @@ def derive(chain: Chain, initial: InitialValues, partition: Partition) -> Progra
     return close(open_equations(chain), initial, partition)
 
 
-def open_equations(chain: Chain) -> OpenEquations:
+def open_equations(chain: Description) -> OpenEquations:
     """Derive the mass matrix M, the inertia forces h, the applied forces Q and the constraint
     equations of a description.
     """
-    program = Program(chain.name, chain.description)
+    program = EquationSystem(chain.name, chain.description)
     mechanism = build(chain, Symbols(program))
     program.reserved |= outputs.names(mechanism)
     bodies = kinematics.derive(program, mechanism)
@@ -101,7 +101,7 @@ def open_equations(chain: Chain) -> OpenEquations:
     )
 
 
-def close(equations: OpenEquations, initial: InitialValues, partition: Partition) -> Program:
+def close(equations: OpenEquations, initial: InitialValues, partition: Partition) -> EquationSystem:
     """Complete equations that have no initial state yet.
 
     Accelerations, joint reactions, projections, states and outputs are added.
@@ -177,7 +177,9 @@ _FORMS = {
 }
 
 
-def _describe(program: Program, mechanism: SymbolicMechanism, active: ActiveSystem, partition: Partition) -> None:
+def _describe(
+    program: EquationSystem, mechanism: SymbolicMechanism, active: ActiveSystem, partition: Partition
+) -> None:
     n, bristles = mechanism.n, len(friction.with_friction(mechanism))
     filter_states = 2 * len(mechanism.filters)
     rates = len(program.states) - n - bristles - filter_states

@@ -15,7 +15,7 @@ from ...language import ir
 from ...language.ir import Expr, Index
 from ...mechanism.symbolic import SymbolicCoordinate, SymbolicMechanism
 from ..program.items import Traits
-from ..program.program import START_VALUES, STATE, ModelParameter, Output, Program, StateVariable
+from ..program.program import START_VALUES, STATE, EquationSystem, ModelParameter, Output, StateVariable
 from ..program.tree import InertiaForces
 from . import requested
 from .bodies.dynamics import Dynamics
@@ -54,7 +54,7 @@ def _of_all(mechanism: SymbolicMechanism, quantity: str) -> list[Signal]:
 
 
 def states(
-    program: Program, mechanism: SymbolicMechanism, start: tuple[Array, Array], extent: float, qdd: Expr
+    program: EquationSystem, mechanism: SymbolicMechanism, start: tuple[Array, Array], extent: float, qdd: Expr
 ) -> None:
     """Add the coordinates and their rates as state variables.
 
@@ -81,7 +81,7 @@ def _nominal(coordinate: SymbolicCoordinate, extent: float) -> float:
 
 
 def _state(
-    program: Program,
+    program: EquationSystem,
     coordinate: SymbolicCoordinate,
     signal: Signal,
     start: float,
@@ -100,7 +100,7 @@ def _state(
     program.integrate(StateVariable(signal, unit, text, ir.symbol(name), derivative, nominal))
 
 
-def motion(program: Program, mechanism: SymbolicMechanism, points: Points, qdd: Expr) -> None:
+def motion(program: EquationSystem, mechanism: SymbolicMechanism, points: Points, qdd: Expr) -> None:
     """Add the accelerations of the coordinates, and the positions and velocities of the points, as
     outputs.
     """
@@ -123,7 +123,7 @@ def motion(program: Program, mechanism: SymbolicMechanism, points: Points, qdd: 
 
 
 def constraints(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     inertia: Dynamics,
     rows: ConstraintEquations,
@@ -153,7 +153,7 @@ def constraints(
 
 
 def _efforts(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     inertia: Dynamics,
     rows: ConstraintEquations,
@@ -179,7 +179,7 @@ def _efforts(
 
 
 def _inertia_forces(
-    program: Program, mechanism: SymbolicMechanism, inertia: Dynamics, qdd: Expr
+    program: EquationSystem, mechanism: SymbolicMechanism, inertia: Dynamics, qdd: Expr
 ) -> Sequence[Expr]:
     """Return the inertia forces M q̈ of the coordinates whose drive effort is an output."""
     driven = mechanism.driven

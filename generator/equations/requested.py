@@ -14,7 +14,7 @@ from ...language import differentiate, ir
 from ...language.ir import Expr
 from ...mechanism import GROUND
 from ...mechanism.symbolic import SymbolicMechanism
-from ..program.program import Output, Program
+from ..program.program import EquationSystem, Output
 from ..program.symbols import Expressions
 from .bodies.dynamics import Dynamics
 from .bodies.kinematics import SymbolicKinematics
@@ -36,7 +36,7 @@ def signals(mechanism: SymbolicMechanism) -> Iterator[Signal]:
 
 
 def derive(
-    program: Program,
+    program: EquationSystem,
     inertia: Dynamics,
     points: Points,
     lower: Lowering,
@@ -73,7 +73,7 @@ def derive(
         program.outputs.append(Output(requested.value(name), wanted.unit, text, value))
 
 
-def _publish(program: Program, measures: Iterable[Measure], values: Iterable[Expr]) -> None:
+def _publish(program: EquationSystem, measures: Iterable[Measure], values: Iterable[Expr]) -> None:
     program.outputs += [
         Output(measure.signal, measure.unit, measure.description, value)
         for measure, value in zip(measures, values, strict=True)
@@ -110,7 +110,7 @@ class _Turns:
     the coordinates. After a full turn of a joint the opposite quaternion denotes the same orientation.
     """
 
-    def __init__(self, program: Program, kinematics: SymbolicKinematics) -> None:
+    def __init__(self, program: EquationSystem, kinematics: SymbolicKinematics) -> None:
         self._program, self._mechanism = program, kinematics.mechanism
         self._known: dict[int, Expr] = {GROUND: ir.constant([1.0, 0.0, 0.0, 0.0])}
         self._frames = {link.name: link.frame for link in self._mechanism.chain.links}

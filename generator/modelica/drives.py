@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ...core.templates import environment
 from ...mechanism import Mechanism
 from ..program.items import Definition
-from ..program.program import Input, Program
+from ..program.program import EquationSystem, Input
 from . import parts
 from . import text as mo
 
@@ -45,7 +45,7 @@ class Connector:
     equations: tuple[str, ...]
 
 
-def render(program: Program, mechanism: Mechanism, version: str) -> str:
+def render(program: EquationSystem, mechanism: Mechanism, version: str) -> str:
     """Return the Modelica source of the package `NameDrives`, which is loaded after the package
     `Name` and the library.
     """
@@ -61,7 +61,7 @@ def render(program: Program, mechanism: Mechanism, version: str) -> str:
     return template.render(name=program.name, plant=plant, connectors=placed, version=version)
 
 
-def _plant(program: Program) -> str:
+def _plant(program: EquationSystem) -> str:
     """Return a name for the plant that differs from the names of all connectors."""
     name, taken = "plant", {*(entry.name for entry in program.inputs), *(o.name for o in program.outputs)}
     taken |= {force.name for force in parts.applied_forces(program)}
@@ -70,13 +70,13 @@ def _plant(program: Program) -> str:
     return name
 
 
-def _input_names(program: Program) -> dict[str, str]:
+def _input_names(program: EquationSystem) -> dict[str, str]:
     """Return the plant's input for each component of an applied force, by the component's name."""
     names = {entry.name: entry.name for entry in program.inputs}
     return names | {force.name: parts.input_name(program, force) for force in parts.applied_forces(program)}
 
 
-def _flanges(program: Program, built: Mechanism, plant: str) -> Iterator[Connector]:
+def _flanges(program: EquationSystem, built: Mechanism, plant: str) -> Iterator[Connector]:
     names = _input_names(program)
     for force in built.forces:
         if force.coordinate is not None:
@@ -94,7 +94,7 @@ def _flanges(program: Program, built: Mechanism, plant: str) -> Iterator[Connect
             )
 
 
-def _inputs(program: Program, built: Mechanism, plant: str) -> Iterator[Connector]:
+def _inputs(program: EquationSystem, built: Mechanism, plant: str) -> Iterator[Connector]:
     """Yield the connectors of forces on links and of other inputs of the description."""
     on_joints = {force.name for force in built.forces if force.coordinate is not None}
     given: list[Input | Definition] = [*program.inputs, *parts.applied_forces(program)]
@@ -105,7 +105,7 @@ def _inputs(program: Program, built: Mechanism, plant: str) -> Iterator[Connecto
             yield Connector("Modelica.Blocks.Interfaces.RealInput", name, *texts[name], (equation,))
 
 
-def _outputs(program: Program, built: Mechanism, plant: str) -> Iterator[Connector]:
+def _outputs(program: EquationSystem, built: Mechanism, plant: str) -> Iterator[Connector]:
     """Yield the connectors of measurable quantities: positions and velocities of joints and points."""
     joints = {c.name for c in built.coordinates if c.role == "joint"}
     for output in program.outputs:

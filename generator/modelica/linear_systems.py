@@ -16,12 +16,12 @@ import numpy as np
 from ...language import ir
 from ...language.ir import Expr, Index
 from ..program.items import Definition, ImplicitSystem, Item, LinearSolve, used
-from ..program.program import Program
+from ..program.program import EquationSystem
 
 _BY_COFACTORS = (2, 3)  # numbers of rows of matrices inverted by cofactors; compilers solve single equations
 
 
-def for_compilers(program: Program) -> Program:
+def for_compilers(program: EquationSystem) -> EquationSystem:
     """Return the program in which small matrices are inverted explicitly; each inverse is a new
     definition with a new name.
     """
@@ -46,7 +46,7 @@ def _untransposed(matrix: Expr) -> Expr:
     return matrix.args[0] if matrix.op == "transpose" else matrix
 
 
-def _invert(program: Program, solve: LinearSolve, inverses: dict[str, Expr]) -> None:
+def _invert(program: EquationSystem, solve: LinearSolve, inverses: dict[str, Expr]) -> None:
     """Define the unknown as inverse times right-hand side; systems with the transposed matrix share
     the inverse.
     """
@@ -61,7 +61,7 @@ def _invert(program: Program, solve: LinearSolve, inverses: dict[str, Expr]) -> 
     program.define(solve.name, -product if negative else product, solve.unit, solve.description)
 
 
-def _inverse(program: Program, matrix: Expr, about: str) -> Expr:
+def _inverse(program: EquationSystem, matrix: Expr, about: str) -> Expr:
     text = f"inverse of the matrix {matrix.data}"
     if matrix.shape[0] in _BY_COFACTORS:
         return _by_cofactors(program, matrix, text)
@@ -69,7 +69,7 @@ def _inverse(program: Program, matrix: Expr, about: str) -> Expr:
     return program.solve(f"{matrix.data}_inverse", matrix, identity, text, about)
 
 
-def _by_cofactors(program: Program, matrix: Expr, text: str) -> Expr:
+def _by_cofactors(program: EquationSystem, matrix: Expr, text: str) -> Expr:
     name = matrix.data
     parts: list[tuple[Index, Expr]]
     if matrix.shape[0] == 2:
@@ -83,12 +83,12 @@ def _by_cofactors(program: Program, matrix: Expr, text: str) -> Expr:
     return program.assemble(f"{name}_inverse", matrix.shape, parts, None, text)
 
 
-def _determinant(program: Program, name: str, expr: Expr) -> Expr:
+def _determinant(program: EquationSystem, name: str, expr: Expr) -> Expr:
     text = f"determinant of the matrix {name}; unit follows from its elements"
     return program.define(f"{name}_determinant", expr, None, text)
 
 
-def _in_place(program: Program) -> Iterator[Item]:
+def _in_place(program: EquationSystem) -> Iterator[Item]:
     """Yield the items of the program, with matrices that only one linear system uses written out in
     the equations of that system.
     """

@@ -11,7 +11,7 @@ from ...description.types.origin import Origin
 from ...language import ir
 from ...language.ir import Expr
 from ...language.piecewise import PIECE, Piecewise
-from ..program.program import Lookup, Program
+from ..program.program import EquationSystem, Lookup
 from . import text as mo
 from .parts import fresh
 from .writer import Declaration, Equation, Group
@@ -45,7 +45,7 @@ class Function:
         return "{" + ", ".join(f"{column}[low]" for column in _COLUMNS) + "}"
 
 
-def functions(program: Program) -> list[Function]:
+def functions(program: EquationSystem) -> list[Function]:
     """Return one function for each lookup table of the program."""
     tables = {lookup.function: lookup.table for lookup in program.lookups}
     return [_function(name, table) for name, table in tables.items()]
@@ -60,7 +60,7 @@ def _function(name: str, table: Piecewise) -> Function:
     return Function(name, columns, count, (count - 1).bit_length(), table.kinks)
 
 
-def declarations(program: Program) -> list[Group]:
+def declarations(program: EquationSystem) -> list[Group]:
     """Return the declarations of the current pieces of lookup tables, and of the times, s, at which
     pieces end with a kink.
     """
@@ -80,7 +80,7 @@ def declarations(program: Program) -> list[Group]:
     return _group([*pieces, *kinks])
 
 
-def equations(program: Program) -> list[Group]:
+def equations(program: EquationSystem) -> list[Group]:
     """Return the equations for the current pieces of lookup tables; the end of a piece with a kink
     is an event.
     """
@@ -97,14 +97,14 @@ def equations(program: Program) -> list[Group]:
     return _group([*pieces, *kinks])
 
 
-def initial_equations(program: Program) -> list[Equation]:
+def initial_equations(program: EquationSystem) -> list[Equation]:
     """Return the initial equations that set the time, s, of the first kink of each lookup table."""
     return [
         Equation(_origin(found), f"{name} = {_kink(found, ir.symbol('time'))}") for found, name in _kinks(program)
     ]
 
 
-def _kinks(program: Program) -> Iterator[tuple[Lookup, str]]:
+def _kinks(program: EquationSystem) -> Iterator[tuple[Lookup, str]]:
     """Yield the table lookups whose pieces end with a kink, with the name of the variable for the
     time of the next kink.
     """
@@ -124,7 +124,7 @@ def _kink(lookup: Lookup, now: Expr) -> str:
     return mo.text(now + (end - argument) / lookup.rate)
 
 
-def digest(program: Program) -> Iterator[str]:
+def digest(program: EquationSystem) -> Iterator[str]:
     """Yield texts that determine the values of the lookup tables, for the hash of the model."""
     for lookup in program.lookups:
         argument = ir.array([lookup.begin, lookup.rate])

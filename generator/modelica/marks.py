@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...description import Chain
+from ...description import Description
 from ...description.types.origin import Origin
 from ...language import ir
 from ...language.ir import Expr
 from ...language.timely import timed_pace
-from ..program.program import Lookup, Program
+from ..program.program import EquationSystem, Lookup
 from . import text as mo
 from .parts import fresh
 from .writer import Declaration, Group
@@ -19,7 +19,7 @@ from .writer import Declaration, Group
 _TITLE = "events without effect on the model, so that solvers do not step over short pulses"
 
 
-def declarations(program: Program, chain: Chain) -> list[Group]:
+def declarations(program: EquationSystem, chain: Description) -> list[Group]:
     """Return the declarations of Boolean vectors: one for each table with short pieces, and one for
     all expressions of time.
     """
@@ -30,7 +30,7 @@ def declarations(program: Program, chain: Chain) -> list[Group]:
     return [Group(_TITLE, tuple(members))] if members else []
 
 
-def _of_expressions(program: Program, chain: Chain) -> Iterator[Declaration]:
+def _of_expressions(program: EquationSystem, chain: Description) -> Iterator[Declaration]:
     numbers = {name: float(parameter.value) for name, parameter in chain.parameters.items()}
     pace = timed_pace(program.timed, numbers, program.initial, chain.simulation.stop).pace
     times = [ir.constant(time) for time in pace.begins[pace.marks].tolist()]
@@ -39,7 +39,7 @@ def _of_expressions(program: Program, chain: Chain) -> Iterator[Declaration]:
         yield _vector(Origin("time"), fresh(program, "timed_begins"), times, text)
 
 
-def _of_table(program: Program, lookup: Lookup) -> Iterator[Declaration]:
+def _of_table(program: EquationSystem, lookup: Lookup) -> Iterator[Declaration]:
     pace = lookup.table.pace
     rises = lookup.rate.op == "constant" and lookup.rate.data > 0.0
     arguments = pace.begins[pace.marks].tolist() if rises else []

@@ -15,9 +15,9 @@ from jinja2 import Environment
 
 from ...core.templates import environment
 from ...core.trajectory import Array
-from ...description import Chain
+from ...description import Description
 from ...mechanism import Mechanism
-from ..program.program import Program
+from ..program.program import EquationSystem
 from . import functions, linear_systems, lookups, marks, parts, quantities, start
 from . import text as mo
 from .arrays import gather, loops, mixed
@@ -31,8 +31,8 @@ def experiment(name: str) -> str:
 
 
 def render(
-    program: Program,
-    chain: Chain,
+    program: EquationSystem,
+    chain: Description,
     version: str,
     start_values: Mapping[str, float] | None = None,
     guesses: Mapping[str, Array] = MappingProxyType({}),
@@ -41,9 +41,9 @@ def render(
 
     Parameters
     ----------
-    program : Program
+    program : EquationSystem
         Equations of the model.
-    chain : Chain
+    chain : Description
         Description, with the settings of the experiment.
     version : str
         Version of gpmelica, for the header.
@@ -112,7 +112,7 @@ def render(
     return writer.source(text)
 
 
-def _settings(chain: Chain) -> dict[str, float]:
+def _settings(chain: Description) -> dict[str, float]:
     """Return the entries of the annotation `experiment`; times in s."""
     simulation = chain.simulation
     return {
@@ -123,7 +123,7 @@ def _settings(chain: Chain) -> dict[str, float]:
     }
 
 
-def script(program: Program, mechanism: Mechanism) -> str:
+def script(program: EquationSystem, mechanism: Mechanism) -> str:
     """Return an OpenModelica script that simulates the package and plots its main coordinates; the
     script belongs beside `Name.mo`.
     """
@@ -144,7 +144,7 @@ def script(program: Program, mechanism: Mechanism) -> str:
     )
 
 
-def digest(program: Program) -> str:
+def digest(program: EquationSystem) -> str:
     """Return a hash of everything that determines the values that the model computes."""
     lines = [repr((p.name, p.value.tolist(), p.unit, p.description)) for p in program.parameters]
     lines += [repr((e.name, e.unit)) for e in program.inputs]

@@ -14,7 +14,7 @@ from ...description.types.origin import Origin
 from ...language import ir
 from ...language.ir import Expr
 from ..program.items import ConstrainedSolve, Definition, ImplicitSystem, Item, LinearSolve, TreeSolve
-from ..program.program import START_VALUES, Assertion, Output, Program, StateVariable, TimeEvent
+from ..program.program import START_VALUES, Assertion, EquationSystem, Output, StateVariable, TimeEvent
 from . import text as mo
 from .arrays import loops
 from .arrays.gather import Arrangement, ArrayDeclaration, with_units
@@ -35,7 +35,7 @@ _PARAMETERS = {  # headings of parameters that belong to no entry of the descrip
 }
 
 
-def applied_forces(program: Program) -> list[Definition]:
+def applied_forces(program: EquationSystem) -> list[Definition]:
     """Return the definitions of all applied forces that the description gives as expressions."""
     return [item for item in program.items if _is_replaceable(item)]
 
@@ -44,7 +44,7 @@ def _is_replaceable(item: Item) -> TypeGuard[Definition]:
     return isinstance(item, Definition) and item.replaceable
 
 
-def parameters(program: Program) -> list[Group]:
+def parameters(program: EquationSystem) -> list[Group]:
     """Return the declarations of changeable parameters, and of parameters calculated from them."""
     found: list[tuple[str, Member]] = []
     for p in program.parameters:
@@ -90,7 +90,7 @@ def _declared(prefix: str, variable: ArrayDeclaration) -> Declaration:
     return Declaration(variable.origin, prefix, *about, type=kind, elements=variable.elements or {})
 
 
-def start_parameters(program: Program, given: Mapping[str, float] | None) -> list[Declaration]:
+def start_parameters(program: EquationSystem, given: Mapping[str, float] | None) -> list[Declaration]:
     """Return the declarations of the values of `start(x)`, which are calculated at the initial time
     or given as numbers.
     """
@@ -104,7 +104,7 @@ def start_parameters(program: Program, given: Mapping[str, float] | None) -> lis
     return declarations
 
 
-def inputs(program: Program, at_any_state: bool) -> list[Declaration]:
+def inputs(program: EquationSystem, at_any_state: bool) -> list[Declaration]:
     """Return the declarations of the FMU's inputs; they are parameters if the model is evaluated in
     a given state.
     """
@@ -118,19 +118,19 @@ def inputs(program: Program, at_any_state: bool) -> list[Declaration]:
     ]
 
 
-def plant_inputs(program: Program) -> list[Declaration]:
+def plant_inputs(program: EquationSystem) -> list[Declaration]:
     """Return the declarations of the plant's inputs, one for each component of an applied force."""
     return [
         _input(program, f.origin, input_name(program, f), f.unit, f.description) for f in applied_forces(program)
     ]
 
 
-def plant_equations(program: Program) -> list[Group]:
+def plant_equations(program: EquationSystem) -> list[Group]:
     """Return the equations between the plant's inputs and the applied forces."""
     return _of_items((f, f"{f.name} = {input_name(program, f)}") for f in applied_forces(program))
 
 
-def switchings(program: Program) -> list[Declaration]:
+def switchings(program: EquationSystem) -> list[Declaration]:
     """Return the declarations of the switch variables of time events: 0 before the event time and 1
     from then on.
     """
@@ -138,7 +138,7 @@ def switchings(program: Program) -> list[Declaration]:
     return [Declaration(_SWITCHING, "", name, "1", text) for name, text in found.items()]
 
 
-def switched_at_start(program: Program) -> list[Equation]:
+def switched_at_start(program: EquationSystem) -> list[Equation]:
     """Return the initial equations of the switch variables: 1 if the event time is before the
     initial time.
     """
@@ -148,7 +148,7 @@ def switched_at_start(program: Program) -> list[Equation]:
     ]
 
 
-def switching_equations(program: Program) -> list[Group]:
+def switching_equations(program: EquationSystem) -> list[Group]:
     """Return the `when` equations of the time events.
 
     Without them the co-simulation of OpenModelica's FMU would switch only at communication points.
@@ -156,7 +156,7 @@ def switching_equations(program: Program) -> list[Group]:
     return _grouped((str(_SWITCHING), Equation(_SWITCHING, _switching(e))) for e in _coming(program))
 
 
-def _coming(program: Program) -> list[TimeEvent]:
+def _coming(program: EquationSystem) -> list[TimeEvent]:
     """Return the time events that the source needs: those of conditions on time, and others that
     can occur after t = 0.
     """
@@ -185,19 +185,19 @@ def _never_or(event: TimeEvent) -> Expr:
     return ir.choose(">", ir.call("abs", event.rate), ir.constant(0.0), event.time, _NEVER)
 
 
-def input_name(program: Program, force: Definition) -> str:
+def input_name(program: EquationSystem, force: Definition) -> str:
     """Return the name of the plant's input for an applied force."""
     return fresh(program, f"{force.name}_input")
 
 
-def fresh(program: Program, name: str) -> str:
+def fresh(program: EquationSystem, name: str) -> str:
     """Return the name with underscores appended until the program has no such name."""
     while name in program.reserved:
         name += "_"
     return name
 
 
-def states(program: Program, found: Container[str]) -> list[Declaration]:
+def states(program: EquationSystem, found: Container[str]) -> list[Declaration]:
     """Return the declarations of the states; the initial values of states named in `found` follow
     from initial equations.
     """
@@ -210,7 +210,7 @@ def states(program: Program, found: Container[str]) -> list[Declaration]:
     return declarations
 
 
-def outputs(program: Program, guesses: Mapping[str, Array]) -> list[Declaration]:
+def outputs(program: EquationSystem, guesses: Mapping[str, Array]) -> list[Declaration]:
     """Return the declarations of the outputs; an output without another equation is declared with a value.
 
     The argument `guesses` is explained in `package.render`.
@@ -230,7 +230,7 @@ def outputs(program: Program, guesses: Mapping[str, Array]) -> list[Declaration]
     ]
 
 
-def _values(program: Program) -> dict[str, Expr]:
+def _values(program: EquationSystem) -> dict[str, Expr]:
     """Return the outputs whose declarations contain their values: outputs of states, and outputs
     without another equation.
     """
@@ -240,12 +240,12 @@ def _values(program: Program) -> dict[str, Expr]:
     return {o.name: o.expr for o in program.outputs if o.name not in elsewhere} | states
 
 
-def start_equations(program: Program) -> list[Equation]:
+def start_equations(program: EquationSystem) -> list[Equation]:
     """Return the initial equations of the values of `start(x)`."""
     return [Equation(_AT_START, f"{v.name} = {mo.text(v.expr)}") for v in program.start_values]
 
 
-def state_equations(program: Program) -> list[Equation]:
+def state_equations(program: EquationSystem) -> list[Equation]:
     """Return the equations of the derivatives of the states."""
     found: list[Equation] = []
     for states in _of_vectors(program.states):
@@ -282,7 +282,7 @@ def _block(first: Expr, size: int) -> Expr:
     return ir.index(first.args[0], (*first.data[:-1], slice(begin, begin + size)))
 
 
-def output_equations(program: Program) -> list[Equation]:
+def output_equations(program: EquationSystem) -> list[Equation]:
     """Return the equations of the outputs that are elements of arrays with mixed units."""
     found = [
         Equation(Origin("outputs"), f"{{{', '.join(o.name for o in outputs)}}} = {name}")
@@ -303,7 +303,7 @@ def _differentiable(expr: Expr) -> Expr:
     return ir.call("sqrt", expr.args[0] + _TINY) if ir.is_norm(expr) else expr
 
 
-def _spread(program: Program) -> dict[str, tuple[Output, ...]]:
+def _spread(program: EquationSystem) -> dict[str, tuple[Output, ...]]:
     """Return vectors whose elements have different units and are all published as outputs: name → outputs.
 
     The equation of such a vector is written as a list: OpenModelica assumes one unit per array, and warns about
@@ -339,7 +339,7 @@ def variables(arrangement: Arrangement) -> list[Group]:
     )
 
 
-def equations(program: Program, statements: Iterable[loops.Equation]) -> list[Group]:
+def equations(program: EquationSystem, statements: Iterable[loops.Equation]) -> list[Group]:
     """Return all equations except those of applied forces; the equations of one constraint form one
     group.
     """
@@ -368,7 +368,7 @@ def _equation(statement: loops.Equation) -> Equation:
     return Equation(statement.origin, f"{mo.text(statement.left)} = {mo.text(statement.right)}")
 
 
-def force_equations(program: Program) -> list[Group]:
+def force_equations(program: EquationSystem) -> list[Group]:
     """Return the equations that define the applied forces by the expressions of the description."""
     return _of_items((force, line) for force in applied_forces(program) for line in item_equations(force))
 
@@ -378,12 +378,12 @@ def _of_items(found: Iterable[tuple[Item, str]]) -> list[Group]:
     return _grouped((str(item.origin), Equation(item.origin, line)) for item, line in found)
 
 
-def assertions(program: Program) -> list[str]:
+def assertions(program: EquationSystem) -> list[str]:
     """Return the formatted assertions of the model; their messages are not broken into lines."""
     return [*_requirements(program), *_running_assertions(program), *_lengths(program)]
 
 
-def _lengths(program: Program) -> Iterator[str]:
+def _lengths(program: EquationSystem) -> Iterator[str]:
     """Yield assertions that end a run when the length of a two-point force element becomes zero."""
     bound = mo.number(program.meeting)
     for length in program.lengths:
@@ -395,7 +395,7 @@ def _lengths(program: Program) -> Iterator[str]:
         )
 
 
-def _requirements(program: Program) -> Iterator[str]:
+def _requirements(program: EquationSystem) -> Iterator[str]:
     """Yield assertions on parameters that are calculated from others."""
     follow = {item.name for item in program.calculated}
     for required in program.requirements:
@@ -410,12 +410,12 @@ def _requirements(program: Program) -> Iterator[str]:
                 yield f"{_MARGIN}assert({condition},\n{_MARGIN}    {text} + String({value}));"
 
 
-def start_assertions(program: Program) -> list[str]:
+def start_assertions(program: EquationSystem) -> list[str]:
     """Return the formatted assertions on the initial state; each message ends with the value."""
     return [_assertion(a, mo.text(a.value)) for a in program.start_checks]
 
 
-def _running_assertions(program: Program) -> list[str]:
+def _running_assertions(program: EquationSystem) -> list[str]:
     return [_assertion(a, "time") for a in (*program.checks, *program.assertions)]
 
 
@@ -465,7 +465,7 @@ def _start(guess: Array | None) -> tuple[str, ...]:
 
 
 def _input(
-    program: Program, origin: Origin, name: str, unit: str | None, description: str, start: float = 0.0
+    program: EquationSystem, origin: Origin, name: str, unit: str | None, description: str, start: float = 0.0
 ) -> Declaration:
     modifiers, place = (f"start = {mo.number(start)}",), _placement(program, name)
     return Declaration(
@@ -473,7 +473,7 @@ def _input(
     )
 
 
-def _placement(program: Program, name: str) -> str:
+def _placement(program: EquationSystem, name: str) -> str:
     """Return the annotation that places an input in diagrams; all inputs are spread over the left
     edge.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ...language.ir import Shape
-from ..program.program import Program
+from ..program.program import EquationSystem
 
 PACKAGE = "SI"
 # unit → name of the Modelica type
@@ -53,7 +53,7 @@ def _listed(modifiers: Iterable[str]) -> str:
     return f"({text})" if text else ""
 
 
-def definitions(program: Program) -> Iterator[str]:
+def definitions(program: EquationSystem) -> Iterator[str]:
     """Yield the definitions of the types that a program's variables have, without the semicolon."""
     declarations = (*program.parameters, *program.items, *program.states, *program.outputs)
     units = {declaration.unit for declaration in declarations} | _ALWAYS

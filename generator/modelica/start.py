@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...description.types.origin import Origin
 from ...language import ir
 from ...language.ir import Expr
-from ..program.program import Program
+from ..program.program import EquationSystem
 from . import text as mo
 from .writer import Declaration, Equation
 
@@ -18,7 +18,7 @@ _ORIGIN = Origin("static equilibrium at the start")
 _MULTIPLIERS = "start_multipliers"
 
 
-def found(program: Program) -> frozenset[str]:
+def found(program: EquationSystem) -> frozenset[str]:
     """Return the coordinates whose initial values follow from initial equations."""
     start = program.start
     if start is None or not program.calculated or any(start.described[1]) or any(start.defaults[1]):
@@ -28,7 +28,7 @@ def found(program: Program) -> frozenset[str]:
     return frozenset(start.coordinates[k] for k in start.free)
 
 
-def multipliers(program: Program) -> list[Declaration]:
+def multipliers(program: EquationSystem) -> list[Declaration]:
     """Return the declaration of the multipliers of loop closures in static equilibrium, N or N·m."""
     if not found(program) or program.start is None or not program.start.equilibrium:
         return []
@@ -37,7 +37,7 @@ def multipliers(program: Program) -> list[Declaration]:
     return [Declaration(_ORIGIN, "parameter ", _MULTIPLIERS, None, text, (size,), modifiers)]
 
 
-def equations(program: Program) -> list[Equation]:
+def equations(program: EquationSystem) -> list[Equation]:
     """Return the initial equations: zero generalised forces on the free coordinates, and closed
     loops.
     """
@@ -49,7 +49,7 @@ def equations(program: Program) -> list[Equation]:
     return [Equation(_ORIGIN, f"{mo.text(expr)} = 0.0") for expr in (*forces, *rows)]
 
 
-def _sum(program: Program, k: int) -> Expr:
+def _sum(program: EquationSystem, k: int) -> Expr:
     start = program.start
     assert start is not None
     total, factors = start.forces[k], ir.symbol(_MULTIPLIERS, (len(start.equilibrium),))

@@ -262,7 +262,7 @@ class Start(StartDependence):
 
 
 @dataclass
-class Program:
+class EquationSystem:
     """Equations of one model in order of evaluation.
 
     formulation   kind of the equations of motion, and number of states
@@ -345,7 +345,7 @@ class Program:
         """Return the definitions that the FMU publishes as calculated parameters."""
         return [item for item in self.items if isinstance(item, Definition) and item.calculated]
 
-    def emptied(self) -> Program:
+    def emptied(self) -> EquationSystem:
         """Return the program without items; it still knows the names of constant definitions."""
         result = replace(self, items=[], reserved=set(self.reserved), gatherings=self.gatherings.copy())
         result._fixed |= self._constants()

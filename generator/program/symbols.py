@@ -14,7 +14,7 @@ from ...description.types.origin import Origin
 from ...language import differentiate, ir
 from ...language.ir import Expr
 from .items import Definition
-from .program import GENERAL, ModelParameter, Program, Requirement
+from .program import GENERAL, EquationSystem, ModelParameter, Requirement
 
 
 class Expressions:
@@ -46,7 +46,7 @@ class Symbols(Expressions):
     calculated from them.
     """
 
-    def __init__(self, program: Program, origin: Origin = GENERAL) -> None:
+    def __init__(self, program: EquationSystem, origin: Origin = GENERAL) -> None:
         self.program, self.origin = program, origin
 
     def of(self, origin: Origin) -> Symbols:

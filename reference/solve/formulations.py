@@ -23,7 +23,7 @@ _WORN = 0.5
 
 
 @dataclass(frozen=True)
-class System:
+class StateEquations:
     """Linear system M q̈ = force + Cᵀ λ and C q̈ = rhs at one time or at many.
 
     The right-hand sides have c columns; each yields its own q̈ and λ.
@@ -106,7 +106,7 @@ class Gpme:
         """
         return self.partition(C).determinant(C[..., list(self.choice.independent), :])
 
-    def accelerations(self, system: System) -> Array:
+    def accelerations(self, system: StateEquations) -> Array:
         """Return the accelerations q̈, shape (…, n, c).
 
         Raises
@@ -119,7 +119,7 @@ class Gpme:
         """
         return self._motion(system, *self._independent(system)[1:])[0]
 
-    def solve(self, system: System) -> tuple[Array, Array]:
+    def solve(self, system: StateEquations) -> tuple[Array, Array]:
         """Return the accelerations q̈, shape (…, n, c), and the multipliers λ, shape (…, m, c).
 
         Raises
@@ -132,13 +132,13 @@ class Gpme:
         qdd, partition = self._motion(system, rows, rhs)
         return qdd, basis.swapaxes(-2, -1) @ partition.multipliers(rows, system.M @ qdd - system.force)
 
-    def _independent(self, system: System) -> tuple[Array, Array, Array]:
+    def _independent(self, system: StateEquations) -> tuple[Array, Array, Array]:
         """Return the combination matrix E, and Jacobian E C and right-hand side of the independent equations."""
         _check_finite(system)
         basis = self.choice.basis(system.C)
         return basis, basis @ system.C, basis @ system.rhs
 
-    def _motion(self, system: System, rows: Array, rhs: Array) -> tuple[Array, CoordinatePartition]:
+    def _motion(self, system: StateEquations, rows: Array, rhs: Array) -> tuple[Array, CoordinatePartition]:
         """Return the accelerations for the independent equations, and the coordinate partition that
         was used.
         """
@@ -176,7 +176,7 @@ class ReducedGpme(Gpme):
         partition.require(t, side == self._side)
         return partition.completed(t, basis @ C, (basis @ nu[..., None])[..., 0], qd)
 
-    def _motion(self, system: System, rows: Array, rhs: Array) -> tuple[Array, CoordinatePartition]:
+    def _motion(self, system: StateEquations, rows: Array, rhs: Array) -> tuple[Array, CoordinatePartition]:
         """Solve (VᵀMV) q̈_i = Vᵀ(Q − h − M [0; C_d⁻¹ rhs]) for the independent accelerations.
 
         The columns of V span the motions that the constraints allow; `rhs` is the right-hand
@@ -202,10 +202,10 @@ class Lagrange(Gpme):
     The system has n + r equations (Krasinskiy 2023, equation (4)).
     """
 
-    def accelerations(self, system: System) -> Array:
+    def accelerations(self, system: StateEquations) -> Array:
         return self.solve(system)[0]
 
-    def solve(self, system: System) -> tuple[Array, Array]:
+    def solve(self, system: StateEquations) -> tuple[Array, Array]:
         basis, rows, rhs = self._independent(system)
         *many, r, n = rows.shape
         scale = 1.0 / np.sqrt(np.diagonal(system.M, axis1=-2, axis2=-1))
@@ -221,7 +221,7 @@ class Lagrange(Gpme):
         return scale[..., None] * solution[..., :n, :], multipliers
 
 
-def _check_finite(system: System) -> None:
+def _check_finite(system: StateEquations) -> None:
     if not (np.isfinite(system.force).all() and np.isfinite(system.rhs).all()):
         t = float(np.min(system.t))
         raise SolveError(f"the motion has diverged at t = {t:.9g} s: forces or constraints are not finite")

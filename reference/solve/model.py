@@ -24,7 +24,7 @@ from ..kinematics.kinematics import Kinematics, Places, Posture
 from ..kinematics.quantities import CompiledExpression, ExpressionCompiler, KinematicState, Quantities, Relation
 from ..kinematics.segment import Segment
 from ..kinematics.timely import Features, Timed, features
-from .formulations import Gpme, ReducedGpme, System
+from .formulations import Gpme, ReducedGpme, StateEquations
 
 Start = tuple[Array, Array]
 _NONE = np.zeros(0)
@@ -123,9 +123,9 @@ class _Equations:
     rows: Rows
     rhs: Array
 
-    def system(self, t: Number) -> System:
+    def system(self, t: Number) -> StateEquations:
         """Return the linear system for the accelerations without friction."""
-        return System(t, self.M, (self.Q - self.h)[..., None], self.rows.C, self.rhs[..., None])
+        return StateEquations(t, self.M, (self.Q - self.h)[..., None], self.rows.C, self.rhs[..., None])
 
 
 @dataclass(frozen=True)
@@ -362,7 +362,7 @@ class ReferenceModel:
         force[..., 0], force[..., 1:] = given.Q - given.h, units
         rhs = np.zeros((*given.rhs.shape, 1 + units.shape[1]))
         rhs[..., 0] = given.rhs
-        qdd, multipliers = form.solve(System(state.t, M, force, C, rhs))
+        qdd, multipliers = form.solve(StateEquations(state.t, M, force, C, rhs))
         contacts = form.choice.drives.contacts(C, M @ qdd - force, multipliers)
         bristles = self.friction.bristles(state.qd, np.zeros((*many, units.shape[1])) if z is None else z)
         loads = self._friction_loads.affine(state.posture, self.forces.wrenches(state))

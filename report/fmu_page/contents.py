@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...fmu.archive.licences import licences
 from ...fmu.archive.terminals import terminals
 from ...fmu.compilers.binaries import Toolchain
@@ -22,12 +22,12 @@ _CAPTION = (
 _ICONS = {"2.0": "model.png", "3.0": "terminalsAndIcons/icon.png"}
 
 
-def contents(model: Prepared, fmi: str, made_by: Sequence[Toolchain]) -> dict[str, str | bytes]:
+def contents(model: System, fmi: str, made_by: Sequence[Toolchain]) -> dict[str, str | bytes]:
     """Return the documentation, pictures, licences, terminals and the Modelica source of a model.
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Model that the FMU was generated from.
     fmi : str
         Version of the standard, 2.0 or 3.0, which prescribes the paths.
@@ -53,6 +53,6 @@ def contents(model: Prepared, fmi: str, made_by: Sequence[Toolchain]) -> dict[st
     }
 
 
-def _picture(model: Prepared) -> Picture | None:
+def _picture(model: System) -> Picture | None:
     draw = partial(pose, poses_of(model.mechanism, model.start[0][None]))
     return next(drawn([("diagram", "The mechanism", _CAPTION, draw)]), None)

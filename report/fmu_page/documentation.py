@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...core.templates import fill
 from ...core.version import __version__
 from ...fmu.compilers.binaries import FLAGS, Toolchain
@@ -27,7 +27,7 @@ _TITLES = {
 }
 
 
-def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Picture | None) -> str:
+def page(model: System, fmi: str, made_by: Sequence[Toolchain], picture: Picture | None) -> str:
     """Return the FMU's documentation as HTML that needs no other file."""
     mechanism, program = model.mechanism, model.program
     grouped = _grouped(variables.table(program))
@@ -64,7 +64,7 @@ def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Pictu
     )
 
 
-def _choice(model: Prepared) -> str:
+def _choice(model: System) -> str:
     """Return a remark on how the native FMU chooses dependent coordinates; empty if the choice is fixed."""
     if not model.chooses:
         return ""
@@ -83,7 +83,7 @@ def _sentence(made_by: Sequence[Toolchain]) -> str:
     return f"Model exchange and co-simulation, for {names}{processors}; needs nothing but the system's C library."
 
 
-def _numbers(model: Prepared, variables: dict[str, list[Variable]]) -> list[tuple[str, str]]:
+def _numbers(model: System, variables: dict[str, list[Variable]]) -> list[tuple[str, str]]:
     counts = {
         "coordinates": model.mechanism.n,
         "degrees of freedom": model.degrees_of_freedom,

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ... import analysis
 from ...analysis import EnergyHistory, InitialValueProblem, LinearisedMode
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...core.trajectory import Array, Trajectory
 from ...mechanism import Mechanism
 from ...plausibility import Remark
@@ -64,7 +64,7 @@ class RunReport:
         Reason why the independent Python solver has no run; empty if there is one.
     """
 
-    model: Prepared
+    model: System
     problem: InitialValueProblem
     case: str
     reference: Trajectory

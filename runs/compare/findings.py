@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...analysis import Residuals, residuals
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...core.trajectory import Array, Trajectory
 from ...mechanism import signal_names
 from .compare import Comparison, covers, listed
@@ -27,14 +27,14 @@ class Finding:
     text: str
 
 
-def consistency(model: Prepared, found: Residuals) -> Finding:
+def consistency(model: System, found: Residuals) -> Finding:
     """Check that constraints are fulfilled initially, and that redundant constraints are fulfilled always.
 
     Constraints that the description declares in `starts_violated` may be violated initially.
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its equations.
     found : Residuals
         Constraint residuals of the reference run, or of the initial state alone.
@@ -52,7 +52,7 @@ def consistency(model: Prepared, found: Residuals) -> Finding:
     return Finding(True, f"{others} constraints are fulfilled at t = 0.{declared}{kept}")
 
 
-def start_consistency(model: Prepared) -> Finding:
+def start_consistency(model: System) -> Finding:
     """Check the consistency of the initial state alone; see `consistency`."""
     coordinates, (q, qd) = model.mechanism.coordinates, model.start
     levels = {"position": q, "velocity": qd, "acceleration": 0.0 * q}
@@ -112,12 +112,12 @@ def _lost(comparisons: Sequence[Comparison]) -> str:
     )
 
 
-def holding(model: Prepared, found: Residuals, runs: Sequence[Trajectory]) -> Finding:
+def holding(model: System, found: Residuals, runs: Sequence[Trajectory]) -> Finding:
     """Check that all runs keep violations below `simulation.violation` once initial violations have decayed.
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its equations.
     found : Residuals
         Constraint residuals of the reference run.
@@ -138,7 +138,7 @@ def _beyond(found: Residuals, limit: float) -> str:
     return ", apart from the decaying initial violation" if started else ""
 
 
-def _violated(model: Prepared, found: Residuals) -> tuple[list[str], list[str]]:
+def _violated(model: System, found: Residuals) -> tuple[list[str], list[str]]:
     """Return the initially violated constraints as sentences.
 
     The first list contains the violations that the description allows, the second list all others.
@@ -161,7 +161,7 @@ def _violated(model: Prepared, found: Residuals) -> tuple[list[str], list[str]]:
     return allowed, wrong
 
 
-def _known(model: Prepared) -> set[str]:
+def _known(model: System) -> set[str]:
     """Return the names of the programmed constraints that may be violated initially, according to
     the description.
     """
@@ -174,7 +174,7 @@ def _known(model: Prepared) -> set[str]:
     }
 
 
-def _left_out(model: Prepared, found: Residuals) -> Iterator[str]:
+def _left_out(model: System, found: Residuals) -> Iterator[str]:
     """Yield a sentence for each redundant constraint that the other constraints do not imply, with
     its name and the time.
     """
@@ -194,7 +194,7 @@ def _left_out(model: Prepared, found: Residuals) -> Iterator[str]:
             )
 
 
-def _opened(model: Prepared, found: Residuals, run: Trajectory) -> Iterator[str]:
+def _opened(model: System, found: Residuals, run: Trajectory) -> Iterator[str]:
     """Yield a sentence if a run violates the constraints beyond the limit, separately for positions
     and velocities.
     """
@@ -224,7 +224,7 @@ def _which(found: Residuals, level: int, run: Trajectory) -> str:
     return f" ({listed([found.names[i] for i in np.flatnonzero(largest > _NAMED * largest.max())])})"
 
 
-def _decayed(model: Prepared, found: Residuals) -> tuple[Array, Array]:
+def _decayed(model: System, found: Residuals) -> tuple[Array, Array]:
     """Return the initial constraint violations multiplied by their predicted decay over time.
 
     The results are the violations of positions and of velocities, shape (N, m) each for N times and m
@@ -245,7 +245,7 @@ def _largest(values: Array) -> float:
     return float(np.max(values)) if np.all(np.isfinite(values)) else np.inf
 
 
-def _rate(model: Prepared) -> float:
+def _rate(model: System) -> float:
     """Return the ratio of the admissible velocity violation to the admissible position violation, 1/s.
 
     The ratio is 1/s plus the rates of the constraint stabilisation.
@@ -254,6 +254,6 @@ def _rate(model: Prepared) -> float:
     return 1.0 + (chain.kappa if chain.formulation == "gpme_reduced" else 2 * chain.alpha + chain.beta)
 
 
-def _redundant(model: Prepared, names: Sequence[str] | None = None) -> list[int]:
+def _redundant(model: System, names: Sequence[str] | None = None) -> list[int]:
     """Return the indices of the redundant constraints."""
     return [i for i, name in enumerate(names or model.rows) if name not in model.solvability.independent]

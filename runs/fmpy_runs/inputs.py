@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...analysis import InitialValueProblem
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...core.csv_file import header_problems, read_table, split
 from ...core.errors import DescriptionError, Problem
 from ...core.input_files import Masked
@@ -59,7 +59,7 @@ class InputTable:
         return table
 
 
-def inputs_of(model: Prepared, given: Inputs | None) -> InputTable | None:
+def inputs_of(model: System, given: Inputs | None) -> InputTable | None:
     """Return the inputs of a model's FMU over time, or None without inputs.
 
     Raises
@@ -78,7 +78,7 @@ def inputs_of(model: Prepared, given: Inputs | None) -> InputTable | None:
     return given_inputs(dict(given.items()), names, stop)
 
 
-def problem_with(model: Prepared, inputs: InputTable | None) -> InitialValueProblem:
+def problem_with(model: System, inputs: InputTable | None) -> InitialValueProblem:
     """Return the initial-value problem of a model with its FMU's inputs over time; None: zero inputs."""
     return model.with_inputs(None if inputs is None else inputs.functions())
 

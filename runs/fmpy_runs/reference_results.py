@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...core.files import write_all
 from ...core.trajectory import Array, Trajectory
 from ...core.version import __version__
@@ -24,13 +24,13 @@ RELATIVE_TOLERANCE = 1e-6
 
 
 def write_reference_results(
-    model: Prepared, out: Path, fmi: str, truth: Trajectory, inputs: InputTable | None
+    model: System, out: Path, fmi: str, truth: Trajectory, inputs: InputTable | None
 ) -> list[Path]:
     """Write `Name_ref.csv`, `Name_ref.opt`, `Readme.txt`, and `Name_in.csv` if the FMU has inputs.
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Mechanism with its equations.
     out : Path
         Folder of the files.
@@ -58,7 +58,7 @@ def write_reference_results(
     return write_all(out, texts)
 
 
-def important(model: Prepared) -> list[str]:
+def important(model: System) -> list[str]:
     """Return the names of at most ten variables that show the motion: joints first, then points,
     then other coordinates.
     """
@@ -76,7 +76,7 @@ def _thinned(time: Array, signals: Mapping[str, Array]) -> tuple[Array, dict[str
     return time[kept], {name: values[kept] for name, values in signals.items()}
 
 
-def _unchanged(model: Prepared) -> InputTable:
+def _unchanged(model: System) -> InputTable:
     time = np.array([0.0, model.chain.simulation.stop])
     return InputTable(time, {entry.name: np.full(2, entry.start) for entry in model.program.inputs})
 
@@ -87,7 +87,7 @@ def _csv(time: Array, signals: Mapping[str, Array]) -> str:
     return "\n".join([header, *(",".join(f"{value:.15g}" for value in row) for row in rows), ""])
 
 
-def _options(model: Prepared, time: Array) -> str:
+def _options(model: System, time: Array) -> str:
     options = {
         "StartTime": 0.0,
         "StopTime": float(time[-1]),
@@ -98,7 +98,7 @@ def _options(model: Prepared, time: Array) -> str:
     return "".join(f"{name}, {value!r}\n" for name, value in options.items())
 
 
-def _readme(model: Prepared, fmi: str) -> str:
+def _readme(model: System, fmi: str) -> str:
     about = f"{model.name}: {model.chain.description or 'a mechanism'}"
     files = [
         f"{model.name}.fmu: FMI {fmi}, model exchange and co-simulation, by gpmelica {__version__}",

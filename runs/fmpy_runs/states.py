@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...core.errors import DescriptionError, Problem
 from ...core.input_files import read_text
 from ...core.trajectory import Array
@@ -114,7 +114,7 @@ def further_states(mechanism: Mechanism) -> list[str]:
     ]
 
 
-def signals(model: Prepared, state: State) -> dict[str, float]:
+def signals(model: System, state: State) -> dict[str, float]:
     """Return coordinates, rates and further states by name; the program may use only some of them
     as states.
     """

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, TypedDict
 
-from ....analysis.prepared import Prepared
+from ....analysis.system import System
 from ....core.errors import MissingToolError
 from ....core.files import write_atomically
 from ....core.progress import Progress, silent
@@ -120,7 +120,7 @@ class Request:
 
 
 def build(
-    model: Prepared,
+    model: System,
     out: Path,
     *,
     fmi: str = "2.0",
@@ -136,7 +136,7 @@ def build(
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Model of the mechanism.
     out : Path
         Output folder.

@@ -16,7 +16,7 @@ from ....language.ir import Expr, Index
 from ....mechanism import GROUND
 from ....mechanism.symbolic import SymbolicMechanism
 from ...program.items import Traits
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ...program.tree import BiasMotion, Composites, InertiaForces, JointAxis, Tree, TreeBody
 from .kinematics import SymbolicKinematics, of_body
 
@@ -72,7 +72,7 @@ class Dynamics:
     momenta: dict[tuple[int, int], UnitAccelerationWrench]
 
 
-def derive(program: Program, mechanism: SymbolicMechanism, kinematics: SymbolicKinematics) -> Dynamics:
+def derive(program: EquationSystem, mechanism: SymbolicMechanism, kinematics: SymbolicKinematics) -> Dynamics:
     """Define the inertia of each body, the subtree sums, the mass matrix M and the inertia forces h
     in the program.
     """
@@ -147,7 +147,9 @@ def _composites(
     )
 
 
-def _own_inertia(program: Program, kinematics: SymbolicKinematics, b: int) -> tuple[Inertia, tuple[Expr, Expr]]:
+def _own_inertia(
+    program: EquationSystem, kinematics: SymbolicKinematics, b: int
+) -> tuple[Inertia, tuple[Expr, Expr]]:
     """Return the inertia of a body in world axes, and its first mass moment and inertia in its own
     axes.
     """
@@ -179,7 +181,7 @@ def _own_inertia(program: Program, kinematics: SymbolicKinematics, b: int) -> tu
     return Inertia(mass, s, J, N, F), (mass * com, inertia)
 
 
-def turned(program: Program, name: str, R: Expr, inertia: Expr, text: str) -> Expr:
+def turned(program: EquationSystem, name: str, R: Expr, inertia: Expr, text: str) -> Expr:
     """Define the inertia R I Rᵀ in world axes of a body with axes R and inertia I in its own axes;
     return its symbol.
     """
@@ -189,7 +191,7 @@ def turned(program: Program, name: str, R: Expr, inertia: Expr, text: str) -> Ex
     return _symmetric(program, name, [left[0] @ R.T, left[1] @ R[1:3, :].T, left[2] @ R[2, :]], text)
 
 
-def _symmetric(program: Program, name: str, upper: Sequence[Expr], text: str) -> Expr:
+def _symmetric(program: EquationSystem, name: str, upper: Sequence[Expr], text: str) -> Expr:
     """Define an inertia by its upper triangle and return its symbol.
 
     upper  parts of the three matrix rows from the diagonal on, of shapes (3,), (2,) and ()
@@ -219,7 +221,9 @@ def _children(mechanism: SymbolicMechanism, b: int) -> list[int]:
     return [c for c in own if not ir.is_zero(mechanism.bodies[c].mass) or _children(mechanism, c)]
 
 
-def _subtree_sums(program: Program, kinematics: SymbolicKinematics, own: Sequence[Inertia]) -> list[Inertia]:
+def _subtree_sums(
+    program: EquationSystem, kinematics: SymbolicKinematics, own: Sequence[Inertia]
+) -> list[Inertia]:
     program.section("sums over subtrees")
     sums, bodies = list(own), kinematics.mechanism.bodies
     for b in reversed(range(len(own))):
@@ -230,7 +234,7 @@ def _subtree_sums(program: Program, kinematics: SymbolicKinematics, own: Sequenc
     return sums
 
 
-def _moved(program: Program, name: str, part: Inertia, arm: Expr) -> Inertia:
+def _moved(program: EquationSystem, name: str, part: Inertia, arm: Expr) -> Inertia:
     """Return the sums of a subtree about the origin of its parent body."""
     text = f"first mass moment of the subtree of {name} about the origin of its parent"
     s = program.define(f"moved_s_{name}", part.s + part.m * arm, "kg.m", text)
@@ -239,7 +243,7 @@ def _moved(program: Program, name: str, part: Inertia, arm: Expr) -> Inertia:
     return Inertia(part.m, s, J, part.N + ir.cross(arm, part.F), part.F)
 
 
-def _sum(program: Program, name: str, own: Inertia, behind: Sequence[Inertia]) -> Inertia:
+def _sum(program: EquationSystem, name: str, own: Inertia, behind: Sequence[Inertia]) -> Inertia:
     def total(key: str, unit: str, text: str) -> Expr:
         expr = getattr(own, key)
         for part in behind:
@@ -261,7 +265,7 @@ def _sum(program: Program, name: str, own: Inertia, behind: Sequence[Inertia]) -
 
 
 def _momenta(
-    program: Program, kinematics: SymbolicKinematics, subtrees: Sequence[Inertia]
+    program: EquationSystem, kinematics: SymbolicKinematics, subtrees: Sequence[Inertia]
 ) -> dict[tuple[int, int], UnitAccelerationWrench]:
     program.section("inertia wrench per acceleration of each coordinate")
     mechanism, momenta = kinematics.mechanism, {}

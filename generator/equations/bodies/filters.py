@@ -16,7 +16,7 @@ from ....description.types.origin import Origin
 from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicFilter, SymbolicMechanism
-from ...program.program import START_VALUES, Input, ModelParameter, Output, Program, StateVariable
+from ...program.program import START_VALUES, EquationSystem, Input, ModelParameter, Output, StateVariable
 from .lowering import Lowering
 
 
@@ -34,14 +34,14 @@ class FilterOutput:
     length: str = ""
 
 
-def derive(program: Program, mechanism: SymbolicMechanism, lower: Lowering) -> list[FilterOutput]:
+def derive(program: EquationSystem, mechanism: SymbolicMechanism, lower: Lowering) -> list[FilterOutput]:
     """Define the input and the output of each filter; the function `begin` sets the initial values
     later.
     """
     return [_followed(program, mechanism, lower, given) for given in mechanism.filters]
 
 
-def begin(program: Program, found: Sequence[FilterOutput], begins: Sequence[float]) -> None:
+def begin(program: EquationSystem, found: Sequence[FilterOutput], begins: Sequence[float]) -> None:
     """Set the initial values of the filters, rad or m, as start values of their inputs and length
     parameters.
     """
@@ -54,7 +54,7 @@ def begin(program: Program, found: Sequence[FilterOutput], begins: Sequence[floa
 
 
 def _followed(
-    program: Program, mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter
+    program: EquationSystem, mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter
 ) -> FilterOutput:
     name, unit = given.name, given.unit
     program.section("filter", name)
@@ -89,7 +89,7 @@ def _start(mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter)
     return given.start
 
 
-def _length(program: Program, given: SymbolicFilter) -> str:
+def _length(program: EquationSystem, given: SymbolicFilter) -> str:
     """Declare a parameter for an unknown initial length and return its name; return an empty name
     if the initial length is known.
     """
@@ -100,7 +100,7 @@ def _length(program: Program, given: SymbolicFilter) -> str:
     return name
 
 
-def states(program: Program, found: Sequence[FilterOutput]) -> None:
+def states(program: EquationSystem, found: Sequence[FilterOutput]) -> None:
     """Add the states of the filters to the program, and the filter outputs to the model's outputs."""
     for followed in found:
         given = followed.filter
@@ -110,7 +110,9 @@ def states(program: Program, found: Sequence[FilterOutput]) -> None:
         program.outputs.append(Output(given.signal("value"), given.unit, text, followed.value))
 
 
-def _state(program: Program, given: SymbolicFilter, quantity: str, unit: str, derivative: Expr, text: str) -> None:
+def _state(
+    program: EquationSystem, given: SymbolicFilter, quantity: str, unit: str, derivative: Expr, text: str
+) -> None:
     signal, about = given.signal(quantity), text.format(f"the filtered value of {given.name}")
     name = f"{signal.name}_start"
     program.parameters.append(

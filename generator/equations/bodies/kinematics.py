@@ -17,7 +17,7 @@ from ....language.ir import Expr
 from ....mechanism import GROUND
 from ....mechanism.symbolic import SymbolicBody, SymbolicCoordinate, SymbolicMechanism, SymbolicPlace
 from ...program.gathered import ConstantTable
-from ...program.program import Program
+from ...program.program import EquationSystem
 
 Array = NDArray[np.float64]
 _NOWHERE = ir.zeros(3)
@@ -176,7 +176,7 @@ class SymbolicKinematics:
         return self.axes[k].e @ N + self.axes[k].u @ F
 
 
-def derive(program: Program, mechanism: SymbolicMechanism) -> SymbolicKinematics:
+def derive(program: EquationSystem, mechanism: SymbolicMechanism) -> SymbolicKinematics:
     """Define the poses, velocities and bias accelerations of all bodies in the program."""
     zero, gravity = _NOWHERE, mechanism.gravity
     ground = BodyMotion(ir.constant(np.eye(3)), zero, zero, zero, zero, zero, zero, zero, -gravity)
@@ -196,7 +196,11 @@ def derive(program: Program, mechanism: SymbolicMechanism) -> SymbolicKinematics
 
 
 def _body_motion(
-    program: Program, mechanism: SymbolicMechanism, body: SymbolicBody, parent: BodyMotion, axes: dict[int, Axis]
+    program: EquationSystem,
+    mechanism: SymbolicMechanism,
+    body: SymbolicBody,
+    parent: BodyMotion,
+    axes: dict[int, Axis],
 ) -> BodyMotion:
     """Return the motion of a body, derived from its parent's motion through the joint's elementary
     motions.
@@ -230,7 +234,7 @@ def _body_motion(
     return motion
 
 
-def _note_topology(program: Program, mechanism: SymbolicMechanism) -> None:
+def _note_topology(program: EquationSystem, mechanism: SymbolicMechanism) -> None:
     """Register the bodies, the body of each coordinate and the parent of each body for arrays in
     the Modelica source.
     """
@@ -265,7 +269,9 @@ def _note_topology(program: Program, mechanism: SymbolicMechanism) -> None:
     ]
 
 
-def _gather_coordinate(program: Program, coordinate: SymbolicCoordinate, e: Expr, motion: BodyMotion) -> None:
+def _gather_coordinate(
+    program: EquationSystem, coordinate: SymbolicCoordinate, e: Expr, motion: BodyMotion
+) -> None:
     """Register the axis of a coordinate, and the motion of the frame that the coordinate moves, as
     array elements.
     """
@@ -292,7 +298,7 @@ def _gather_coordinate(program: Program, coordinate: SymbolicCoordinate, e: Expr
     )
 
 
-def _gather_body(program: Program, name: str, offset: Expr, motion: BodyMotion) -> None:
+def _gather_body(program: EquationSystem, name: str, offset: Expr, motion: BodyMotion) -> None:
     """Register the motion of a body's origin as array elements."""
     member, add = (BODIES, name), program.gatherings.add
     add("offset", member, offset, "m", "origin of the joint frame of each body in the frame of its parent")
@@ -321,7 +327,7 @@ def of_body(body: SymbolicBody) -> tuple[str, str, str]:
     return "link", body.link, body.element
 
 
-def _joint_axes(program: Program, body: SymbolicBody, parent: BodyMotion) -> Expr:
+def _joint_axes(program: EquationSystem, body: SymbolicBody, parent: BodyMotion) -> Expr:
     R = parent.R @ body.rotation
     if not body.coordinates:
         return program.define(f"R_{body.name}", R, "1", f"axes of {body.name}")
@@ -330,7 +336,9 @@ def _joint_axes(program: Program, body: SymbolicBody, parent: BodyMotion) -> Exp
     return program.define(f"R_{body.name}_joint", R, "1", f"axes of the joint frame of {body.name}")
 
 
-def _shifted(program: Program, name: str, motion: BodyMotion, start: Expr, step: Expr, slide: Expr) -> BodyMotion:
+def _shifted(
+    program: EquationSystem, name: str, motion: BodyMotion, start: Expr, step: Expr, slide: Expr
+) -> BodyMotion:
     """Return the motion of the body's point at the position `start + step`, m; `slide` is the rate
     of `step` in the moving axes, m/s. All three have the shape (3,).
     """
@@ -368,7 +376,7 @@ def _shifted(program: Program, name: str, motion: BodyMotion, start: Expr, step:
 
 
 def _turned(
-    program: Program, coordinate: SymbolicCoordinate, motion: BodyMotion, name: str, e: Expr
+    program: EquationSystem, coordinate: SymbolicCoordinate, motion: BodyMotion, name: str, e: Expr
 ) -> BodyMotion:
     """Return the motion of a frame after a rotation about the axis e through its origin."""
     q, rate = ir.symbol(coordinate.symbol), ir.symbol(f"{coordinate.symbol}_dot")

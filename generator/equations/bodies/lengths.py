@@ -11,7 +11,7 @@ from ....description.types.measures import MEASURED, RATES
 from ....language import ir
 from ....language.ir import Expr, Index
 from ....mechanism import GROUND
-from ...program.program import Program
+from ...program.program import EquationSystem
 from .kinematics import SymbolicKinematics
 
 BIAS = "_bias"  # suffix of names of accelerations for q̈ = 0 in expression trees
@@ -69,7 +69,7 @@ class Lengths:
     A length or gap that is an output has the symbol of that output.
     """
 
-    def __init__(self, program: Program, n: int) -> None:
+    def __init__(self, program: EquationSystem, n: int) -> None:
         self._program, self._n = program, n
         self._lengths: dict[str, Callable[[], LengthRates]] = {}
         self._named: dict[str, Expr] = {}

@@ -16,7 +16,7 @@ from ....description.types.closures import Condition
 from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicFrame, SymbolicKnifeEdge, SymbolicLoopClosure
-from ...program.program import Program
+from ...program.program import EquationSystem
 from .kinematics import SymbolicKinematics
 
 
@@ -82,7 +82,9 @@ class ClosureFrames:
     the program.
     """
 
-    def __init__(self, program: Program, kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> None:
+    def __init__(
+        self, program: EquationSystem, kinematics: SymbolicKinematics, closure: SymbolicLoopClosure
+    ) -> None:
         self.program, self.closure = program, closure
         self.a = _frame(program, kinematics, closure.a, f"{closure.name}_a")
         self.b = _frame(program, kinematics, closure.b, f"{closure.name}_b")
@@ -160,7 +162,7 @@ class ClosureFrames:
         )
 
 
-def _frame(program: Program, kinematics: SymbolicKinematics, frame: SymbolicFrame, name: str) -> _Frame:
+def _frame(program: EquationSystem, kinematics: SymbolicKinematics, frame: SymbolicFrame, name: str) -> _Frame:
     body, motion = frame.place.body, kinematics.motion(frame.place.body)
     lever = program.define(
         f"lever_{name}",
@@ -175,7 +177,9 @@ def _frame(program: Program, kinematics: SymbolicKinematics, frame: SymbolicFram
     return _Frame(lever, v, bias, R, motion.w, motion.dw)
 
 
-def knife_edge(program: Program, kinematics: SymbolicKinematics, edge: SymbolicKnifeEdge) -> ConstraintExpressions:
+def knife_edge(
+    program: EquationSystem, kinematics: SymbolicKinematics, edge: SymbolicKnifeEdge
+) -> ConstraintExpressions:
     """Return the condition that a contact point has no velocity along the normal of its knife edge
     (Wojtyra and Frączek 2013, equation (30)). Body a is the ground.
     """

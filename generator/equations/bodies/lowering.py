@@ -10,7 +10,7 @@ from ....description.tables.table import Table
 from ....language import differentiate, expressions, ir, piecewise
 from ....language.ir import Expr
 from ....language.piecewise import Piecewise
-from ...program.program import Assertion, Lookup, Program, StartValue, TimeEvent
+from ...program.program import Assertion, EquationSystem, Lookup, StartValue, TimeEvent
 
 TIME = ir.symbol("time")
 _ROUNDING = 1e-9  # tolerance at the ends of a table, relative to the table's range
@@ -41,7 +41,7 @@ class Lowering:
 
     def __init__(
         self,
-        program: Program,
+        program: EquationSystem,
         constants: dict[str, Expr],
         resolve: Callable[[str], Expr],
         tables: Mapping[str, Table],

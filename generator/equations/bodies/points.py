@@ -9,7 +9,7 @@ from collections.abc import Container
 from ....language import expressions, ir
 from ....language.ir import Expr, Index
 from ....mechanism.symbolic import SymbolicMechanism
-from ...program.program import Program
+from ...program.program import EquationSystem
 from .kinematics import SymbolicKinematics
 from .lengths import BIAS, Lengths
 
@@ -21,7 +21,9 @@ class Points:
     program's symbols.
     """
 
-    def __init__(self, program: Program, mechanism: SymbolicMechanism, kinematics: SymbolicKinematics) -> None:
+    def __init__(
+        self, program: EquationSystem, mechanism: SymbolicMechanism, kinematics: SymbolicKinematics
+    ) -> None:
         self.program, self.mechanism, self.kinematics = program, mechanism, kinematics
         self._by_law = {i.own: i.name for element in mechanism.elements for i in element.inputs} | {
             f"{element.name}.{quantity}": measure.signal.name

@@ -15,7 +15,7 @@ from ....language.ir import Expr, Index
 from ....mechanism import GROUND
 from ....mechanism.symbolic import SymbolicMechanism, SymbolicTask
 from ...program.items import Traits
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ..bodies import loops
 from ..bodies.filters import FilterOutput
 from ..bodies.kinematics import SymbolicKinematics
@@ -86,7 +86,7 @@ def _held(mechanism: SymbolicMechanism) -> tuple[int, ...]:
 
 
 def derive(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     kinematics: SymbolicKinematics,
     points: Points,
@@ -133,7 +133,7 @@ def derive(
 
 
 def _programmed(
-    program: Program, kinematics: SymbolicKinematics, entry: SymbolicTask, points: Points, lower: Lowering
+    program: EquationSystem, kinematics: SymbolicKinematics, entry: SymbolicTask, points: Points, lower: Lowering
 ) -> Iterator[Row]:
     for task in tasks(entry, points.mechanism.points):
         yield _task_row(program, task, points, lower, points.mechanism.n)
@@ -145,13 +145,13 @@ def _programmed(
             yield Row(f"{entry.name}_r{axis}", *parts)
 
 
-def _task_row(program: Program, task: Task, points: Points, lower: Lowering, n: int) -> Row:
+def _task_row(program: EquationSystem, task: Task, points: Points, lower: Lowering, n: int) -> Row:
     lower.add_breakpoints(task.given)
     value, rate, bias, drift = (lower(tree) for tree in (task.position, task.velocity, task.bias, task.drift))
     return Row(task.name, value, rate, bias, _task_jacobian(program, task, points, lower, n), drift)
 
 
-def _task_jacobian(program: Program, task: Task, points: Points, lower: Lowering, n: int) -> Expr:
+def _task_jacobian(program: EquationSystem, task: Task, points: Points, lower: Lowering, n: int) -> Expr:
     """Return the Jacobian of a programmed constraint, shape (n,): ∂Φ/∂q, ∂Ψ/∂q̇ or ∂Ψ/∂q̈.
 
     The chain rule runs over the names in the expression with the order of the constraint.
@@ -176,7 +176,7 @@ def _following_row(mechanism: SymbolicMechanism, followed: FilterOutput) -> Row:
     return Row(followed.filter.name, value, rate, -followed.second, C, -followed.rate)
 
 
-def _edge_rows(program: Program, kinematics: SymbolicKinematics) -> list[Row]:
+def _edge_rows(program: EquationSystem, kinematics: SymbolicKinematics) -> list[Row]:
     found = []
     for edge in kinematics.mechanism.nonholonomic:
         program.section("knife edge", edge.name)
@@ -185,7 +185,7 @@ def _edge_rows(program: Program, kinematics: SymbolicKinematics) -> list[Row]:
     return found
 
 
-def _closure_rows(program: Program, kinematics: SymbolicKinematics) -> list[Row]:
+def _closure_rows(program: EquationSystem, kinematics: SymbolicKinematics) -> list[Row]:
     rows = []
     for closure in kinematics.mechanism.closures:
         if closure.stiffness is not None:

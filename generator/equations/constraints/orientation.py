@@ -22,7 +22,7 @@ from ....description.types.bounds import NON_NEGATIVE
 from ....language import differentiate, ir
 from ....language.ir import Expr, Index
 from ....mechanism.symbolic import SymbolicFrame
-from ...program.program import Program, Requirement
+from ...program.program import EquationSystem, Requirement
 from ...program.symbols import Expressions
 from ..bodies.kinematics import SymbolicKinematics
 from ..bodies.lowering import Lowering
@@ -68,7 +68,7 @@ class _Turn:
 
 
 def derive(
-    program: Program, kinematics: SymbolicKinematics, name: str, path: Path, lower: Lowering
+    program: EquationSystem, kinematics: SymbolicKinematics, name: str, path: Path, lower: Lowering
 ) -> OrientationEquations:
     """Define the orientation constraints of a path; `name` is the name of the programmed
     constraint.
@@ -118,7 +118,9 @@ def _moving(kinematics: SymbolicKinematics, frame: SymbolicFrame) -> tuple[int, 
     return kinematics.mechanism.ancestors(frame.place.body)
 
 
-def _jacobian(program: Program, kinematics: SymbolicKinematics, name: str, columns: dict[int, Expr]) -> Expr:
+def _jacobian(
+    program: EquationSystem, kinematics: SymbolicKinematics, name: str, columns: dict[int, Expr]
+) -> Expr:
     n = kinematics.mechanism.n
     parts: list[tuple[Index, Expr]] = [((slice(0, 3), k), columns.get(k, _STILL)) for k in range(n)]
     return program.assemble(
@@ -126,7 +128,7 @@ def _jacobian(program: Program, kinematics: SymbolicKinematics, name: str, colum
     )
 
 
-def _target(program: Program, name: str, path: Path, lower: Lowering) -> _Target:
+def _target(program: EquationSystem, name: str, path: Path, lower: Lowering) -> _Target:
     """Return the target axes as a chain of the rotations of all legs, from the first orientation."""
     first, turns = _turns(program, name, path, lower)
     target = _Target(first, _STILL, _STILL)
@@ -144,7 +146,7 @@ def _levels(step: Expr, lower: Lowering) -> tuple[Expr, Expr, Expr]:
 
 
 def _after_leg(
-    program: Program, name: str, before: _Target, turn: _Turn, step: tuple[Expr, Expr, Expr]
+    program: EquationSystem, name: str, before: _Target, turn: _Turn, step: tuple[Expr, Expr, Expr]
 ) -> _Target:
     """Return the target axes after the rotation of one leg."""
     levels = (
@@ -176,7 +178,7 @@ def _rotation(axis: Expr, angle: Expr) -> Expr:
     return _IDENTITY + ir.call("sin", angle) * W + (1.0 - ir.call("cos", angle)) * (W @ W)
 
 
-def _turns(program: Program, name: str, path: Path, lower: Lowering) -> tuple[Expr, list[_Turn]]:
+def _turns(program: EquationSystem, name: str, path: Path, lower: Lowering) -> tuple[Expr, list[_Turn]]:
     """Return the first target orientation in the world frame, shape (3, 3), and the rotation of
     each leg.
     """
@@ -189,14 +191,14 @@ def _turns(program: Program, name: str, path: Path, lower: Lowering) -> tuple[Ex
     return first, [_turn(program, f"{name}_{number}", here.T @ there) for number, (here, there) in pairs]
 
 
-def _axes(program: Program, name: str, frame: Frame, lower: Lowering) -> Expr:
+def _axes(program: EquationSystem, name: str, frame: Frame, lower: Lowering) -> Expr:
     if not frame.is_turned_by_parameters:
         return ir.constant(frame.rotation)
     rows = ir.array([[lower(x) for x in row] for row in frame.axes(Expressions())])
     return program.define(name, rows, "1", f"axes of frame {name}")
 
 
-def _turn(program: Program, name: str, way: Expr) -> _Turn:
+def _turn(program: EquationSystem, name: str, way: Expr) -> _Turn:
     """Return the axis and angle of a rotation matrix: numbers, or definitions if the matrix depends
     on parameters.
     """

@@ -13,7 +13,7 @@ from ....description.types.closures import MOST_TURNED
 from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicLoopClosure
-from ...program.program import Assertion, Program, Turn
+from ...program.program import Assertion, EquationSystem, Turn
 from ..bodies.kinematics import SymbolicKinematics
 
 
@@ -27,7 +27,7 @@ def turns(kinematics: SymbolicKinematics, names: Sequence[str]) -> Iterator[Turn
             yield Turn(tuple(names.index(row) for row in angles), R_a.T @ R_b, rates)
 
 
-def start_checks(program: Program, kinematics: SymbolicKinematics) -> Iterator[Assertion]:
+def start_checks(program: EquationSystem, kinematics: SymbolicKinematics) -> Iterator[Assertion]:
     """Yield checks that the relative rotation of closure frames at the start is small, for all
     parameter values.
     """

@@ -9,7 +9,7 @@ from ....description.types.measures import Measure
 from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicMechanism
-from ...program.program import Output, Program
+from ...program.program import EquationSystem, Output
 from ..bodies.filters import FilterOutput
 from ..bodies.kinematics import SymbolicKinematics, Wrench
 from ..bodies.lowering import Lowering
@@ -31,7 +31,7 @@ class Forces:
 
     def __init__(
         self,
-        program: Program,
+        program: EquationSystem,
         kinematics: SymbolicKinematics,
         points: Points,
         lower: Lowering,
@@ -103,7 +103,7 @@ def size(square: Expr) -> Expr:
 
 
 def on_subtrees(
-    program: Program, kinematics: SymbolicKinematics, wrenches: Sequence[Wrench], suffix: str
+    program: EquationSystem, kinematics: SymbolicKinematics, wrenches: Sequence[Wrench], suffix: str
 ) -> dict[int, Wrench]:
     """Return the sum of all wrenches on each body and its descendants, about the origin of the
     body: body → wrench. Bodies whose subtrees have no wrenches are missing.

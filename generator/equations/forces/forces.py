@@ -12,7 +12,7 @@ from ....description.types.force_elements import FORCE_ELEMENTS
 from ....language import ir
 from ....language.ir import Expr, Index
 from ....mechanism.symbolic import SymbolicMechanism
-from ...program.program import Output, Program
+from ...program.program import EquationSystem, Output
 from ..bodies.filters import FilterOutput
 from ..bodies.kinematics import SymbolicKinematics, Wrench
 from ..bodies.lowering import Lowering
@@ -27,7 +27,7 @@ def _elements(mechanism: SymbolicMechanism) -> Iterator[ForceElement]:
 
 
 def derive(
-    program: Program,
+    program: EquationSystem,
     kinematics: SymbolicKinematics,
     points: Points,
     lower: Lowering,

@@ -16,7 +16,7 @@ from ....language import ir
 from ....language.ir import Expr, Index
 from ....mechanism import FRICTION_SWEEPS
 from ....mechanism.symbolic import SymbolicCoordinate, SymbolicFriction, SymbolicMechanism
-from ...program.program import START_VALUES, ModelParameter, Program, StateVariable
+from ...program.program import START_VALUES, EquationSystem, ModelParameter, StateVariable
 from ..bodies.kinematics import SymbolicKinematics
 
 _SMALLEST = 1e-12  # N², added under the root of the normal force, which is then differentiable at zero
@@ -38,13 +38,13 @@ def with_friction(mechanism: SymbolicMechanism) -> list[int]:
     return [k for k, coordinate in enumerate(mechanism.coordinates) if coordinate.friction is not None]
 
 
-def bristles(program: Program, mechanism: SymbolicMechanism) -> list[Bristle]:
+def bristles(program: EquationSystem, mechanism: SymbolicMechanism) -> list[Bristle]:
     """Define the rates of all bristle deflections and the friction coefficients."""
     program.section("friction states")
     return [_bristle(program, k, mechanism.coordinates[k]) for k in with_friction(mechanism)]
 
 
-def _bristle(program: Program, k: int, coordinate: SymbolicCoordinate) -> Bristle:
+def _bristle(program: EquationSystem, k: int, coordinate: SymbolicCoordinate) -> Bristle:
     friction, name = coordinate.friction, coordinate.symbol
     assert friction is not None
     z, speed = ir.symbol(f"{name}_z"), ir.symbol(f"{name}_dot")
@@ -56,7 +56,7 @@ def _bristle(program: Program, k: int, coordinate: SymbolicCoordinate) -> Bristl
     return Bristle(k, rate, program.define(f"mu_{name}", mu, "1", f"friction coefficient of {coordinate.name}"))
 
 
-def _lugre(program: Program, friction: SymbolicFriction, name: str, z: Expr, speed: Expr) -> Expr:
+def _lugre(program: EquationSystem, friction: SymbolicFriction, name: str, z: Expr, speed: Expr) -> Expr:
     """Return the rate of the bristle deflection z of the LuGre model."""
     mu_k, ratio = friction.mu_k, speed / friction.v_s
     stribeck = ir.call("exp", -ir.power(ratio, ir.constant(2.0)))
@@ -64,7 +64,7 @@ def _lugre(program: Program, friction: SymbolicFriction, name: str, z: Expr, spe
     return speed - friction.sigma0 * ir.call("abs", speed) * z / steady
 
 
-def _dahl(program: Program, friction: SymbolicFriction, name: str, z: Expr, speed: Expr) -> Expr:
+def _dahl(program: EquationSystem, friction: SymbolicFriction, name: str, z: Expr, speed: Expr) -> Expr:
     """Return the rate of the bristle deflection z of the Dahl model."""
     room = 1.0 - friction.sigma0 * z * ir.call("sign", speed) / friction.mu_s
     room = program.define(
@@ -74,7 +74,7 @@ def _dahl(program: Program, friction: SymbolicFriction, name: str, z: Expr, spee
     return speed * slip
 
 
-def states(program: Program, mechanism: SymbolicMechanism, found: Sequence[Bristle]) -> None:
+def states(program: EquationSystem, mechanism: SymbolicMechanism, found: Sequence[Bristle]) -> None:
     """Add the bristle deflections to the program as state variables."""
     for bristle in found:
         coordinate = mechanism.coordinates[bristle.coordinate]
@@ -102,7 +102,7 @@ def across(force: Expr, e: Expr) -> Expr:
 
 
 def efforts(
-    program: Program, mechanism: SymbolicMechanism, found: Sequence[Bristle], responses: dict[int, Response]
+    program: EquationSystem, mechanism: SymbolicMechanism, found: Sequence[Bristle], responses: dict[int, Response]
 ) -> Expr:
     """Define the friction efforts τ, shape (f,), N or N·m, positive against the motion.
 
@@ -146,7 +146,7 @@ def _rows(rows: Sequence[Sequence[Expr]]) -> list[tuple[Index, Expr]]:
     return [((i, j), value) for i, row in enumerate(rows) for j, value in enumerate(row)]
 
 
-def _factor(program: Program, mechanism: SymbolicMechanism, bristle: Bristle) -> Expr:
+def _factor(program: EquationSystem, mechanism: SymbolicMechanism, bristle: Bristle) -> Expr:
     """Return the friction effort per normal force, μ·arm."""
     coordinate = mechanism.coordinates[bristle.coordinate]
     assert coordinate.friction is not None
@@ -165,7 +165,7 @@ def _given(mechanism: SymbolicMechanism, bristle: Bristle) -> Expr:
 
 
 def _normal(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     bristle: Bristle,
     responses: dict[int, Response],

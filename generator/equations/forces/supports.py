@@ -12,7 +12,7 @@ from ....language import ir
 from ....language.ir import Expr
 from ....mechanism import Place
 from ....mechanism.symbolic import SymbolicBaseSupport, SymbolicMechanism
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ..bodies.lengths import End, LengthRates, along
 from .element import ZERO, Forces, size
 from .unilateral import PressingLaw
@@ -115,7 +115,7 @@ def of(mechanism: SymbolicMechanism) -> Iterator[SupportForces | LinearizedSuppo
         yield (LinearizedSupports if base.linearized else SupportForces)(mechanism.supports)
 
 
-def _gather(program: Program, i: int, **values: Expr) -> None:
+def _gather(program: EquationSystem, i: int, **values: Expr) -> None:
     """Register the quantities of support `i` as elements of the arrays over all supports."""
     for name, value in values.items():
         unit, text = _QUANTITIES[name]

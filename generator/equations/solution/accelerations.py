@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ....language import ir
 from ....language.ir import Expr, Index
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ..bodies.kinematics import SymbolicKinematics
 from ..forces import friction
 from ..forces.friction import Response
@@ -90,7 +90,12 @@ def _answers(
 
 
 def _response(
-    program: Program, kinematics: SymbolicKinematics, loads: JointLoads, k: int, X: Expr, Lambda: Expr | None
+    program: EquationSystem,
+    kinematics: SymbolicKinematics,
+    loads: JointLoads,
+    k: int,
+    X: Expr,
+    Lambda: Expr | None,
 ) -> Response:
     """Return the force perpendicular to the axis of coordinate k, affine in the friction efforts."""
     mechanism = kinematics.mechanism

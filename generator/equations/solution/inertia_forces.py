@@ -9,13 +9,13 @@ from dataclasses import replace
 from ....language import ir
 from ....language.ir import Expr, Index
 from ...program.items import Definition
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ...program.tree import InertiaForces, Transmitted, Tree, TreeBody
 
 _Pair = tuple[Expr, Expr]
 
 
-def by_recursion(program: Program, item: Definition, inertial: InertiaForces, tree: Tree) -> None:
+def by_recursion(program: EquationSystem, item: Definition, inertial: InertiaForces, tree: Tree) -> None:
     """Add the definition of generalised inertia forces to the program, computed by recursion over
     the bodies of a tree.
     """
@@ -37,7 +37,7 @@ class Loads:
     The inertia wrenches of all bodies are defined once and shared by all joints.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: EquationSystem) -> None:
         self._program, self._known = program, dict[str, list[_Pair]]()
 
     def add(self, item: Definition, load: Transmitted) -> None:
@@ -66,7 +66,7 @@ def _own(link: TreeBody) -> _Pair:
     return J @ dw + ir.cross(s, dv) + ir.cross(w, J @ w), F
 
 
-def _per_acceleration(program: Program, tree: Tree, x: Expr, name: str) -> list[_Pair]:
+def _per_acceleration(program: EquationSystem, tree: Tree, x: Expr, name: str) -> list[_Pair]:
     """Return the inertia wrench of each body due to the accelerations x of the coordinates."""
     found: list[_Pair] = []
     for link, (alpha, a) in zip(tree.links, _accelerations(program, tree, x, name), strict=True):
@@ -75,7 +75,7 @@ def _per_acceleration(program: Program, tree: Tree, x: Expr, name: str) -> list[
     return found
 
 
-def _accelerations(program: Program, tree: Tree, x: Expr, name: str) -> list[_Pair]:
+def _accelerations(program: EquationSystem, tree: Tree, x: Expr, name: str) -> list[_Pair]:
     """Return two accelerations of each body due to the accelerations x of the coordinates: angular,
     rad/s², and of the origin, m/s².
     """
@@ -92,7 +92,7 @@ def _accelerations(program: Program, tree: Tree, x: Expr, name: str) -> list[_Pa
     return found
 
 
-def _sums(program: Program, tree: Tree, own: list[_Pair], name: str) -> list[_Pair]:
+def _sums(program: EquationSystem, tree: Tree, own: list[_Pair], name: str) -> list[_Pair]:
     """Return the sum of the inertia wrenches over the subtree of each body, about the body's
     origin.
     """

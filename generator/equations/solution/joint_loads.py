@@ -16,7 +16,7 @@ from ....language.ir import Expr, Index
 from ....mechanism import GROUND
 from ....mechanism.symbolic import SymbolicMechanism
 from ...program.gathered import ConstantTable
-from ...program.program import Output, Program
+from ...program.program import EquationSystem, Output
 from ...program.tree import Transmitted
 from ..bodies.dynamics import Dynamics
 from ..bodies.kinematics import BODIES, SymbolicKinematics, Wrench
@@ -48,7 +48,7 @@ class JointLoads:
 
     def __init__(
         self,
-        program: Program,
+        program: EquationSystem,
         kinematics: SymbolicKinematics,
         dynamics: Dynamics,
         applied: dict[int, Wrench],
@@ -194,7 +194,11 @@ def _subtree(mechanism: SymbolicMechanism, body: int) -> set[int]:
 
 
 def outputs(
-    program: Program, kinematics: SymbolicKinematics, loads: JointLoads, solution: Solution, links: Sequence[str]
+    program: EquationSystem,
+    kinematics: SymbolicKinematics,
+    loads: JointLoads,
+    solution: Solution,
+    links: Sequence[str],
 ) -> None:
     """Add the joint reactions of the given links as outputs: about the joint's origin, in axes of
     the link.
@@ -219,7 +223,12 @@ def outputs(
 
 
 def _wrench(
-    program: Program, kinematics: SymbolicKinematics, loads: JointLoads, body: int, solution: Solution, link: str
+    program: EquationSystem,
+    kinematics: SymbolicKinematics,
+    loads: JointLoads,
+    body: int,
+    solution: Solution,
+    link: str,
 ) -> tuple[Expr, Expr]:
     load, (N, F) = loads(body), loads.of_accelerations(body, solution.qdd)
     rest = [load.N, load.F]
@@ -250,7 +259,9 @@ def _output(link: str, component: str, unit: str, text: str, expr: Expr) -> Outp
     return Output(joint_load(link, component), unit, text, expr)
 
 
-def _axial_and_normal(program: Program, mechanism: SymbolicMechanism, body: int, link: str, F: Expr) -> None:
+def _axial_and_normal(
+    program: EquationSystem, mechanism: SymbolicMechanism, body: int, link: str, F: Expr
+) -> None:
     coordinates = mechanism.bodies[body].coordinates
     if len(coordinates) != 1:
         return

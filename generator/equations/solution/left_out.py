@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....language import ir
-from ...program.program import Assertion, Program
+from ...program.program import Assertion, EquationSystem
 from ..constraints.constraints import ConstraintEquations, Row
 
 _SHARE = 1000.0  # admissible violation of a redundant constraint per violation of the independent ones
 
 
-def derive(program: Program, rows: ConstraintEquations, active: Sequence[int], tolerance: float) -> None:
+def derive(program: EquationSystem, rows: ConstraintEquations, active: Sequence[int], tolerance: float) -> None:
     """Add a check for each redundant constraint: its violation must not exceed the tolerance.
 
     The check allows for the violation of the independent constraints, because dependent constraints deviate

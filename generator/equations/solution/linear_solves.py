@@ -13,20 +13,20 @@ from dataclasses import replace
 from ....language import ir
 from ....language.ir import Expr, Index
 from ...program.items import ConstrainedSolve, Traits, listed
-from ...program.program import Assertion, Program
+from ...program.program import Assertion, EquationSystem
 from .system import submatrix
 
 _STEEPEST = 1e8  # largest ratio of dependent to independent velocities; half of a double's digits are lost there
 
 
-def with_linear_solves(program: Program, formulation: str) -> Program:
+def with_linear_solves(program: EquationSystem, formulation: str) -> EquationSystem:
     """Return the program with linear solves in place of abstract constrained solves, for the
     formulation `gpme`, `gpme_reduced` or `lagrange`.
     """
     return _rewritten(program, _lagrange if formulation == "lagrange" else _gpme)
 
 
-def with_partition(program: Program) -> Program:
+def with_partition(program: EquationSystem) -> EquationSystem:
     """Return the program with a fixed coordinate partition in each constrained solve.
 
     The partition must be regular at all times.
@@ -34,14 +34,14 @@ def with_partition(program: Program) -> Program:
     return _rewritten(program, lambda new, item: new.items.append(replace(item, ratios=_partition(new, item))))
 
 
-def with_independent_solves(program: Program) -> Program:
+def with_independent_solves(program: EquationSystem) -> EquationSystem:
     """Return the program with symmetric linear solves for the independent accelerations in place of
     constrained solves.
     """
     return _rewritten(program, _independent)
 
 
-def _rewritten(program: Program, add: Callable[[Program, ConstrainedSolve], None]) -> Program:
+def _rewritten(program: EquationSystem, add: Callable[[EquationSystem, ConstrainedSolve], None]) -> EquationSystem:
     """Return the program with each constrained solve replaced by the items that `add` appends."""
     result = replace(program, items=[], assertions=[], reserved=set(program.reserved))
     for item in program.items:
@@ -52,7 +52,7 @@ def _rewritten(program: Program, add: Callable[[Program, ConstrainedSolve], None
     return result
 
 
-def _independent(program: Program, item: ConstrainedSolve) -> None:
+def _independent(program: EquationSystem, item: ConstrainedSolve) -> None:
     """Add a symmetric solve for the independent accelerations X_i, and the dependent ones as a definition.
 
     The system is VᵀMV X_i = Vᵀ(F − M [0; w]) with D = ∂X_d/∂X_i, V = [1; D] and w = C_d⁻¹ W, where C_d are
@@ -73,7 +73,7 @@ def _independent(program: Program, item: ConstrainedSolve) -> None:
         _multipliers(program, item, item.multipliers, Cd)
 
 
-def _reduced(program: Program, item: ConstrainedSolve, D: Expr, w: Expr) -> tuple[Expr, Expr]:
+def _reduced(program: EquationSystem, item: ConstrainedSolve, D: Expr, w: Expr) -> tuple[Expr, Expr]:
     """Return the mass matrix VᵀMV and the forces Vᵀ(F − M [0; w]) of the independent accelerations.
 
     With D = ∂X_d/∂X_i and V = [1; D] the matrix is M_ii + DᵀE + EᵀD, where E = M_di + M_dd D/2. The indices i
@@ -108,7 +108,9 @@ def _reduced_matrix(Mi: Expr, D: Expr, E: Expr) -> Iterator[tuple[Index, Expr]]:
             yield (i, rest), Mi[i, rest] + D[:, i] @ E[:, rest] + E[:, i] @ D[:, rest]
 
 
-def _reduced_forces(program: Program, item: ConstrainedSolve, D: Expr, w: Expr, Mdi: Expr, Mdd: Expr) -> Expr:
+def _reduced_forces(
+    program: EquationSystem, item: ConstrainedSolve, D: Expr, w: Expr, Mdi: Expr, Mdd: Expr
+) -> Expr:
     """Return the forces of the independent coordinates, less the forces that the dependent
     accelerations w require.
     """
@@ -121,7 +123,7 @@ def _reduced_forces(program: Program, item: ConstrainedSolve, D: Expr, w: Expr, 
     return program.assemble("f_reduced", (len(free), *item.shape[1:]), rows, None, "reduced forces")
 
 
-def _dependence_with(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr, Expr]:
+def _dependence_with(program: EquationSystem, item: ConstrainedSolve) -> tuple[Expr, Expr, Expr]:
     """Return the Jacobian C_d of the dependent coordinates, D = ∂X_d/∂X_i, and w, the dependent
     accelerations for zero independent ones. The shape of w is that of the right-hand side W.
     """
@@ -144,7 +146,7 @@ def _dependence_with(program: Program, item: ConstrainedSolve) -> tuple[Expr, Ex
     return Cd, found[:, 0:free], found[last]
 
 
-def _partition(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | None]:
+def _partition(program: EquationSystem, item: ConstrainedSolve) -> tuple[Expr, Expr | None]:
     """Return the Jacobian C_d of the dependent coordinates and D = ∂X_d/∂X_i, shape (m, n − m).
 
     D is None if no coordinate is independent.
@@ -156,14 +158,14 @@ def _partition(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | N
     return Cd, D
 
 
-def _gpme(program: Program, item: ConstrainedSolve) -> None:
+def _gpme(program: EquationSystem, item: ConstrainedSolve) -> None:
     """Add the linear system of the generalised programmed motion equations, with a partition that
     must be regular at all times.
     """
     _stacked(program, item, *_partition(program, item))
 
 
-def _stacked(program: Program, item: ConstrainedSolve, Cd: Expr, D: Expr | None) -> None:
+def _stacked(program: EquationSystem, item: ConstrainedSolve, Cd: Expr, D: Expr | None) -> None:
     """Add one n×n linear system of the reduced equations Vᵀ(M X − F) = 0 above the constraints C X
     = W, where V = [1; D] and D = ∂X_d/∂X_i.
     """
@@ -184,7 +186,7 @@ def _stacked(program: Program, item: ConstrainedSolve, Cd: Expr, D: Expr | None)
         _multipliers(program, item, item.multipliers, Cd)
 
 
-def _reduced_rows(program: Program, item: ConstrainedSolve, D: Expr) -> tuple[list[Expr], list[Expr]]:
+def _reduced_rows(program: EquationSystem, item: ConstrainedSolve, D: Expr) -> tuple[list[Expr], list[Expr]]:
     """Return the rows of the reduced mass matrix VᵀM and the elements of the reduced forces VᵀF,
     where V = [1; D] and D = ∂X_d/∂X_i.
     """
@@ -205,7 +207,7 @@ def _rows(array: Expr, chosen: Sequence[int]) -> tuple[Sequence[int], ...]:
     return chosen, *map(range, array.shape[1:])
 
 
-def _dependence(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | None]:
+def _dependence(program: EquationSystem, item: ConstrainedSolve) -> tuple[Expr, Expr | None]:
     Cd, Ci = split(program, item.jacobian, item.dependent, item.independent)
     if Ci is None:
         return Cd, None
@@ -214,7 +216,7 @@ def _dependence(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | 
     return Cd, program.solve("D", Cd, -Ci, text, names, ratios=len(item.independent))
 
 
-def _assert_regular(program: Program, item: ConstrainedSolve, D: Expr) -> None:
+def _assert_regular(program: EquationSystem, item: ConstrainedSolve, D: Expr) -> None:
     """Add an assertion that C_d stays regular: near a singular C_d the dependent velocities per
     independent velocity grow without bounds.
     """
@@ -230,7 +232,7 @@ def _assert_regular(program: Program, item: ConstrainedSolve, D: Expr) -> None:
 
 
 def split(
-    program: Program, C: Expr, dependent: Sequence[int], independent: Sequence[int]
+    program: EquationSystem, C: Expr, dependent: Sequence[int], independent: Sequence[int]
 ) -> tuple[Expr, Expr | None]:
     """Return the columns of C of the dependent and of the independent coordinates; the latter are
     None if no coordinate is independent.
@@ -249,7 +251,7 @@ def dependent_names(coordinates: Sequence[str], dependent: Sequence[int]) -> str
     return ", ".join(coordinates[k] for k in dependent)
 
 
-def _multipliers(program: Program, item: ConstrainedSolve, name: str, Cd: Expr) -> None:
+def _multipliers(program: EquationSystem, item: ConstrainedSolve, name: str, Cd: Expr) -> None:
     """Add the linear system C_dᵀ Λ = (M X − F)_d of the multipliers Λ, where the index d selects
     the dependent coordinates.
     """
@@ -270,7 +272,7 @@ def _multipliers(program: Program, item: ConstrainedSolve, name: str, Cd: Expr) 
     )
 
 
-def _lagrange(program: Program, item: ConstrainedSolve) -> None:
+def _lagrange(program: EquationSystem, item: ConstrainedSolve) -> None:
     """Add one linear system for the accelerations and the multipliers of Lagrange's equations."""
     M, C, F, W = item.matrix, item.jacobian, item.right, item.wanted
     m, n = C.shape
@@ -291,12 +293,12 @@ def _lagrange(program: Program, item: ConstrainedSolve) -> None:
         _define(program, item.multipliers, Y[(last, *rest)], "multipliers of the constraints")
 
 
-def _solve(program: Program, name: str, matrix: Expr, right: Expr, description: str, about: str) -> None:
+def _solve(program: EquationSystem, name: str, matrix: Expr, right: Expr, description: str, about: str) -> None:
     """Add a linear solve whose unknown has a reserved name."""
     program.reserved.discard(name)
     program.solve(name, matrix, right, description, about)
 
 
-def _define(program: Program, name: str, expr: Expr, description: str) -> None:
+def _define(program: EquationSystem, name: str, expr: Expr, description: str) -> None:
     program.reserved.discard(name)
     program.define(name, expr, None, description)

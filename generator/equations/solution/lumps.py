@@ -13,7 +13,7 @@ import numpy as np
 
 from ....language import ir
 from ....language.ir import Expr
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ...program.tree import Tree, TreeBody
 from ..bodies.dynamics import steiner, turned
 
@@ -38,7 +38,7 @@ class RigidComposites:
     are defined in the program.
     """
 
-    def __init__(self, program: Program, links: Sequence[TreeBody]) -> None:
+    def __init__(self, program: EquationSystem, links: Sequence[TreeBody]) -> None:
         self._program = program
         self._places: list[_Place] = []
         moving: list[TreeBody] = []

@@ -10,14 +10,14 @@ from ....language import ir
 from ....language.ir import Expr, Index, Shape
 from ....mechanism.symbolic import SymbolicMechanism
 from ...program.items import listed
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ..bodies.dynamics import Dynamics
 from ..constraints.constraints import ConstraintEquations
 from .system import submatrix
 
 
 def contact_multipliers(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     constraints: ConstraintEquations,
     rows: Sequence[int],
@@ -39,7 +39,9 @@ def contact_multipliers(
     return _scattered(program, constraints, rows, Lambda)
 
 
-def _scattered(program: Program, constraints: ConstraintEquations, rows: Sequence[int], Lambda: Expr) -> Expr:
+def _scattered(
+    program: EquationSystem, constraints: ConstraintEquations, rows: Sequence[int], Lambda: Expr
+) -> Expr:
     """Return one multiplier per constraint, zero for constraints that are not in `rows`.
 
     The vector ends at the last constraint that belongs to a contact, because only contacts need multipliers.
@@ -56,7 +58,7 @@ def _scattered(program: Program, constraints: ConstraintEquations, rows: Sequenc
 
 
 def _shared(
-    program: Program, C: Expr, rows: Sequence[int], sharing: Sequence[int], Lambda: Expr
+    program: EquationSystem, C: Expr, rows: Sequence[int], sharing: Sequence[int], Lambda: Expr
 ) -> tuple[list[int], Expr]:
     """Return the indices of all constraints that share the reactions, and their multipliers of least norm.
 
@@ -88,7 +90,7 @@ def _shared(
 
 
 def drive_efforts(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     dynamics: Dynamics,
     constraints: ConstraintEquations,
@@ -118,7 +120,7 @@ def drive_efforts(
 
 
 def _exerted(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     constraints: ConstraintEquations,
     rows: Sequence[int],

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicMechanism
-from ...program.program import Output, Program
+from ...program.program import EquationSystem, Output
 from ..bodies.dynamics import Dynamics
 from ..bodies.filters import FilterOutput
 from ..bodies.kinematics import SymbolicKinematics, Wrench
@@ -27,7 +27,7 @@ class OpenEquations:
 
     Attributes
     ----------
-    program : Program
+    program : EquationSystem
         Definitions of all quantities; `close` completes this program, once.
     mechanism : SymbolicMechanism
         Bodies, force elements and tasks as expressions of the program's parameters.
@@ -47,7 +47,7 @@ class OpenEquations:
         Outputs of the force elements, and functions that return the energies of springs, J.
     """
 
-    program: Program
+    program: EquationSystem
     mechanism: SymbolicMechanism
     bodies: SymbolicKinematics
     inertia: Dynamics

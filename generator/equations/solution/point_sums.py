@@ -14,7 +14,7 @@ from dataclasses import replace
 from ....language import ir
 from ....language.ir import Expr, Index, Replacement
 from ...program.items import Definition, rewritten
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ...program.tree import Composites, InertiaForces, Transmitted, Tree
 from ..bodies.kinematics import BODIES, COORDINATES
 from .joint_loads import JOINTS
@@ -23,7 +23,7 @@ _ANGULAR, _LINEAR = slice(0, 3), slice(3, 6)
 _SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # indices of the inertia elements xx, yy, zz, xy, xz, yz
 
 
-def with_point_sums(program: Program) -> Program:
+def with_point_sums(program: EquationSystem) -> EquationSystem:
     """Return the program with sums over subtrees about one common point in place of sums about each body's origin.
 
     The program must contain only definitions and linear solves. Definitions that become unused remain in it.
@@ -70,7 +70,7 @@ def _replaced(composites: Composites, sums: _Sums) -> Iterator[tuple[str, Expr]]
 class _Sums:
     """Builder of the inertias, subtree sums, twists and wrenches about the common point."""
 
-    def __init__(self, program: Program, tree: Tree) -> None:
+    def __init__(self, program: EquationSystem, tree: Tree) -> None:
         self._program, self._tree = program, tree
         composites = program.composites
         assert composites is not None

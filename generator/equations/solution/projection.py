@@ -20,7 +20,7 @@ from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicMechanism
 from ...program.items import LinearSolve
-from ...program.program import Program, Projection
+from ...program.program import EquationSystem, Projection
 from ..bodies.dynamics import Dynamics
 from ..constraints.constraints import ConstraintEquations, Row
 from .system import ActiveSystem
@@ -29,7 +29,7 @@ _ORIGIN = Origin("projection onto the constraints")
 
 
 def derive(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     dynamics: Dynamics,
     rows: ConstraintEquations,

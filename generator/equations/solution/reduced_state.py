@@ -9,14 +9,14 @@ from __future__ import annotations
 from ....language import ir
 from ....language.ir import Expr, Index
 from ....mechanism.symbolic import SymbolicMechanism
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ..constraints.constraints import ConstraintEquations
 from .linear_solves import dependent_names, split
 from .system import ActiveSystem, submatrix
 
 
 def velocities(
-    program: Program, mechanism: SymbolicMechanism, constraints: ConstraintEquations, active: ActiveSystem
+    program: EquationSystem, mechanism: SymbolicMechanism, constraints: ConstraintEquations, active: ActiveSystem
 ) -> tuple[Expr, Expr | None] | None:
     """Define the dependent velocities as outputs.
 
@@ -47,7 +47,12 @@ def velocities(
 
 
 def _solution(
-    program: Program, mechanism: SymbolicMechanism, active: ActiveSystem, Cd: Expr, Ci: Expr | None, right: Expr
+    program: EquationSystem,
+    mechanism: SymbolicMechanism,
+    active: ActiveSystem,
+    Cd: Expr,
+    Ci: Expr | None,
+    right: Expr,
 ) -> Expr:
     """Return the matrix [D, C_d⁻¹(ν − κΦ)], shape (m, n_i + 1), from which the dependent velocities follow.
 
@@ -67,7 +72,7 @@ def _rate(mechanism: SymbolicMechanism, k: int) -> Expr:
     return ir.symbol(f"{mechanism.coordinates[k].symbol}_dot")
 
 
-def _publish(program: Program, mechanism: SymbolicMechanism, k: int, expr: Expr) -> None:
+def _publish(program: EquationSystem, mechanism: SymbolicMechanism, k: int, expr: Expr) -> None:
     coordinate = mechanism.coordinates[k]
     program.publish(
         coordinate.signal("velocity"), expr, f"{coordinate.unit}/s", f"rate of coordinate {coordinate.name}"

@@ -15,7 +15,7 @@ from ....language import ir
 from ....language.ir import Expr, Index
 from ....mechanism.symbolic import SymbolicMechanism
 from ...program.items import listed
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ...program.tree import Tree
 from ..bodies.dynamics import Dynamics
 from ..constraints.constraints import ConstraintEquations
@@ -86,7 +86,7 @@ def active_system(
     return ActiveSystem(tuple(i for i in rows if i not in held.values()), free, held, dependent, without_drive)
 
 
-def forces(program: Program, dynamics: Dynamics, Q: Expr, units: Sequence[int]) -> tuple[Expr, Expr]:
+def forces(program: EquationSystem, dynamics: Dynamics, Q: Expr, units: Sequence[int]) -> tuple[Expr, Expr]:
     """Define the applied minus inertia forces Q − h, shape (n,).
 
     Also return them with one column per unit effort on the coordinates `units`, shape (n, 1 +
@@ -130,7 +130,7 @@ class EquationsOfMotion:
 
 
 def equations_of_motion(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     dynamics: Dynamics,
     constraints: ConstraintEquations,
@@ -191,7 +191,7 @@ def equations_of_motion(
 
 
 def solve(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     equations: EquationsOfMotion,
     active: ActiveSystem,
@@ -222,7 +222,7 @@ def solve(
 
 
 def submatrix(
-    program: Program, name: str, array: Expr, chosen: tuple[Sequence[int], ...], description: str
+    program: EquationSystem, name: str, array: Expr, chosen: tuple[Sequence[int], ...], description: str
 ) -> Expr:
     """Define a submatrix by its row and column indices and return its symbol; return the array
     itself if all indices are chosen.
@@ -247,7 +247,7 @@ def _runs(chosen: Sequence[int]) -> list[tuple[slice, slice]]:
     return runs
 
 
-def _held(program: Program, wanted: Expr, active: ActiveSystem) -> Expr | None:
+def _held(program: EquationSystem, wanted: Expr, active: ActiveSystem) -> Expr | None:
     if not active.held:
         return None
     accelerations = ir.array([wanted[row] for row in active.held.values()])
@@ -260,7 +260,7 @@ def _first(array: Expr) -> Expr:
     return array[:, 0] if array.shape[1:] else array
 
 
-def _with_first(program: Program, name: str, array: Expr, first: Expr, description: str) -> Expr:
+def _with_first(program: EquationSystem, name: str, array: Expr, first: Expr, description: str) -> Expr:
     """Return the array with its first column replaced."""
     if not array.shape[1:]:
         return program.define(name, first, None, description)
@@ -270,13 +270,15 @@ def _with_first(program: Program, name: str, array: Expr, first: Expr, descripti
     return program.assemble(name, array.shape, parts, None, description)
 
 
-def _columns(program: Program, name: str, columns: Sequence[Expr], description: str) -> Expr:
+def _columns(program: EquationSystem, name: str, columns: Sequence[Expr], description: str) -> Expr:
     rows = slice(0, columns[0].shape[0])
     parts: list[tuple[Index, Expr]] = [((rows, j), column) for j, column in enumerate(columns)]
     return program.assemble(name, (rows.stop, len(columns)), parts, None, description)
 
 
-def _complete(program: Program, name: str, n: int, active: ActiveSystem, X: Expr, held: Expr, text: str) -> Expr:
+def _complete(
+    program: EquationSystem, name: str, n: int, active: ActiveSystem, X: Expr, held: Expr, text: str
+) -> Expr:
     """Return the accelerations of all coordinates in their order, from those of the free and the
     removed coordinates.
     """

@@ -9,16 +9,16 @@ from typing import Literal, TypeAlias
 
 from ....language import ir
 from ...program.items import ConstrainedSolve, Definition, LinearSolve, TreeSolve
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ...program.tree import InertiaForces, Transmitted, Tree
 from .inertia_forces import Loads, by_recursion
 from .lumps import RigidComposites
 
 Way: TypeAlias = Literal["auto", "dense", "recursion"]
-System: TypeAlias = LinearSolve | ConstrainedSolve
+AccelerationSolve: TypeAlias = LinearSolve | ConstrainedSolve
 
 
-def with_tree_solves(program: Program, way: Way) -> Program | None:
+def with_tree_solves(program: EquationSystem, way: Way) -> EquationSystem | None:
     """Return the program with the accelerations solved by recursion over the bodies; None if that is slower.
 
     Other quantities that are computed from the mass matrix are then also computed by recursion.
@@ -44,7 +44,11 @@ def with_tree_solves(program: Program, way: Way) -> Program | None:
 
 
 def _forces(
-    program: Program, item: Definition, inertial: InertiaForces, solved: System, lumps: RigidComposites
+    program: EquationSystem,
+    item: Definition,
+    inertial: InertiaForces,
+    solved: AccelerationSolve,
+    lumps: RigidComposites,
 ) -> None:
     if isinstance(solved, ConstrainedSolve) and _is_solved_for(inertial, solved):
         program.items.append(_by_multipliers(item, inertial, solved))
@@ -52,22 +56,22 @@ def _forces(
         by_recursion(program, item, inertial, lumps(inertial.tree))
 
 
-def _of_accelerations(program: Program) -> System | None:
+def _of_accelerations(program: EquationSystem) -> AccelerationSolve | None:
     solves = (item for item in program.items if isinstance(item, LinearSolve | ConstrainedSolve))
     return next((item for item in solves if item.tree is not None), None)
 
 
-def _tree(system: System) -> Tree:
+def _tree(system: AccelerationSolve) -> Tree:
     assert system.tree is not None
     return system.tree
 
 
-def _is_better(system: System, way: Way) -> bool:
+def _is_better(system: AccelerationSolve, way: Way) -> bool:
     recursion, dense = _operations(system)
     return way == "recursion" or (way == "auto" and recursion < dense)
 
 
-def _with_multipliers(program: Program, system: System) -> System:
+def _with_multipliers(program: EquationSystem, system: AccelerationSolve) -> AccelerationSolve:
     """Return the system with a name for its multipliers, if it has constraints."""
     if isinstance(system, LinearSolve) or system.multipliers is not None:
         return system
@@ -91,14 +95,14 @@ def _by_multipliers(item: Definition, inertial: InertiaForces, system: Constrain
     return replace(item, parts=tuple(parts), inertial=None)
 
 
-def _operations(system: System) -> tuple[int, int]:
+def _operations(system: AccelerationSolve) -> tuple[int, int]:
     """Return the numbers of floating-point operations by recursion and with the dense mass matrix."""
     tree, columns = _tree(system), (*system.shape, 1)[1]
     rows = system.wanted.shape[0] if isinstance(system, ConstrainedSolve) else 0
     return tree.recursion(columns, rows), tree.dense(columns, rows)
 
 
-def words(program: Program, way: Way) -> str:
+def words(program: EquationSystem, way: Way) -> str:
     """Return a phrase that names the method for solving the equations of motion and its number of
     operations; empty if they need no linear system.
     """

@@ -17,7 +17,7 @@ from ....language import ir
 from ....language.ir import Expr, Replacement, Shape
 from ...program.gathered import GatheredArray
 from ...program.items import ConstrainedSolve, Definition, ImplicitSystem, Item, LinearSolve, TreeSolve, used
-from ...program.program import Program
+from ...program.program import EquationSystem
 from .sums import folded
 
 _TITLES = {
@@ -84,14 +84,14 @@ class Arrangement:
     values      name of an array → its elements as expressions of the original program
     """
 
-    program: Program
+    program: EquationSystem
     variables: tuple[ArrayDeclaration, ...]
     statements: tuple[Statement, ...]
     spaces: Mapping[str, tuple[str, ...]]
     values: Mapping[str, tuple[Expr, ...]]
 
 
-def arranged(program: Program, guesses: Mapping[str, Array]) -> Arrangement:
+def arranged(program: EquationSystem, guesses: Mapping[str, Array]) -> Arrangement:
     """Return the variables and equations of all definitions and linear systems of a program that
     are used.
     """
@@ -110,7 +110,7 @@ class _Gathering:
     program into arrays.
     """
 
-    def __init__(self, program: Program, guesses: Mapping[str, Array]) -> None:
+    def __init__(self, program: EquationSystem, guesses: Mapping[str, Array]) -> None:
         self._guesses = guesses
         self._program = replace(program, reserved=set(program.reserved))
         needed = _needed(program)
@@ -312,7 +312,9 @@ class _Gathering:
         n = len(self._program.gatherings.sets.get("coordinates", ()))
         return tuple("coordinates" if size == n else "" for size in shape)
 
-    def _add_referenced(self, waiting: dict[str, tuple[GatheredArray, str, list[Expr]]], renamed: Program) -> None:
+    def _add_referenced(
+        self, waiting: dict[str, tuple[GatheredArray, str, list[Expr]]], renamed: EquationSystem
+    ) -> None:
         """Add those waiting arrays that are used by equations, derived parameters, or expressions
         outside the program's items.
         """
@@ -379,7 +381,7 @@ class _Gathering:
             for k in range(1, item.shape[0]):
                 self._statements.append(Statement(symbol[k, 0:k], symbol[0:k, k], item.origin, heading))
 
-    def _renamed(self) -> Program:
+    def _renamed(self) -> EquationSystem:
         """Return the program in which all expressions outside its items refer to array elements."""
         program, change = self._program, self._change
         start = program.start
@@ -447,7 +449,7 @@ def with_units(text: str, unit: str | None) -> str:
     return text if unit is not None or ";" in text else f"{text}; units differ by element"
 
 
-def _needed(program: Program) -> set[str]:
+def _needed(program: EquationSystem) -> set[str]:
     """Return the names of all items on which outputs, states, events, assertions or the start depend.
 
     If one element of an array is needed, all of its elements are.
@@ -469,7 +471,7 @@ def _needed(program: Program) -> set[str]:
     return found
 
 
-def _external_expressions(program: Program) -> Iterator[Expr]:
+def _external_expressions(program: EquationSystem) -> Iterator[Expr]:
     yield from (output.expr for output in program.outputs)
     for state in program.states:
         yield from (state.derivative, state.start)

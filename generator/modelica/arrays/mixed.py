@@ -12,7 +12,7 @@ from dataclasses import replace
 from ....description.types.units import exponents
 from ....language import ir
 from ....language.ir import Expr
-from ...program.program import Program
+from ...program.program import EquationSystem
 from .gather import Arrangement, Statement
 from .loops import Equation, Loop
 
@@ -59,11 +59,11 @@ def _by_names(expr: Expr, arrangement: Arrangement) -> Expr:
     return expr if args == expr.args else replace(expr, args=args)
 
 
-def _is_published(element: Expr, program: Program) -> bool:
+def _is_published(element: Expr, program: EquationSystem) -> bool:
     return element.op == "symbol" and element.data in program.published
 
 
-def _mixing(program: Program, equations: Iterable[Equation], units: _Known) -> set[str]:
+def _mixing(program: EquationSystem, equations: Iterable[Equation], units: _Known) -> set[str]:
     """Return the names of arrays without a unit whose elements occur together with quantities of
     different units.
     """
@@ -81,7 +81,7 @@ def _mixing(program: Program, equations: Iterable[Equation], units: _Known) -> s
     return {name for name, met in found.items() if len(met) > 1}
 
 
-def _named_elements(program: Program) -> dict[str, list[Expr]]:
+def _named_elements(program: EquationSystem) -> dict[str, list[Expr]]:
     """Return the named elements of the arrays of coordinates and rates, which mix units."""
     arrays = program.gatherings.arrays.values()
     return {a.name: [e for e in a.elements.values() if e.op == "symbol"] for a in arrays if a.name in ("q", "qd")}

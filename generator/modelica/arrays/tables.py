@@ -10,7 +10,7 @@ import numpy as np
 from ....description.types.origin import Origin
 from ....language import ir
 from ....language.ir import Expr
-from ...program.program import Program
+from ...program.program import EquationSystem
 from .gather import Arrangement, ArrayDeclaration
 
 _LONGEST_PATH = 3  # largest number of nested table lookups in one subscript
@@ -194,7 +194,7 @@ def tables_for(arrangement: Arrangement) -> Tables:
     return Tables(arrangement.spaces, known, constants, parameters, mixed, program.fresh)
 
 
-def declared(tables: Tables, program: Program) -> tuple[ArrayDeclaration, ...]:
+def declared(tables: Tables, program: EquationSystem) -> tuple[ArrayDeclaration, ...]:
     """Return the declarations of the constant tables and tables of parameters that loops use."""
     return (*_topology(tables), *_constants(tables, program), *_parameters(tables))
 
@@ -206,7 +206,7 @@ def _topology(tables: Tables) -> Iterator[ArrayDeclaration]:
             yield ArrayDeclaration(*about, positions=table.positions)
 
 
-def _constants(tables: Tables, program: Program) -> Iterator[ArrayDeclaration]:
+def _constants(tables: Tables, program: EquationSystem) -> Iterator[ArrayDeclaration]:
     for name in sorted(tables.asked):
         over, elements = tables.constants[name]
         array = next(

@@ -15,7 +15,7 @@ from ..core.errors import DescriptionError, Problem, SolveError
 from ..core.trajectory import Array
 from ..core.uncollected import uncollected
 from ..core.version import __version__
-from ..description import Chain
+from ..description import Description
 from ..description.messages import named
 from ..description.types.origin import Signal
 from ..generator import equations, modelica, variables
@@ -23,35 +23,35 @@ from ..generator.equations.solution import linear_solves, point_sums, tree_solve
 from ..generator.equations.solution.system import Partition
 from ..generator.modelica import Source
 from ..generator.program.items import ConstrainedSolve
-from ..generator.program.program import Program
+from ..generator.program.program import EquationSystem
 
 
 @dataclass(frozen=True)
-class Prepared:
+class System:
     """Mechanism with numerical parameters, its initial state, and its equations, each built once.
 
     Parameters
     ----------
-    chain : Chain
+    chain : Description
         Validated description.
     problem : InitialValueProblem
         Numerical equations with their initial state, without inputs.
     solvability : Solvability
         Rank of the constraints, redundant constraints and coordinate partition.
-    program : Program
+    program : EquationSystem
         Equations with linear solves and a fixed partition, as in the Modelica source.
-    native_program : Program
+    native_program : EquationSystem
         Equations for the generated C code. A partition "auto" is chosen in every state, and
         accelerations use recursion over the bodies if that is cheaper.
     accelerations : str
         Method by which the native FMU computes accelerations; "" if there is no choice.
     """
 
-    chain: Chain
+    chain: Description
     problem: analysis.InitialValueProblem
     solvability: analysis.Solvability
-    program: Program
-    native_program: Program
+    program: EquationSystem
+    native_program: EquationSystem
     accelerations: str
 
     @property
@@ -184,12 +184,12 @@ def _world(place: mechanism.Place, frames: Array) -> Array:
 
 
 @uncollected()
-def prepare(chain: Chain, source: str = "description") -> Prepared:
+def assemble_system(chain: Description, source: str = "description") -> System:
     """Build mechanism, initial state, coordinate partition and equations of a description.
 
     Parameters
     ----------
-    chain : Chain
+    chain : Description
         Validated description.
     source : str
         Name of the description in error messages.
@@ -231,12 +231,12 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
     settings = chain.constraints
     chooses = free and settings.formulation == "gpme" and settings.dependent == "auto"
     if not free or (settings.formulation == "lagrange" and program.rows):
-        return Prepared(chain, problem, solvability, program, program, "")
+        return System(chain, problem, solvability, program, program, "")
     way, own = chain.simulation.accelerations, derived if chooses else linear_solves.with_partition(derived)
     native = tree_solves.with_tree_solves(own, way)
     if native is None:
         native = derived if chooses else linear_solves.with_independent_solves(derived)
-    return Prepared(chain, problem, solvability, program, native, tree_solves.words(own, way))
+    return System(chain, problem, solvability, program, native, tree_solves.words(own, way))
 
 
 def _solvability(problem: analysis.InitialValueProblem, source: str) -> analysis.Solvability:
