@@ -1,4 +1,4 @@
-"""From a mechanism's description to readable Modelica, a verified FMU and a report.
+"""Toolkit from the description of a mechanism to a readable Modelica model, a verified FMU and a report.
 
 >>> import gpmelica as gp
 >>> run = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.1}).simulate()
@@ -73,7 +73,7 @@ __all__ = [
     "to_urdf",
 ]
 
-# modules by what they give: each is imported at its first use, for solvers and compilers take a second to load
+# Public names by module. A module is imported at its first use, because solvers and compilers load slowly.
 _MODULES = {
     "tasks.check": ("Summary",),
     "tasks.loads": ("LoadSummary",),

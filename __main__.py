@@ -1,4 +1,4 @@
-"""`python -m gpmelica`."""
+"""Entry point of `python -m gpmelica`."""
 
 from __future__ import annotations
 

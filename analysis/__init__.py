@@ -1,4 +1,6 @@
-"""Start, motion over time, loads and modes of a mechanism, computed in Python with the reference's equations."""
+"""Numerical analysis of a mechanism with the reference equations: initial state, motion, loads and
+modes.
+"""
 
 from ..reference.constraints.redundancy import Rank as Rank
 from ..reference.forces.element import ForceArrow as ForceArrow

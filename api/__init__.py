@@ -1,1 +1,3 @@
-"""The public Python interface: models, their runs, sweeps, optimisation and files of other formats."""
+"""Public Python interface: models, simulations, sweeps, optimisation, and import and export of
+files.
+"""

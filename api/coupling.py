@@ -1,4 +1,4 @@
-"""Coupled systems of FMUs from Python."""
+"""Co-simulation of coupled FMUs from Python."""
 
 from __future__ import annotations
 
@@ -23,39 +23,59 @@ from .results import Run
 
 @dataclass(frozen=True, eq=False)
 class CoupledRun(Run):
-    """Run of a coupled system with its verdict; signals are named `FMU.variable`.
+    """Signals of a co-simulation of coupled FMUs, with a verdict; signals are named `FMU.variable`.
 
     Parameters
     ----------
-    verdict : methods, estimated error, energy residuals and remarks
+    trajectory
+        Output times in s, and signals, each of shape (N,).
+    units
+        Unit of each signal.
+    model
+        None: a coupled system has no description.
+    inputs
+        None: a coupled system has no free inputs.
+    verdict
+        Coupling methods, estimated error, energy residuals and remarks.
+
+    Examples
+    --------
+    The command `gpmelica ssp examples/four_bar_3d.toml` writes the archive of this example.
+
+    >>> import gpmelica as gp
+    >>> run = gp.cosim("FourBar3D/FourBar3D.ssp", stop=0.1, step=0.01)
+    >>> run.energy_residual, run.rejected_steps
+    (0.0, 0)
     """
 
     verdict: Coupled | None = None
 
     @property
     def coupled(self) -> Coupled:
-        """The verdict of a coupled run, which is always there."""
+        """Verdict of the co-simulation."""
         assert self.verdict is not None
         return self.verdict
 
     @property
     def ok(self) -> bool:
-        """Whether the coupling agrees with finer runs and holds."""
+        """Whether the estimated error is within the tolerance and the connections conserve energy."""
         return self.coupled.ok
 
     @property
     def error(self) -> float:
-        """Estimated error, relative to the range of the worst signal."""
+        """Estimated error of the worst signal, relative to the range of that signal."""
         return self.coupled.error
 
     @property
     def energy_residual(self) -> float:
-        """Largest energy created or lost at a connection, relative to the energy turned over there."""
+        """Largest energy that a connection creates or loses, relative to the energy exchanged
+        there.
+        """
         return self.coupled.energy_residual
 
     @property
     def rejected_steps(self) -> int:
-        """Number of steps that were rolled back and repeated."""
+        """Number of communication steps that were rejected and repeated."""
         return self.coupled.rejected_steps
 
     @property
@@ -64,24 +84,47 @@ class CoupledRun(Run):
         return tuple(self.coupled.remarks)
 
     def data(self) -> dict[str, Any]:
-        """Return what `result.json` contains."""
+        """Return the verdict as plain data, the contents of `result.json`.
+
+        Returns
+        -------
+        dict
+            Values that the module `json` accepts.
+        """
         return self.coupled.data()
 
 
 @taking(CosimOptions)
 def cosim(system: Path | str, options: CosimOptions) -> CoupledRun:
-    """Run the FMUs of an SSP archive together and judge the result by coarser and finer runs.
+    """Simulate the coupled FMUs of an SSP archive, and judge the result by coarser and finer simulations.
 
-    The archive has SSP version 1.0 or 2.0, and co-simulation FMUs of FMI 2.0 and 3.0.
+    The FMUs are co-simulation FMUs of FMI 2.0 or 3.0.
+
+    Parameters
+    ----------
+    system
+        SSP archive (System Structure and Parameterization, version 1.0 or 2.0).
 
     Returns
     -------
-    CoupledRun : signals by `FMU.variable` over 1,001 output times, with the verdict
+    CoupledRun
+        Signals `FMU.variable` at 1,001 output times, with a verdict.
 
     Raises
     ------
-    DescriptionError : with all problems of the archive and its connections
-    SolveError : if the coupling is unstable, or an FMU fails
+    DescriptionError
+        If the archive or a connection is invalid; the error contains all problems.
+    SolveError
+        If the coupling is unstable, or if an FMU fails.
+
+    Examples
+    --------
+    The command `gpmelica ssp examples/four_bar_3d.toml` writes the archive of this example.
+
+    >>> import gpmelica as gp
+    >>> run = gp.cosim("FourBar3D/FourBar3D.ssp", stop=0.1, step=0.01)
+    >>> run["Plant.crank_angle"].shape
+    (1001,)
     """
     if options.out is not None:
         withdraw_cosim(Path(system), options.out)

@@ -1,4 +1,4 @@
-"""Files of other formats → models, and descriptions → such files."""
+"""Import of models from URDF files (Unified Robot Description Format), and export to URDF."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from .. import analysis, mechanism
 from ..core.errors import DescriptionError, Problem
 from ..core.version import __version__
-from ..description import Chain
+from ..description import Description
 from ..description.load import from_data
 from ..exchange.export_urdf import Exported, exported
 from ..exchange.import_urdf import imported, relocated
@@ -25,23 +25,45 @@ BASES = ("fixed", "floating")
 
 @dataclass(frozen=True)
 class Conversion:
-    """A file's machine as a description.
+    """Description of the mechanism in a file of another format.
 
-    text   TOML
-    notes  what was changed or is not carried, in words
+    Parameters
+    ----------
+    text
+        Description as the text of a TOML file.
+    description
+        Validated description.
+    notes
+        Changes and omissions of the conversion, one sentence each.
     """
 
     text: str
-    description: Chain
+    description: Description
     notes: tuple[str, ...]
 
 
 def convert_urdf(path: Path, base: str = "fixed", folder: Path | None = None) -> Conversion:
-    """The description of a URDF file's robot; base: see `from_urdf`.
+    """Convert the robot of a URDF file to a description.
 
-    folder  where the text will be, for the paths in it; default the working one
+    Parameters
+    ----------
+    path
+        URDF file.
+    base
+        Joint of the root link, see `from_urdf`.
+    folder
+        Folder of the TOML file, which mesh paths in the description are relative to. Default: the working
+        folder.
 
-    Raises DescriptionError with all that is wrong with the file, or if its robot has no equations of motion.
+    Returns
+    -------
+    Conversion
+        Description with notes.
+
+    Raises
+    ------
+    DescriptionError
+        If the file is invalid, or if the robot has no regular equations of motion.
     """
     one_of("base", base, BASES)
     robot = imported(read_urdf(path), base == "floating", path.name)
@@ -54,35 +76,84 @@ def convert_urdf(path: Path, base: str = "fixed", folder: Path | None = None) ->
     return Conversion(text, description, (*robot.notes, *_without_mass(str(path), description)))
 
 
-def _without_mass(source: str, description: Chain) -> list[str]:
-    """Return notes on bodies without mass; raises DescriptionError if no state has a regular mass matrix."""
+def _without_mass(source: str, description: Description) -> list[str]:
+    """Return notes on massless bodies; raise DescriptionError if the mass matrix is singular in all
+    states.
+    """
     numbers = analysis.ReferenceModel(mechanism.build(description))
     start = np.array([coordinate.position for coordinate in numbers.mechanism.coordinates])
     problems = analysis.massless(numbers, analysis.elsewhere(start))
     if problems:
         raise DescriptionError(source, [Problem("", problem.message) for problem in problems])
-    return [f"cannot start as it is: {problem.message}" for problem in analysis.massless(numbers, start)]
+    return [
+        f"the initial state is inadmissible: {problem.message}" for problem in analysis.massless(numbers, start)
+    ]
 
 
 def from_urdf(path: Path | str, base: str = "fixed") -> Model:
-    """The model of a URDF file's robot; its `notes` say what was changed and what is not carried.
+    """Import the robot of a URDF file (Unified Robot Description Format) as a model.
 
-    Parameters:
-        base  fixed: the root link stands on the ground | floating: it has six coordinates, `free`
+    Parameters
+    ----------
+    path
+        URDF file. Files with xacro macros must be expanded before.
+    base
+        Joint of the root link: `fixed` attaches the root link to the ground, `floating` gives the root
+        link six degrees of freedom.
 
-    Raises DescriptionError with all that is wrong with the file.
+    Returns
+    -------
+    Model
+        Model of the robot. `Model.notes` lists changes and omissions of the import.
+
+    Raises
+    ------
+    DescriptionError
+        If the file is invalid; the error contains all problems.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import gpmelica as gp
+    >>> robot = gp.to_urdf(gp.load("examples/crane.toml"))
+    >>> _ = Path("crane.urdf").write_text(robot.text)
+    >>> gp.from_urdf("crane.urdf")
+    <Model Crane of crane.urdf>
     """
     found = convert_urdf(Path(path), base)
     return Model(found.description, str(path), notes=found.notes)
 
 
 def to_urdf(model: Model) -> Exported:
-    """The tree of a model as URDF, and what URDF cannot say; raises DescriptionError if there is none."""
+    """Export the tree of bodies and joints as URDF (Unified Robot Description Format).
+
+    Parameters
+    ----------
+    model
+        Model to export.
+
+    Returns
+    -------
+    Exported
+        Text of the URDF file, and notes on elements without a counterpart in URDF.
+
+    Raises
+    ------
+    DescriptionError
+        If the model cannot be built.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> robot = gp.to_urdf(gp.load("examples/crane.toml"))
+    >>> print(robot.text[:20])
+    <robot name="Crane">
+    """
     return exported(model.description)
 
 
 def _hinted(error: DescriptionError, base: str) -> DescriptionError:
-    """Return the error with a hint for a mechanism that cannot move."""
-    hint = "; --base floating lets the root link move" if base == "fixed" else ""
+    """Return the error with a hint at a floating base if the mechanism cannot move."""
+    hint = "; use --base floating to let the root link move" if base == "fixed" else ""
     problems = [Problem(p.where, p.message + hint * ("nothing can move" in p.message)) for p in error.problems]
     return DescriptionError(error.source, problems)

@@ -1,6 +1,7 @@
-"""The door for Python: a described mechanism, and everything that can be done with it.
+"""Mechanism of a description file, with all tasks of the package as its methods.
 
-What builds and compares is imported by the methods that need it: it takes a second to load.
+A method imports the modules of its task when it is called, because compilers and solvers take a
+second to load.
 """
 
 from __future__ import annotations
@@ -11,19 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import analysis, mechanism
-from ..analysis.prepared import Prepared, prepare
+from ..analysis.system import System, assemble_system
 from ..core.errors import DescriptionError, SolveError
-from ..description import Chain
+from ..description import Description
 from ..description import load as read
 from ..options.common import Inputs
 from ..options.keywords import taking
 from ..options.linear import LinearizeOptions, ModesAlongOptions, StateOptions
-from ..options.model import BuildOptions, MotionOptions, RunOptions
+from ..options.model import BuildOptions, MotionOptions, RunOptions, SplitOptions
 from ..runs.fmpy_runs.inputs import InputTable, inputs_of
 from ..tasks.check import Summary
 from .results import Run
 
 if TYPE_CHECKING:
+    from ..cutting.split import Split
     from ..fmu.backends.fmu import Fmu
     from ..linear import Modes, ModeTracks, StateSpace
     from ..runs.compare.context import RunReport
@@ -31,39 +33,71 @@ if TYPE_CHECKING:
 
 
 def load(path: Path | str, case: str | None = None, **changes: Any) -> Model:
-    """A description in a TOML file, one of its cases applied, and then changes of its keys.
+    """Read and check the description of a mechanism, apply one of its cases, then change keys.
 
-    Parameters:
-        case     name of one of the description's `[[cases]]`
-        changes  keys and their new values: a mapping changes keys of a table, other values take the place; dotted
-                 keys go as in `[[cases]]`
+    Parameters
+    ----------
+    path
+        TOML file of the description. SI units, angles in rad.
+    case
+        Name of one of the `[[cases]]` of the description. Default: the description without a case.
+    **changes
+        Keys of the description and their new values, applied after the case. A mapping changes keys of
+        a table; any other value replaces the value of the key. Dotted keys work as in `[[cases]]`.
 
-    Raises DescriptionError with all problems of the file and the changes.
+    Returns
+    -------
+    Model
+        Mechanism of the description.
 
-    >>> model = load("examples/four_bar_3d.toml", simulation={"stop": 0.1})
+    Raises
+    ------
+    DescriptionError
+        If the file or a change is invalid; the error contains all problems.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> model = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.1})
     >>> model.description.simulation.stop
     0.1
-    >>> load("examples/four_bar_3d.toml", **{"links.crank.mas": 2.0})
-    Traceback (most recent call last):
-    ...
-    gpmelica.core.errors.DescriptionError: examples/four_bar_3d.toml: changes: lead to links[0].mas (crank): \
-unknown key; did you mean 'mass'?
+    >>> try:
+    ...     gp.load("examples/four_bar_3d.toml", **{"links.crank.mas": 2.0})
+    ... except gp.DescriptionError as error:
+    ...     print(error.problems[0].where, error.problems[0].message, sep=": ")
+    changes: lead to links[0].mas (crank): unknown key; did you mean 'mass'?
     """
     return Model(read(path, case, changes), str(path), case)
 
 
 @dataclass(frozen=True)
 class Model:
-    """A mechanism with its task, as `load` gives it.
+    """Mechanism of a description, and every task that can be performed for the mechanism.
 
-    Parameters:
-        description  what the file says, the case and changes applied; immutable
-        source       the file, for messages
-        case         name of the case, or None
-        notes        what was changed or left out where the file had another format
+    Parameters
+    ----------
+    description
+        Validated tables of the description, with the case and the changes applied; immutable.
+    source
+        Name of the description file, which error messages begin with.
+    case
+        Name of the case that was applied, or None.
+    notes
+        Changes and omissions of an import from another file format, one sentence each.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> model = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.1})
+    >>> model
+    <Model FourBar3D of examples/four_bar_3d.toml>
+    >>> model.simulate()["crank_angle"].shape
+    (11,)
+    >>> round(model.modes(equilibrium=True)[0].damped_frequency, 2)
+    0.66
     """
 
-    description: Chain
+    description: Description
     source: str = "description"
     case: str | None = None
     notes: tuple[str, ...] = ()
@@ -77,52 +111,134 @@ class Model:
         return self.description.name
 
     @cached_property
-    def prepared(self) -> Prepared:
-        """Start, partition and equations, derived at the first use.
+    def prepared(self) -> System:
+        """Equations of motion with initial state and coordinate partition, derived at the first use.
 
-        Raises DescriptionError if there is no start, or if the task cannot be done from it.
+        Raises
+        ------
+        DescriptionError
+            If no consistent initial state exists, or if the task has no solution from the initial state.
         """
-        return prepare(self.description, self.source)
+        return assemble_system(self.description, self.source)
 
     def check(self) -> Summary:
-        """Bodies, coordinates, constraints and partition; print it, or take its `data()`.
+        """Summarise bodies, coordinates, constraint equations and the initial state.
 
-        >>> found = load("examples/four_bar_3d.toml").check().data()
-        >>> found["n"], found["rank"], found["dof"]
+        Returns
+        -------
+        Summary
+            Facts as tables for `print`, or as plain data by `Summary.data`.
+
+        Raises
+        ------
+        DescriptionError
+            If no consistent initial state exists.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> facts = gp.load("examples/four_bar_3d.toml").check().data()
+        >>> facts["n"], facts["rank"], facts["dof"]
         (3, 2, 1)
         """
         return Summary(self.prepared)
 
     def modelica(self, *, drives: bool = False) -> str:
-        """The equations as Modelica text.
+        """Return the Modelica source of the equations of motion.
 
-        drives  instead the package `NameDrives`, to be loaded after it: its `Drive` has flanges and signals of the
-                Modelica Standard Library, see docs/openmodelica.md
+        Parameters
+        ----------
+        drives
+            Whether to return the package `NameDrives` instead, which is loaded after the model. The model
+            `NameDrives.Drive` has flanges and signals of the Modelica Standard Library; see
+            docs/openmodelica.md.
 
-        >>> "M[1,1] = S[1,:]*P[1,:];" in load("examples/four_bar_3d.toml").modelica()
+        Returns
+        -------
+        str
+            Contents of the Modelica file.
+
+        Raises
+        ------
+        DescriptionError
+            If no consistent initial state exists.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> source = gp.load("examples/four_bar_3d.toml").modelica()
+        >>> "M[1,1] = S[1,:]*P[1,:];" in source
         True
         """
         return self.prepared.modelica_drives() if drives else self.prepared.modelica()
 
     @taking(BuildOptions)
     def build(self, options: BuildOptions) -> Fmu:
-        """Write `Name.mo`, `Name.mos` and `Name.fmu`.
+        """Write the Modelica model `Name.mo`, the script `Name.mos` and the compiled `Name.fmu`.
 
-        Raises MissingToolError without a compiler, BuildError if one refuses the source.
+        Returns
+        -------
+        Fmu
+            Path, compiler and validation of the FMU.
+
+        Raises
+        ------
+        DescriptionError
+            If an option is invalid.
+        MissingToolError
+            If no compiler is installed.
+        BuildError
+            If a compiler rejects the generated source.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> fmu = gp.load("examples/four_bar_3d.toml").build("four_bar", compiler="native")
+        >>> fmu.path.name, fmu.problems
+        ('FourBar3D.fmu', ())
         """
         from ..tasks.build import build, checked
 
         made_by = checked(options)
         return build(self.prepared, replace(options, out=self.folder(options.out)), made_by)
 
+    @taking(SplitOptions)
+    def split(self, options: SplitOptions) -> Split:
+        """Cut the machine into parts that masters of co-simulation run together; see docs/coupling.md.
+
+        Returns
+        -------
+        Split : paths of archives and descriptions, constants of bushings, notes
+
+        Raises
+        ------
+        DescriptionError : for a place that cannot be cut, or a cut that does not separate
+        MissingToolError : without a C compiler
+        """
+        from ..cutting.split import split
+
+        return split(self.prepared, replace(options, out=self.folder(options.out)), self.source)
+
     @taking(MotionOptions)
     def simulate(self, options: MotionOptions) -> Run:
-        """Motion by the reference solver, as `[simulation]` of the description asks for it.
+        """Simulate the mechanism by the reference solver over the time span in `[simulation]`.
 
-        Raises SolveError where it cannot go on.
+        Returns
+        -------
+        Run
+            Signals at the output times, each of shape (N,).
 
-        >>> run = load("examples/four_bar_3d.toml", simulation={"stop": 0.02}).simulate()
-        >>> run
+        Raises
+        ------
+        DescriptionError
+            If the inputs are invalid.
+        SolveError
+            If the integration cannot continue; the message contains the time in s.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.02}).simulate()
         <Run reference: 17 signals at 3 times to 0.02 s>
         """
         from ..tasks.reference_run import reference_run
@@ -132,9 +248,28 @@ class Model:
         return Run(run, self.prepared.units, self.prepared, given)
 
     def draw(self, out: Path | str | None = None) -> list[Path]:
-        """Write `drawing.png`, `drawing.svg` and `drawing.html`, the machine at its start; returns their paths.
+        """Draw the mechanism in its initial state as `drawing.png`, `drawing.svg` and `drawing.html`.
 
-        Raises DescriptionError for a mesh that cannot be read.
+        Parameters
+        ----------
+        out
+            Folder of the drawings. Default: the name of the model, with `_` and the case.
+
+        Returns
+        -------
+        list of Path
+            Paths of the three files.
+
+        Raises
+        ------
+        DescriptionError
+            If the file of a mesh is missing or invalid.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> [path.name for path in gp.load("examples/four_bar_3d.toml").draw("four_bar")]
+        ['drawing.png', 'drawing.svg', 'drawing.html']
         """
         from .. import scene
         from ..report.animation import write_drawing
@@ -143,23 +278,56 @@ class Model:
 
     @taking(RunOptions)
     def run(self, options: RunOptions) -> RunReport:
-        """Do everything: Modelica, FMUs, reference, comparison; writes `report.html` and `result.json`, too.
+        """Build the model, simulate it by all available solvers, compare the results, and write a report.
 
-        Raises GpmelicaError if the model cannot be built or the reference fails; a failed run of a backend is
-        in the report.
+        The folder contains the Modelica model, the FMUs, `result.json` and `report.html`. A failed run of one
+        solver is an entry of the report, not an exception.
+
+        Returns
+        -------
+        RunReport
+            Verdict, comparisons and runs.
+
+        Raises
+        ------
+        GpmelicaError
+            If the model cannot be built, or if the reference solver fails.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> model = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.1})
+        >>> report = model.run("four_bar", compiler="native", rumoca=False)
+        >>> report.ok
+        True
+        >>> [comparison.name for comparison in report.comparisons]
+        ['reference', 'fmu-native-me', 'fmu-native-cs', 'oracle']
         """
-        from ..runs.compare.result import withdraw_verdict
         from ..tasks import run
 
-        withdraw_verdict(self.folder(options.out))
-        compilers = run.checked(options)
-        own = replace(options, out=self.folder(options.out))
-        return run.run(self.prepared, own, self.case or "", compilers)
+        folder = self.folder(options.out)
+        compilers = run.begin(options, folder)
+        return run.verify(self.prepared, options, folder, compilers, self.case or "")
 
     def statics(self) -> dict[str, float]:
-        """Coordinate → its value in the equilibrium of base, beams and joints that are not locked, rad or m.
+        """Return the coordinates in static equilibrium.
 
-        >>> round(load("examples/four_bar_3d.toml").statics()["rocker.angle"], 4)
+        Base, beams and joints move to the equilibrium; joints in `statics.locked` keep their positions.
+
+        Returns
+        -------
+        dict of str to float
+            Values of all coordinates by name, rad or m.
+
+        Raises
+        ------
+        DescriptionError
+            If no equilibrium is found.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> round(gp.load("examples/four_bar_3d.toml").statics()["rocker.angle"], 4)
         1.4905
         """
         try:
@@ -169,18 +337,52 @@ class Model:
         return {c.name: float(value) for c, value in zip(self.coordinates, q, strict=True)}
 
     def reactions(self) -> analysis.Reactions:
-        """Return which joint reactions of a model of rigid bodies are unique; raises SolveError.
+        """Find out which joint reactions are unique in a model of rigid bodies.
 
-        >>> load("examples/four_bar_3d.toml").reactions().redundancy
+        Redundant constraints make some reactions indeterminate [1]_.
+
+        Returns
+        -------
+        Reactions
+            Rank of the constraint Jacobian, and one verdict per joint.
+
+        Raises
+        ------
+        SolveError
+            If the numerical rank is ambiguous.
+
+        References
+        ----------
+        .. [1] Wojtyra and Frączek 2013, see docs/bibliography.md.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> gp.load("examples/four_bar_3d.toml").reactions().redundancy
         3
         """
         return self.prepared.reactions
 
     @taking(MotionOptions)
     def loads(self, options: MotionOptions) -> LoadSummary:
-        """Return root mean square and peak of the joint reactions over a run of the reference solver.
+        """Simulate by the reference solver, and return root mean square and peak of each joint reaction.
 
-        >>> found = load("examples/four_bar_3d.toml", simulation={"stop": 0.02}).loads()
+        Returns
+        -------
+        LoadSummary
+            Forces in N and moments in N·m by joint, drive, closure and knife edge.
+
+        Raises
+        ------
+        DescriptionError
+            If the inputs are invalid.
+        SolveError
+            If the integration cannot continue.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> found = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.02}).loads()
         >>> sorted(found.joints["crank"])
         ['axial', 'fx', 'fy', 'fz', 'normal', 'nx', 'ny', 'nz']
         """
@@ -190,15 +392,30 @@ class Model:
 
     @taking(LinearizeOptions)
     def linearize(self, options: LinearizeOptions) -> StateSpace:
-        """Linear model near one state, by the exact derivatives of the native FMU; default about the start.
+        """Linearise the equations of motion about one state by the exact derivatives of the native FMU.
 
-        Its states are independent coordinates and their rates, so that constraints have no poles in it.
+        States of the linear model are independent coordinates and their rates, so that the constraints add
+        no eigenvalues. The default operating point is the initial state.
 
-        Raises DescriptionError for a state that is none, SolveError where the equations have no solution,
-        MissingToolError without a C compiler.
+        Returns
+        -------
+        StateSpace
+            Matrices A, B, C and D with names and units.
 
-        >>> found = load("examples/four_bar_3d.toml").linearize()
-        >>> found.states
+        Raises
+        ------
+        DescriptionError
+            If the operating point is invalid.
+        SolveError
+            If the equations have no solution at the operating point.
+        MissingToolError
+            If no C compiler is installed.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> linear = gp.load("examples/four_bar_3d.toml").linearize()
+        >>> linear.states
         ('coupler_angle', 'coupler_angle_dot')
         """
         from ..linear import linearize
@@ -207,9 +424,28 @@ class Model:
 
     @taking(StateOptions)
     def modes(self, options: StateOptions) -> Modes:
-        """Frequencies, damping ratios and shapes of the linear model near one state, the slowest first.
+        """Return eigenfrequencies, damping ratios and mode shapes about one state, lowest frequency first.
 
-        See `linearize`, whose model has them too, as `Modes.linear` has it. `Modes.animate` shows them.
+        Returns
+        -------
+        Modes
+            Sequence of `Mode`. `Modes.linear` is the linear model, and `Modes.animate` shows the motion.
+
+        Raises
+        ------
+        DescriptionError
+            If the operating point is invalid.
+        SolveError
+            If the equations have no solution at the operating point.
+        MissingToolError
+            If no C compiler is installed.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> modes = gp.load("examples/four_bar_3d.toml").modes(equilibrium=True)
+        >>> len(modes), round(modes[0].damping, 2)
+        (1, 0.65)
         """
         from ..linear import Modes, linearize
 
@@ -217,11 +453,32 @@ class Model:
 
     @taking(ModesAlongOptions)
     def modes_along(self, options: ModesAlongOptions) -> ModeTracks:
-        """Modes at several values of a key, or at times of the run, each followed by its shape.
+        """Track modes over values of a key of the description, or over times of a simulation.
 
-        Equations that are the same but for numbers are compiled once.
-        Raises DescriptionError for a key, values or a state that are none, SolveError where the equations have no
-        solution.
+        Modes at neighbouring values are matched by their shapes. One compiled FMU serves all models
+        that differ in numbers alone.
+
+        Returns
+        -------
+        ModeTracks
+            Eigenvalues and shapes of each mode at each value.
+
+        Raises
+        ------
+        DescriptionError
+            If the key, a value or the operating point is invalid.
+        SolveError
+            If the equations have no solution at one of the values.
+        MissingToolError
+            If no C compiler is installed.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> model = gp.load("examples/four_bar_3d.toml")
+        >>> tracks = model.modes_along("links.crank.mass", [1.0, 2.0], equilibrium=True)
+        >>> tracks.frequency.shape
+        (2, 1)
         """
         from ..linear import modes_along
 
@@ -229,7 +486,7 @@ class Model:
 
     @property
     def coordinates(self) -> tuple[mechanism.Coordinate, ...]:
-        """All coordinates, in the order of the states, each with name and unit."""
+        """Generalised coordinates in the order of the states, each with name and unit."""
         return self._numbers.coordinates
 
     @cached_property
@@ -237,9 +494,48 @@ class Model:
         return mechanism.build(self.description)
 
     def folder(self, out: Path | str | None) -> Path:
-        """Return the folder for files: the given one, or one named after the model and its case."""
+        """Return the folder of result files.
+
+        Parameters
+        ----------
+        out
+            Folder, or None for a folder with the name of the model, with `_` and the case.
+
+        Returns
+        -------
+        Path
+            Folder, which need not exist.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> gp.load("examples/four_bar_3d.toml", case="planar").folder(None).name
+        'FourBar3D_planar'
+        """
         return Path(out or (f"{self.name}_{self.case}" if self.case else self.name))
 
     def inputs(self, given: Inputs | None) -> InputTable | None:
-        """The FMU's inputs over time; raises DescriptionError with all that is wrong with them."""
+        """Read and check the inputs of the FMU over time.
+
+        Parameters
+        ----------
+        given
+            CSV file, or arrays by name with the times `time` in s; None for no inputs.
+
+        Returns
+        -------
+        InputTable or None
+            Inputs that are linear between the given times, in the units of the FMU.
+
+        Raises
+        ------
+        DescriptionError
+            If the file or an array is invalid; the error contains all problems.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> print(gp.load("examples/four_bar_3d.toml").inputs(None))
+        None
+        """
         return inputs_of(self.prepared, given)

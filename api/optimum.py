@@ -1,4 +1,4 @@
-"""The door for Python to the search for the best values."""
+"""Optimisation of parameters from Python."""
 
 from __future__ import annotations
 
@@ -18,12 +18,38 @@ if TYPE_CHECKING:
 
 @taking(OptimizeOptions)
 def optimize(model: Model, options: OptimizeOptions) -> Optimum:
-    """Values within bounds that make an objective as small as it gets, by runs of the native co-simulation FMU.
+    """Find parameter values within bounds that minimise an objective of simulated signals.
 
-    Scripts need the usual `if __name__ == "__main__":`, for other processes do the work.
+    The simulations use the native co-simulation FMU. Scripts need the usual guard
+    `if __name__ == "__main__":`, because the simulations run in several processes.
 
-    Raises DescriptionError for what is wrong with the arguments, SolveError where every run fails,
-    MissingToolError without a compiler.
+    Parameters
+    ----------
+    model
+        Model whose parameters are optimised.
+
+    Returns
+    -------
+    Optimum
+        Best values, the objective there, and whether the constraints are fulfilled.
+
+    Raises
+    ------
+    DescriptionError
+        If an argument is invalid; the error contains all problems.
+    SolveError
+        If all simulations fail.
+    MissingToolError
+        If no C compiler is installed.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> model = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.1})
+    >>> bounds = {"links.crank.mass": (1.0, 2.0)}
+    >>> best = gp.optimize(model, bounds, "final(E_x)", method="simplex", scheduler="here")
+    >>> round(best.values["links.crank.mass"], 3), best.converged
+    (1.0, True)
     """
     call_workers(options.scheduler)
     from ..sweeps.optimize import optimize as search_for
@@ -33,9 +59,30 @@ def optimize(model: Model, options: OptimizeOptions) -> Optimum:
 
 
 def verified(model: Model, file: Path, found: Optimum, out: Path, progress: Progress = silent) -> RunReport:
-    """The verdict on a run of the description with the best values; writes its report.
+    """Run the description with the best values by all available solvers, and write the report.
 
-    Raises DescriptionError for keys that are parameters of the FMU alone.
+    Parameters
+    ----------
+    model
+        Model whose parameters were optimised.
+    file
+        Description file of the model.
+    found
+        Result of `optimize`.
+    out
+        Folder of the report.
+    progress
+        Function that is called with an activity and the completed fraction.
+
+    Returns
+    -------
+    RunReport
+        Verdict and comparisons.
+
+    Raises
+    ------
+    DescriptionError
+        If a key is a parameter of the FMU that the description does not have.
     """
     parameters = model.description.parameters
     changes = {f"parameters.{key}" if key in parameters else key: value for key, value in found.values.items()}

@@ -1,4 +1,4 @@
-"""A run as a user of the package holds it: arrays by name, a table, a plot."""
+"""Signals of a simulation as arrays by name, as a table of pandas, as a plot and as an animation."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import MissingToolError, UnknownNameError
 from ..core.progress import Progress, silent
 from ..core.trajectory import Array, Trajectory
 from ..language.suggest import unknown
-from ..runs.fmpy_runs.inputs import InputTable
+from ..runs.fmpy_runs.inputs import InputTable, problem_with
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,38 +23,51 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Signals of one run over time, each an array of shape (N,) under its name in the FMU.
+    """Signals of one simulation, each an array of shape (N,) under the name of the FMU's variable.
 
-    Parameters:
-        trajectory  the run as the solver left it
-        units       signal → unit, as in the FMU: `rad`, `m/s`, `N.m`
-        model       what ran; None where only the signals are known
-        inputs      of the FMU, that it ran with
+    A run is a mapping: `run["crank_angle"]` is an array, `list(run)` contains all names, and `"time" in
+    run` is true.
 
-    >>> run = Run(Trajectory("reference", np.array([0.0, 0.5]), {"E_x": np.array([2.0, 3.0])}), {"E_x": "m"})
-    >>> run["E_x"][-1]
-    np.float64(3.0)
-    >>> list(run)
-    ['time', 'E_x']
-    >>> run["E_y"]
+    Parameters
+    ----------
+    trajectory
+        Output times in s, and signals.
+    units
+        Unit of each signal as in the FMU, such as `rad`, `m/s` or `N.m`.
+    model
+        Model that was simulated, or None if only the signals are known.
+    inputs
+        Inputs of the FMU during the simulation, or None.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> run = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.02}).simulate()
+    >>> run
+    <Run reference: 17 signals at 3 times to 0.02 s>
+    >>> run["crank_angle"].round(3)
+    array([1.2  , 1.241, 1.283])
+    >>> run.units["crank_angle"]
+    'rad'
+    >>> run["crank_angel"]
     Traceback (most recent call last):
     ...
-    gpmelica.core.errors.UnknownNameError: there is no signal 'E_y'; known are: time, E_x
+    gpmelica.core.errors.UnknownNameError: there is no signal 'crank_angel'; did you mean 'crank_angle'?
     """
 
     trajectory: Trajectory
     units: Mapping[str, str]
-    model: Prepared | None = None
+    model: System | None = None
     inputs: InputTable | None = None
 
     @property
     def name(self) -> str:
-        """Name of the run: reference, fmu-native-cs, …"""
+        """Name of the solver that made the run, such as `reference` or `fmu-native-cs`."""
         return self.trajectory.name
 
     @property
     def time(self) -> Array:
-        """Output times, shape (N,), s."""
+        """Output times in s, shape (N,)."""
         return self.trajectory.time
 
     def __getitem__(self, name: str) -> Array:
@@ -79,7 +92,25 @@ class Run:
         return f"<Run {self.name}: {len(self) - 1} signals at {len(self.time)} times to {self.time[-1]:g} s>"
 
     def to_dataframe(self) -> DataFrame:
-        """The signals as columns of a pandas table, by the time in s; raises MissingToolError without pandas."""
+        """Return the signals as a table of pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per output time and one column per signal; the index is the time in s.
+
+        Raises
+        ------
+        MissingToolError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> run = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.02}).simulate()
+        >>> run.to_dataframe().shape
+        (3, 17)
+        """
         try:
             from pandas import DataFrame, Index
         except ImportError:
@@ -87,14 +118,34 @@ class Run:
         return DataFrame(dict(self.trajectory.signals), index=Index(self.time, name="time"))
 
     def plot(self, *names: str) -> list[Axes]:
-        """Draw signals over time by matplotlib's pyplot, those of one unit together; returns the axes.
+        """Plot signals over time by Matplotlib, with one panel per unit.
 
-        Raises UnknownNameError for a name that is not there, or if there are none.
+        Parameters
+        ----------
+        *names
+            Names of the signals, at least one.
+
+        Returns
+        -------
+        list of matplotlib.axes.Axes
+            Axes of the panels, from top to bottom.
+
+        Raises
+        ------
+        UnknownNameError
+            If no name is given, or if the run has no signal of that name.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> run = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.02}).simulate()
+        >>> [axes.get_ylabel() for axes in run.plot("E_x", "crank_angle", "E_y")]
+        ['m', 'rad']
         """
         from matplotlib import pyplot
 
         if not names:
-            raise UnknownNameError(f"give names of signals to plot; known are: {', '.join(self)}")
+            raise UnknownNameError(f"expected names of signals to plot, got none; known are: {', '.join(self)}")
         values = {name: self[name] for name in names}
         panels = list(dict.fromkeys(self.units.get(name, "") for name in names))
         figure, grid = pyplot.subplots(len(panels), squeeze=False, sharex=True, layout="constrained")
@@ -108,49 +159,112 @@ class Run:
         return list(grid[:, 0])
 
     def powers(self) -> dict[str, Array]:
-        """Return the power of each force element, shape (N,), W; negative if absorbed.
+        """Return the mechanical power that each force element supplies to the mechanism.
 
-        By what it is: `line rope`, `contact deck`, `support front`, `force wind`, `springs of boom`,
-        `stops of boom`, `friction of column`, `closure mount`; by the reference's laws at the run's states.
-        Drives are not among them: theirs are efforts times rates.
-        Raises UnknownNameError where the run knows no model, DescriptionError where it lacks coordinates,
-        SolveError where loads that friction follows cannot be found.
+        The force laws of the reference solver are evaluated at the states of the run. Drives are not
+        included: the power of a drive is its effort times the rate of its coordinate.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Power in W, shape (N,), negative if the element absorbs energy. Keys are the kind and name of
+            the element, such as `line rope`, `contact deck`, `support front`, `force wind`, `springs of
+            boom`, `stops of boom`, `friction of column` or `closure mount`.
+
+        Raises
+        ------
+        UnknownNameError
+            If the run has no model.
+        DescriptionError
+            If the run has no signals of some coordinates.
+        SolveError
+            If the joint reactions that friction depends on cannot be determined.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> powers = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.02}).simulate().powers()
+        >>> sorted(powers)
+        ['force drive', 'springs of rocker']
+        >>> bool((powers["springs of rocker"] <= 0.0).all())
+        True
         """
         from .. import analysis, scene
 
         if self.model is None:
-            raise UnknownNameError("powers are of a run of a model; take one of Model.simulate")
+            raise UnknownNameError(
+                "expected a run with a model, such as a result of Model.simulate; this run contains signals only"
+            )
         scene.check_coordinates(self.model.mechanism, self.trajectory)
         run, problem = self.trajectory, self._problem(self.model)
         elements = analysis.course(problem, run, most=len(run.time)).power
         return {**elements, **analysis.friction_powers(problem, run)}
 
-    def _problem(self, model: Prepared) -> InitialValueProblem:
-        """Equations that the run fulfils."""
-        return model.with_inputs(None if self.inputs is None else self.inputs.functions())
+    def _problem(self, model: System) -> InitialValueProblem:
+        return problem_with(model, self.inputs)
 
     def animate(
-        self, path: Path | str, ghost: Run | None = None, case: str = "", progress: Progress = silent
+        self,
+        path: Path | str,
+        ghost: Run | None = None,
+        case: str = "",
+        progress: Progress = silent,
+        *,
+        live: bool = False,
     ) -> Path:
-        """Write a film: `.html`, which plays in any browser and needs no other file, `.gif` or `.mp4`.
+        """Write an animation of the mechanism.
 
-        Parameters:
-            ghost  run that goes beside it, such as the reference's; forces are of it
-            case   for the page's title
+        Parameters
+        ----------
+        path
+            File to write. The suffix `.html` makes a page that plays in any browser without other files;
+            `.gif` and `.mp4` make films.
+        ghost
+            Second run, drawn as a transparent mechanism, such as the run of the reference solver. Forces
+            are drawn for this second run.
+        case
+            Name of the case for the title of the page.
+        progress
+            Function that is called with an activity and the completed fraction.
+        live
+            Whether a page contains the model as WebAssembly, so that the browser can simulate the
+            mechanism with other inputs and parameters.
 
-        Raises DescriptionError for another ending or a run that lacks coordinates, UnknownNameError where the run
-        knows no model, MissingToolError for an mp4 without ffmpeg.
+        Returns
+        -------
+        Path
+            Path of the written file.
+
+        Raises
+        ------
+        DescriptionError
+            If the suffix is unknown, a run has no signals of some coordinates, or a mesh is invalid.
+        UnknownNameError
+            If the run has no model.
+        MissingToolError
+            If ffmpeg is missing for an mp4 film, or ziglang for a page that simulates.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> run = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.02}).simulate()
+        >>> run.animate("four_bar.html").name
+        'four_bar.html'
         """
         from .. import scene
+        from ..browser import live_part
         from ..report.animation import check_ending, write_animation
 
         target = Path(path)
         check_ending(target)
         if self.model is None:
-            raise UnknownNameError("only a run of a model can be animated; take one of Model.simulate")
+            raise UnknownNameError(
+                "expected a run with a model, such as a result of Model.simulate; this run contains signals only"
+            )
         runs = [run.trajectory for run in (self, ghost) if run is not None]
         for run in runs:
             scene.check_coordinates(self.model.mechanism, run)
         problem = self._problem(self.model)
         found = scene.film(problem, runs)
-        return write_animation(target, found, case, progress)
+        part = live_part(self.model, None, progress) if live and target.suffix == ".html" else None
+        return write_animation(target, found, case, progress, live=part)

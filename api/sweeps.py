@@ -1,4 +1,4 @@
-"""The door for Python to what makes many runs of one model: sweeps."""
+"""Parameter sweeps from Python."""
 
 from __future__ import annotations
 
@@ -16,13 +16,40 @@ if TYPE_CHECKING:
 
 @taking(SweepOptions)
 def sweep(model: Model, options: SweepOptions) -> Sweep:
-    """Run a model with many values of its numbers, by the native co-simulation FMU, compiled once per structure.
+    """Simulate a model at many parameter values by the native co-simulation FMU.
 
-    A sweep that was ended goes on where it was when it is called again with the same arguments. Scripts need the
-    usual `if __name__ == "__main__":`, for other processes do the work.
+    One compiled FMU serves all models that differ in numbers alone. A sweep that was interrupted
+    continues when the same call is repeated. A failed simulation is a row of the table with a reason,
+    not an exception. Scripts need the usual guard `if __name__ == "__main__":`, because the simulations
+    run in several processes.
 
-    Raises DescriptionError for what is wrong with the arguments, MissingToolError without a compiler or the extra
-    `sweep`. Runs that fail are rows of the table with their reason.
+    Parameters
+    ----------
+    model
+        Model to simulate.
+
+    Returns
+    -------
+    Sweep
+        Table of the results, and signals that were kept.
+
+    Raises
+    ------
+    DescriptionError
+        If an argument is invalid; the error contains all problems.
+    MissingToolError
+        If no C compiler is installed, or a package of the extra `sweep`.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> model = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.1})
+    >>> masses = {"links.crank.mass": [1.0, 2.0]}
+    >>> found = gp.sweep(model, masses, "x=final(E_x)", "masses", scheduler="here")
+    >>> found.runs, found.failures
+    (2, 0)
+    >>> found.table["x"].round(4).tolist()
+    [0.3047, 0.3071]
     """
     call_workers(options.scheduler)
     from ..tasks.sweep import run_sweep

@@ -27,18 +27,18 @@ from helpers_backends import (
     reference_accelerations,
 )
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.runs import rumoca as rumoca_backend
 from gpmelica.tasks.build import build_native
 
 
-def fmu_error(model: Prepared, count: int) -> float:
+def fmu_error(model: System, count: int) -> float:
     """Largest relative error of the compiled FMU."""
     with TemporaryDirectory() as folder:
         return native_error(model, build_native(model, Path(folder)).path, seed=31, count=count)
 
 
-def modelica_error(model: Prepared, count: int) -> float:
+def modelica_error(model: System, count: int) -> float:
     """Largest relative error of the Modelica text in rumoca."""
     states, found = modelica_accelerations(model, np.random.default_rng(32), count)
     return largest_error(found, reference_accelerations(model, states))

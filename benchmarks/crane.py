@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpmelica import analysis
-from gpmelica.analysis.prepared import Prepared, prepare
-from gpmelica.description import Chain
+from gpmelica.analysis.system import System, assemble_system
+from gpmelica.description import Description
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.compilers.binaries import toolchains
 from gpmelica.generator.program.items import TreeSolve
@@ -27,7 +27,7 @@ FILE = Path(__file__).parents[1] / "examples" / "crane.toml"
 class Crane:
     """A crane's model and its FMU, with what it took to make it, in s."""
 
-    model: Prepared
+    model: System
     sources: native.Sources
     fmu: Path
     generation_s: float
@@ -87,8 +87,8 @@ def build(elements: int, folder: Path, march: str = "") -> Crane:
     """
     data = _description(elements)
     times = [time.perf_counter()]
-    chain = Chain.model_validate(data)
-    model = prepare(chain)
+    chain = Description.model_validate(data)
+    model = assemble_system(chain)
     sources = native.generate(model.native_program, chain)
     times.append(time.perf_counter())
     fmu = folder / f"{model.name}_{elements}.fmu"

@@ -22,10 +22,10 @@ from helpers_backends import Compiled, example_model
 from helpers_replacement import model_of
 from helpers_stiff import Exchanged, exchange
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.tasks.build import build_native
 
-MODELS: dict[str, Callable[[], Prepared]] = {
+MODELS: dict[str, Callable[[], System]] = {
     "crane, rigid boom": lambda: example_model("crane", "rigid_boom"),
     "crane, flexible boom": lambda: example_model("crane", "flexible_boom"),
     "RSRRP, spherical replacement, 1e8 N/m": lambda: model_of("spherical_replacement", 1e8),
@@ -35,7 +35,7 @@ STOP = 0.2  # s
 CALLS = 200
 
 
-def build(model: Prepared, folder: Path) -> Compiled:
+def build(model: System, folder: Path) -> Compiled:
     """A model's FMU, unpacked."""
     fmu = build_native(model, folder).path
     return Compiled(model, fmu, Path(fmpy.extract(str(fmu), str(folder / "unpacked"))))

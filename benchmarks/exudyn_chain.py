@@ -17,7 +17,7 @@ import numpy as np
 from mujoco_chain import BASE, small_motions
 from numpy.typing import NDArray
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.description.types.joints import X, Y, Z
 from gpmelica.mechanism import GROUND, Coordinate, Mechanism
 
@@ -80,7 +80,7 @@ class ExudynChain:
     point   of the last body, shape (3,), m
     """
 
-    def __init__(self, model: Prepared, torque: float, point: Sequence[float]) -> None:
+    def __init__(self, model: System, torque: float, point: Sequence[float]) -> None:
         coordinates = model.mechanism.coordinates
         self._symbols = ["t", *(c.symbol for c in coordinates), "E_x", "E_y", "E_z"]
         self._push = np.zeros(len(coordinates))
@@ -122,7 +122,7 @@ class ExudynChain:
         return np.hstack([coordinates, place[:, 1:]])
 
 
-def _add(system: exudyn.MainSystem, model: Prepared, point: Sequence[float]) -> tuple[int, tuple[int, int]]:
+def _add(system: exudyn.MainSystem, model: System, point: Sequence[float]) -> tuple[int, tuple[int, int]]:
     """Numbers of the tree, and of sensors of its coordinates and of the last body's point."""
     position, velocity = model.start
     n, kinds = len(position), exudyn.OutputVariableType

@@ -41,7 +41,7 @@ from helpers_formulations import (
 )
 from helpers_problem import simulate
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.mechanism import Mechanism
 from gpmelica.report.plots import style
@@ -102,7 +102,7 @@ def measure(name: str, case: str | None, formulation: str, expected: Truth) -> t
     """Rank of the constraints, and one formulation of an example."""
     mechanism, start = example(name, case, formulation), expected.start
     run = simulate(mechanism, start=start, tolerance=TOLERANCE, **expected.span)
-    model = prepare(mechanism.chain)
+    model = assemble_system(mechanism.chain)
     with TemporaryDirectory() as folder:
         fmu = build_native(model, Path(folder)).path
         native = native_accelerations(model, fmu, Path(folder) / "unpacked", expected.states)
@@ -120,7 +120,7 @@ def measure(name: str, case: str | None, formulation: str, expected: Truth) -> t
     )
 
 
-def native_accelerations(model: Prepared, fmu: Path, folder: Path, at: Sequence[State]) -> Array:
+def native_accelerations(model: System, fmu: Path, folder: Path, at: Sequence[State]) -> Array:
     """q̈ by the native FMU's outputs, shape (states, n); friction states are zero."""
     fmpy.extract(str(fmu), str(folder))
     coordinates = model.mechanism.coordinates
@@ -138,7 +138,7 @@ def native_accelerations(model: Prepared, fmu: Path, folder: Path, at: Sequence[
 
 
 def native_run(
-    model: Prepared, fmu: Path, start: Start, *, stop: float, output_step: float, tolerance: float
+    model: System, fmu: Path, start: Start, *, stop: float, output_step: float, tolerance: float
 ) -> Trajectory:
     """Co-simulation from a start of one's own."""
     symbols = [c.symbol for c in model.mechanism.coordinates]
@@ -153,7 +153,7 @@ def native_run(
     return runs.simulate(fmu, "cs", symbols, name=model.name, parameters=parameters, **settings)
 
 
-def _unknowns(model: Prepared, formulation: str) -> int:
+def _unknowns(model: System, formulation: str) -> int:
     n, rank = model.mechanism.n, len(model.dependent)
     return {"gpme": n, "gpme_reduced": n - rank, "lagrange": n + rank}[formulation]
 

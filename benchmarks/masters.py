@@ -21,7 +21,7 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers_masters import SLEWING, controller, masters
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description import load
 from gpmelica.exchange.ssp.system import write_ssp
@@ -39,7 +39,7 @@ RUNS = (("FMPy", "2.0"), ("libcosim", "2.0"), ("ecos", "2.0"), ("ecos", "3.0"))
 
 def monolithic(folder: Path) -> Trajectory:
     """Plant and controller in one model, by model exchange at a tight tolerance."""
-    fmu = build_native(prepare(load(DESCRIPTION, "closed")), folder).path
+    fmu = build_native(assemble_system(load(DESCRIPTION, "closed")), folder).path
     return runs.simulate(fmu, "me", [ANGLE], name="closed", stop=STOP, output_step=STEPS[-1], tolerance=1e-11)
 
 
@@ -90,7 +90,7 @@ def main() -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         truth = monolithic(folder / "closed")
-        model = prepare(load(DESCRIPTION, "plant"))
+        model = assemble_system(load(DESCRIPTION, "plant"))
         for master, fmi in RUNS:
             plant = build_native(model, folder / fmi, fmi=fmi).path
             archive = write_ssp(plant, folder / fmi, controller(fmi, folder / fmi))

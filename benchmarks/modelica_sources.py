@@ -23,7 +23,7 @@ from awkward_machines import MACHINES
 from helpers_time import alarm
 from machines.equipment import equipped
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import BuildError, GpmelicaError
 from gpmelica.core.workers import worker_processes
 from gpmelica.description.load import from_data
@@ -63,7 +63,7 @@ def _machines(seeds: range) -> dict[str, Make]:
 def compiled(make: Make) -> str | None:
     """Compile a machine's source; return what rumoca says against it, or None if there is no model."""
     try:
-        model = prepare(from_data(make()))
+        model = assemble_system(from_data(make()))
     except GpmelicaError:
         return None
     source = model.modelica(start_values=model.start_values())

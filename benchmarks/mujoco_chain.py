@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.mechanism import GROUND, BaseSupport, Body, Coordinate, Mechanism
 
 Array = NDArray[np.float64]
@@ -29,7 +29,7 @@ class MujocoChain:
     point   of the last body, shape (3,), m
     """
 
-    def __init__(self, model: Prepared, integrator: str, torque: float, point: Sequence[float]) -> None:
+    def __init__(self, model: System, integrator: str, torque: float, point: Sequence[float]) -> None:
         self._symbols = [c.symbol for c in model.mechanism.coordinates]
         self._torque, self._driven = (
             torque,

@@ -26,7 +26,7 @@ from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 from gpmelica import analysis
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.trajectory import output_grid
 from gpmelica.description.load import from_data
 from gpmelica.runs.fmpy_runs import simulate as runs
@@ -252,7 +252,7 @@ def differences(found: Signals, wanted: Signals, until: int) -> float:
     return max(float(np.abs(found[x] - wanted[x])[:until].max() / np.ptp(wanted[x])) for x in NAMES)
 
 
-def largest_error(model: Prepared, count: int) -> float:
+def largest_error(model: System, count: int) -> float:
     """Largest relative error of the reference's accelerations of mast, boom and box at random states."""
     rng, yard, errors = np.random.default_rng(4), MujocoYard(), list[float]()
     mujoco.set_mjcb_passive(yard.act)
@@ -270,7 +270,7 @@ def largest_error(model: Prepared, count: int) -> float:
     return max(errors)
 
 
-def fmu_runs(model: Prepared) -> dict[str, Signals]:
+def fmu_runs(model: System) -> dict[str, Signals]:
     """Runs of the native FMU by model exchange and co-simulation."""
     options: dict[str, Any] = {"stop": STOP, "output_step": OUTPUT_STEP, "tolerance": 1e-10}
     with TemporaryDirectory() as folder:
@@ -280,7 +280,7 @@ def fmu_runs(model: Prepared) -> dict[str, Signals]:
 
 def main() -> None:
     """Print both tables."""
-    model = prepare(from_data(description()))
+    model = assemble_system(from_data(description()))
     own = analysis.simulate(model.problem, analysis.RunSettings(tolerance=1e-10))
     theirs, events = MujocoYard().run()
     mine = switched(own.events)

@@ -13,7 +13,7 @@ from helpers_backends import Compiled, Fmu
 from helpers_multibody import chain, state_names
 from numpy.typing import NDArray
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.openmodelica.build import Request, compile_text
 from gpmelica.runs.fmpy_runs.chatter import captured
@@ -31,7 +31,7 @@ class MultibodyChain:
     Raises MissingToolError without omc.
     """
 
-    def __init__(self, model: Prepared, torque: float, point: Sequence[float], folder: Path) -> None:
+    def __init__(self, model: System, torque: float, point: Sequence[float], folder: Path) -> None:
         request = Request("Drawn", chain(model, "Drawn", point), "Drawn", "2.0", "me", ("Modelica",))
         built = compile_text(request, folder / "drawn", openmodelica.find(None), timeout=3600.0)
         self._compiled = Compiled(

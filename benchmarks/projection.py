@@ -16,9 +16,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.trajectory import Trajectory
-from gpmelica.description import Chain
+from gpmelica.description import Description
 from gpmelica.report.plots import style
 from gpmelica.runs.fmpy_runs import simulate as runs
 from gpmelica.tasks.build import build_native
@@ -38,12 +38,12 @@ KEPT_BY: dict[str, dict[str, float]] = {
 SIGNALS = ("violation_position", "violation_velocity", "projection_correction", "projections", "column_angle")
 
 
-def crane(elements: int) -> Prepared:
+def crane(elements: int) -> System:
     """The crane of the examples with so many boom elements, projected, without Baumgarte's terms."""
     data = tomllib.loads((ROOT / "examples" / "crane.toml").read_text(encoding="utf-8"))
     data["constraints"] |= {"projection": True, "alpha": 0.0, "beta": 0.0}
     next(link for link in data["links"] if link["name"] == "boom")["beam"]["elements"] = elements
-    return prepare(Chain.model_validate(data))
+    return assemble_system(Description.model_validate(data))
 
 
 def simulate(fmu: Path, mode: runs.Mode, name: str, settings: Mapping[str, float]) -> Trajectory:

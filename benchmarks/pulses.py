@@ -26,14 +26,14 @@ from rich.table import Table
 from scipy.interpolate import CubicSpline
 
 from gpmelica import analysis
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import GpmelicaError
 from gpmelica.description.load import from_data
 from gpmelica.fmu.backends import native
 from gpmelica.generator import modelica
 from gpmelica.runs import rumoca_process
 from gpmelica.runs.fmpy_runs import simulate as runs
-from gpmelica.runs.fmpy_runs.inputs import InputTable
+from gpmelica.runs.fmpy_runs.inputs import InputTable, problem_with
 
 Array = NDArray[np.float64]
 HORIZONS = (1.0, 10.0, 100.0)
@@ -123,10 +123,9 @@ def trial(seed: int, with_rumoca: bool) -> list[tuple[str, str]]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         data, speeds, inputs = _machine(seed, folder)
-        model, stop = prepare(from_data(data)), data["simulation"]["stop"]
+        model, stop = assemble_system(from_data(data)), data["simulation"]["stop"]
         step, names = data["simulation"]["output_step"], [*speeds]
-        functions = None if inputs is None else inputs.functions()
-        found = {"reference": analysis.simulate(model.with_inputs(functions)).signals}
+        found = {"reference": analysis.simulate(problem_with(model, inputs)).signals}
         fmu = native.build_bare(model, folder)
         for mode in ("me", "cs"):
             settings: dict[str, Any] = {"stop": stop, "output_step": step, "tolerance": 1e-8, "inputs": inputs}

@@ -37,7 +37,7 @@ from helpers_stages import StagedModel
 from helpers_urdf import Array, Dynamics, GeneratedMatrices, PinocchioRobot, dissipated, robots
 
 from gpmelica import DescriptionError, analysis
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.api.exchange import Conversion, convert_urdf
 from gpmelica.description.load import from_data
 from gpmelica.fmu.backends import native
@@ -112,23 +112,23 @@ def _row(path: Path, options: argparse.Namespace) -> dict[str, Any] | None:
     return row | (_fmu(path, floating, model, states, expected, row["prepare s"]) if options.fmu else {})
 
 
-def _prepared(found: Conversion) -> Prepared:
+def _prepared(found: Conversion) -> System:
     """Prepare the description; start from 0.3 rad if the robot is singular at zero angles."""
     data = tomllib.loads(found.text)
     if any(note.startswith("cannot start") for note in found.notes):
         for link in data["links"]:
             if link["joint"]["type"] == "revolute":
                 link["joint"]["position"] = 0.3
-    return prepare(from_data(data))
+    return assemble_system(from_data(data))
 
 
-def _reference(model: Prepared, q: Array, qd: Array) -> Dynamics:
+def _reference(model: System, q: Array, qd: Array) -> Dynamics:
     found = analysis.evaluate(model.problem, 0.0, q, qd)
     return Dynamics(found.M, found.h - found.Q - dissipated(model.mechanism, qd), found.qdd)
 
 
 def _fmu(
-    path: Path, floating: bool, model: Prepared, states: list[Any], expected: list[Dynamics], prepare_s: float
+    path: Path, floating: bool, model: System, states: list[Any], expected: list[Dynamics], prepare_s: float
 ) -> dict[str, float]:
     """Error of q̈; CPU and wall seconds from the URDF to the FMU; µs of one evaluation, FMU and Pinocchio's ABA."""
     with TemporaryDirectory() as folder:

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers_four_bars import n_four_bar, parallel_angle
 
 from gpmelica import analysis
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import SolveError
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.load import from_data
@@ -57,7 +57,7 @@ class Passage:
         return self.apart is not None and not self.apart < OTHER_BRANCH
 
 
-def _run(model: Prepared, fmu: Path, kind: str, tolerance: float) -> Trajectory:
+def _run(model: System, fmu: Path, kind: str, tolerance: float) -> Trajectory:
     if kind == "reference":
         return analysis.simulate(model.problem, analysis.RunSettings(tolerance=tolerance))
     signals = [name for name in model.units if name.startswith("rod")]
@@ -77,7 +77,7 @@ def _end(message: str) -> float | None:
     return float(times[-1]) if times else None
 
 
-def passage(model: Prepared, fmu: Path, windows: int, kind: str, tolerance: float) -> Passage:
+def passage(model: System, fmu: Path, windows: int, kind: str, tolerance: float) -> Passage:
     """One run of one model."""
     begun = time.perf_counter()
     deviation, apart, ended, message = None, None, None, ""
@@ -103,7 +103,7 @@ def measure(
     """All runs; `tell` prints a row as soon as it is known."""
     found = []
     for count in windows:
-        model = prepare(from_data(n_four_bar(count)))
+        model = assemble_system(from_data(n_four_bar(count)))
         with tempfile.TemporaryDirectory() as folder:
             fmu = Path(build_native(model, Path(folder)).path) if {*kinds} & {"cs", "me"} else Path()
             for kind in kinds:

@@ -43,7 +43,7 @@ from helpers_stiff import AUTOMATIC, BDF, COUNTERS, DORMAND_PRINCE, ROSENBROCK
 from mujoco_chain import MujocoChain
 from multibody_chain import MultibodyChain
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import MissingToolError
 from gpmelica.description.load import from_data
 from gpmelica.fmu.backends.native import build_bare
@@ -67,7 +67,7 @@ METHODS = {
 SLOW = 0.8  # s per simulated second: beyond, a method is not tried at tighter tolerances
 
 
-def crane(elements: int) -> Prepared:
+def crane(elements: int) -> System:
     """The example's crane without its programmed constraints: springs hold boom and jib."""
     data = tomllib.loads((EXAMPLES / "crane.toml").read_text(encoding="utf-8"))
     for key in ("programmed", "constraints", "outputs", "cases"):
@@ -78,7 +78,7 @@ def crane(elements: int) -> Prepared:
     boom["beam"]["elements"] = elements
     boom["joint"] |= {"stiffness": 1e5, "damping": 1e3}
     jib["joint"] |= {"stiffness": 2e4, "damping": 2e2}
-    return prepare(from_data(data))
+    return assemble_system(from_data(data))
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Machine:
     exact  method and tolerance of the converged run, by a method that shares no formula with BDF
     """
 
-    model: Callable[[], Prepared]
+    model: Callable[[], System]
     signals: Sequence[str]
     stop: float
     exact: tuple[int, float] = (DORMAND_PRINCE, 1e-11)
@@ -216,7 +216,7 @@ class Way:
         return f"{1e3 * best.seconds:.2f} ({best.setting})"
 
 
-def build(model: Prepared, folder: Path) -> Compiled:
+def build(model: System, folder: Path) -> Compiled:
     """A model's FMU, unpacked."""
     fmu = build_bare(model, folder)
     return Compiled(model, fmu, Path(fmpy.extract(str(fmu), str(folder / "unpacked"))))
@@ -231,13 +231,13 @@ def ways(compiled: Compiled, machine: Machine) -> dict[str, Way]:
     return {title: Way([(run, TOLERANCES)], exact) for title, run in runs.items()}
 
 
-def torque_of(model: Prepared) -> float:
+def torque_of(model: System) -> float:
     """Torque that drives the crane's column, N·m."""
     parameter = model.chain.parameters["torque"]
     return float(parameter if isinstance(parameter, float) else parameter.value)
 
 
-def by_mujoco(model: Prepared, machine: Machine) -> dict[str, Way]:
+def by_mujoco(model: System, machine: Machine) -> dict[str, Way]:
     """Ways to run the machine by MuJoCo's integrators."""
 
     def run(chain: MujocoChain, step: float) -> Run:
@@ -249,7 +249,7 @@ def by_mujoco(model: Prepared, machine: Machine) -> dict[str, Way]:
     return {f"MuJoCo, {name}": Way([(partial(run, chain), steps)], exact) for name, chain in chains.items()}
 
 
-def by_exudyn(model: Prepared, machine: Machine) -> dict[str, Way]:
+def by_exudyn(model: System, machine: Machine) -> dict[str, Way]:
     """Ways to run the machine by Exudyn's explicit methods and its implicit one, with several settings."""
     chain, steps = ExudynChain(model, torque_of(model), TIP), [STEP / parts for parts in PARTS]
 
@@ -264,7 +264,7 @@ def by_exudyn(model: Prepared, machine: Machine) -> dict[str, Way]:
     return {"Exudyn, explicit": way(EXPLICIT), "Exudyn, trapezoidal": way(TRAPEZOIDAL)}
 
 
-def by_multibody(model: Prepared, machine: Machine, folder: Path) -> dict[str, Way]:
+def by_multibody(model: System, machine: Machine, folder: Path) -> dict[str, Way]:
     """Ways to run the machine as OpenModelica's FMU of a MultiBody drawing; none without omc."""
     try:
         chain = MultibodyChain(model, torque_of(model), TIP, folder)

@@ -23,13 +23,13 @@ from rich.console import Console
 from rich.table import Table
 
 from gpmelica import analysis
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.trajectory import Array
 from gpmelica.description import load
-from gpmelica.report.cases.beam_shape import beam_shape
-from gpmelica.report.cases.load_rms import load_rms
-from gpmelica.report.cases.outcome import CaseRun
-from gpmelica.report.cases.tables import largest_differences
+from gpmelica.report.comparison_tables import largest_differences
+from gpmelica.report.plots.beam_shape import beam_shape
+from gpmelica.report.plots.load_rms import load_rms
+from gpmelica.runs.compare.outcome import CaseRun
 from gpmelica.runs.fmpy_runs import simulate as runs
 from gpmelica.tasks.build import build_native
 
@@ -62,7 +62,7 @@ class Cases:
         return self._runs[case]
 
     def _run(self, case: str) -> CaseRun:
-        model = prepare(load(self._file, case))
+        model = assemble_system(load(self._file, case))
         fmu = build_native(model, self._folder / f"{model.name}_{case}")
         simulation = model.chain.simulation
         run = runs.simulate(
@@ -82,7 +82,10 @@ class Cases:
 
     def load_ratio(self, first: str, second: str) -> tuple[float, str]:
         """The largest RMS of an axial or normal force in the second case over that in the first; and which one."""
-        before, after = load_rms(self[first]), load_rms(self[second])
+        before, after = (
+            load_rms(run.mechanism, run.reference, run.stabilisation.settled)
+            for run in (self[first], self[second])
+        )
         ratios = [
             (b / a, f"{link}, {part}: {a:.3g} to {b:.3g} N")
             for link in before
@@ -202,7 +205,7 @@ def states_at(run: CaseRun, sample: int) -> tuple[Array, Array]:
 
 def shaking(run: CaseRun) -> float:
     """Root mean square of all elastic coordinates' rates, rad/s, once the start's jerk has died out."""
-    late = run.reference.time >= run.settled
+    late = run.reference.time >= run.stabilisation.settled
     elastic = [c.symbol for c in run.mechanism.coordinates if c.role == "elastic"]
     rates = [run.reference.signals[f"{symbol}_dot"][late] for symbol in elastic]
     return float(np.sqrt(np.mean(np.square(rates))))

@@ -1,3 +1,3 @@
-"""The command line: options, progress and one function per command."""
+"""Command line of gpmelica: options, progress bars and one function per command."""
 
 from .app import main as main

@@ -1,4 +1,4 @@
-"""The command line: thin; everything it does is in the package."""
+"""Command line of gpmelica; each command calls a function of the package and prints its result."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="From a mechanism's description to readable Modelica, a verified FMU and a report.",
-    epilog="Exit status: 0 ok; 1 a check or comparison failed; 2 bad input; 3 a tool is missing;"
-    " 4 disk or memory is full; 5 with --strict: all is ok, but something is questionable.",
+    help="Turn the description of a mechanism into readable Modelica, a verified FMU and a report.",
+    epilog="Exit status: 0 ok; 1 a check or comparison failed; 2 invalid input; 3 a tool is missing;"
+    " 4 disk or memory is full; 5 with --strict: the verdict is positive, but a value is questionable.",
     invoke_without_command=True,
 )
 app.add_typer(import_app, name="import")
@@ -68,7 +68,7 @@ app.add_typer(export_app, name="export")
 
 @app.callback()
 def _options(
-    version: Annotated[bool, typer.Option("--version", help="print the version")] = False,
+    version: Annotated[bool, typer.Option("--version", help="print the version and exit")] = False,
 ) -> None:
     if version:
         sys.stdout.write(f"gpmelica {__version__}\n")
@@ -76,18 +76,18 @@ def _options(
 
 
 BAD_INPUT, MISSING_TOOL, EXHAUSTED = 2, 3, 4
-# what a machine runs out of; all other errors of files are those of paths that are given
+# Errors of exhausted resources. All other file errors are attributed to the paths in the input.
 _RESOURCES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
 _RESOURCES |= {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 
 
 def main() -> NoReturn:
-    """Run the command line; the exit status is that of the epilogue of `--help`."""
+    """Run the command line and exit with a status as listed at the end of `--help`."""
     try:
         with printed():
             app(standalone_mode=True)
     except SystemExit as ended:
-        if ended.code == BAD_INPUT:  # the arguments are not those of the command, which has not begun
+        if ended.code == BAD_INPUT:  # typer rejected the arguments before the command began
             from .misuse import withdraw_misused
 
             withdraw_misused(sys.argv[1:])
@@ -101,16 +101,16 @@ def main() -> NoReturn:
     except OSError as error:
         _fail(*_file_error(error))
     except MemoryError:
-        _fail(EXHAUSTED, "out of memory; nothing is wrong with the input")
+        _fail(EXHAUSTED, "out of memory; the input is valid; use a computer with more memory")
     sys.exit(OK)
 
 
 def _file_error(error: OSError) -> tuple[int, str]:
-    """Exit status and message."""
+    """Return exit status and message of an error of the file system."""
     text = f"{error.filename or 'file'}: {error.strerror or error}"
     if error.errno not in _RESOURCES:
         return BAD_INPUT, text
-    return EXHAUSTED, f"{text}; nothing is wrong with the input: make room, or choose another --out"
+    return EXHAUSTED, f"{text}; the input is valid; free some disk space, or choose another folder by --out"
 
 
 def _fail(status: int, message: str) -> NoReturn:
@@ -120,7 +120,7 @@ def _fail(status: int, message: str) -> NoReturn:
 
 @command(app)
 def check(source: DescribedCase, options: CheckOptions, answer: Printed) -> None:
-    """Validate a description; show bodies, coordinates, constraints and partition."""
+    """Validate a description; show bodies, coordinates, constraints and the initial state."""
     model = load(source)
     found = model.check()
     drawn = model.draw(options.out) if options.draw else []
@@ -133,7 +133,7 @@ def check(source: DescribedCase, options: CheckOptions, answer: Printed) -> None
 
 @command(app)
 def modelica(source: DescribedCase, options: ModelicaOptions, answer: Printed) -> None:
-    """Write Name.mo, and Name.mos that simulates it in omc."""
+    """Write the Modelica model Name.mo, and the script Name.mos that simulates it in OpenModelica."""
     from ..fmu.backends.backend import write_modelica
 
     model = load(source)
@@ -142,7 +142,7 @@ def modelica(source: DescribedCase, options: ModelicaOptions, answer: Printed) -
 
 @command(app)
 def build(source: DescribedCase, options: BuildOptions, files: BuildFiles, answer: Printed) -> None:
-    """Write Name.mo, Name.mos and Name.fmu."""
+    """Write the Modelica model Name.mo, the script Name.mos and the compiled Name.fmu."""
     model = load(source)
     folder = model.folder(options.out)
     with progress_bars() as progress:
@@ -152,12 +152,14 @@ def build(source: DescribedCase, options: BuildOptions, files: BuildFiles, answe
     if not answer.as_json:
         screen.print(f"{fmu.backend.name}, {fmu.compiler}: {fmu.solver}", markup=False)
     if fmu.problems:
-        _fail(DISAGREES, "\n".join(["FMPy finds fault with the FMU:", *fmu.problems]))
+        _fail(DISAGREES, "\n".join(["the validation by FMPy found problems in the FMU:", *fmu.problems]))
 
 
 @command(app)
 def ssp(source: DescribedCase, options: SspOptions, answer: Printed) -> None:
-    """Write Name.ssp: the plant's FMU and parameter values, and a controller or a place for one."""
+    """Write Name.ssp: an archive with the FMU, its parameter values, and a controller or a
+    placeholder.
+    """
     from ..exchange.ssp.system import write_ssp
     from ..options.checks import FMI_VERSIONS, one_of
     from ..runs.fmpy_runs.opening import read_fmu
@@ -181,8 +183,10 @@ def ssp(source: DescribedCase, options: SspOptions, answer: Printed) -> None:
 
 @command(app)
 def run(context: typer.Context, source: DescribedCase, options: RunOptions, answer: PrintedVerdict) -> None:
-    """Do everything: Modelica, FMU, reference, comparison, report.html and result.json."""
-    from ..report.report import lines
+    """Build the model, simulate it by all available solvers, compare the results; write report.html
+    and result.json.
+    """
+    from ..report.findings import lines
     from ..runs.compare.result import result
     from ..tasks.verdicts import withdraw_run
 
@@ -205,7 +209,7 @@ def run(context: typer.Context, source: DescribedCase, options: RunOptions, answ
 
 @command(app)
 def compare(options: CompareOptions, answer: Printed) -> None:
-    """Compare two result files or FMUs, signal by signal."""
+    """Compare two result files or FMUs signal by signal."""
     from ..options.checks import above_zero
     from ..runs.compare.compare import compare as compare_runs
     from ..runs.compare.result import comparison_data
@@ -229,7 +233,7 @@ def compare(options: CompareOptions, answer: Printed) -> None:
 
 @command(app)
 def animate(source: DescribedCase, options: AnimateOptions, answer: Printed) -> None:
-    """Write animation.html: the machine in motion, to be turned about and played; or a film."""
+    """Write an animation of the mechanism: a page that plays in a browser, or a film."""
     from ..api.results import Run
     from ..runs.fmpy_runs.simulate import read_or_simulate
 
@@ -242,13 +246,18 @@ def animate(source: DescribedCase, options: AnimateOptions, answer: Printed) -> 
             shown = Run(*read_or_simulate(options.result), truth.model, truth.inputs)
         path = model.folder(options.out) / "animation"
         motion, ghost = (shown, truth) if shown else (truth, None)
-        paths = [motion.animate(path.with_suffix(e), ghost, source.case or "", progress) for e in endings]
+        paths = [
+            motion.animate(path.with_suffix(e), ghost, source.case or "", progress, live=options.live)
+            for e in endings
+        ]
     wrote(paths, answer.as_json)
 
 
 @command(app)
 def evaluate(source: DescribedCase, options: EvaluateOptions) -> None:
-    """M, h, Q, Φ, C, γ and q̈ at one state, with inputs of zero, by every backend: JSON."""
+    """Print mass matrix, forces, constraints and accelerations at one state, from every backend, as
+    JSON.
+    """
     from ..runs.fmpy_runs.states import further_states, read_state
     from ..tasks.evaluate import evaluate as evaluate_model
 
@@ -259,7 +268,7 @@ def evaluate(source: DescribedCase, options: EvaluateOptions) -> None:
 
 @command(app)
 def statics(source: DescribedCase, answer: Printed) -> None:
-    """Equilibrium of base, beams and free joints."""
+    """Find the static equilibrium of base, beams and joints that are not locked."""
     model = load(source)
     found = model.statics()
     if answer.as_json:
@@ -276,7 +285,9 @@ add_linear(app)
 
 @command(app)
 def loads(source: DescribedCase, folder: Folder, options: MotionOptions, answer: Printed) -> None:
-    """Compute RMS and peak of joint reactions, closure forces and drives over a run; write loads.csv."""
+    """Compute root mean square and peak of joint reactions, closure forces and drive efforts; write
+    loads.csv.
+    """
     from ..core.csv_file import write_csv
 
     model = load(source)
@@ -295,7 +306,9 @@ def loads(source: DescribedCase, folder: Folder, options: MotionOptions, answer:
 
 @command(app)
 def reactions(source: DescribedCase, options: ReactionsOptions, answer: Printed) -> None:
-    """Show which joint reactions of a rigid-body model are unique; with --out also write reactions.json."""
+    """Show which joint reactions of a rigid-body model are unique; with --out also write
+    reactions.json.
+    """
     from ..core.files import write_atomically
     from ..core.strict_json import strict_json
     from ..tasks import reactions as solvability
@@ -317,7 +330,7 @@ add_coupling(app)
 
 @command(app, "new")
 def new(options: NewOptions, answer: Printed) -> None:
-    """Copy an example as a start for a description of your own."""
+    """Copy an example as a starting point for your own description."""
     from ..tasks.new import copy_example
 
     wrote(copy_example(options.name, options.out), answer.as_json)
@@ -325,7 +338,7 @@ def new(options: NewOptions, answer: Printed) -> None:
 
 @app.command()
 def schema() -> None:
-    """JSON Schema of the description, for editors."""
+    """Print the JSON Schema of descriptions, for editors."""
     from ..description import schema as description_schema
 
     emit(description_schema())

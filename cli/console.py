@@ -1,4 +1,4 @@
-"""Output of the command line: tables and progress on a terminal, JSON for scripts."""
+"""Output of the command line: tables and progress bars on a terminal, JSON for scripts."""
 
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ if TYPE_CHECKING:
 COLOURS = {"green": "green", "amber": "yellow", "red": "red"}
 
 errors = Console(stderr=True, soft_wrap=True, highlight=False)
-# a pipe has no width: tables are not cut there
+# A pipe has no width; 200 columns keep tables complete.
 screen = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 
 
 @contextmanager
 def progress_bars() -> Iterator[Callable[[str, float], None]]:
-    """A bar per activity, on standard error and only on a terminal."""
-    words = TextColumn("{task.description}", markup=False, table_column=Column())  # notes are longer than a line
+    """Show one progress bar per activity on standard error, if it is a terminal."""
+    words = TextColumn(
+        "{task.description}", markup=False, table_column=Column()
+    )  # notes may exceed the width of the terminal
     columns = (SpinnerColumn(), words, BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=errors, disable=not errors.is_terminal) as bars:
         tasks: dict[str, Any] = {}
@@ -50,7 +52,9 @@ def progress_bars() -> Iterator[Callable[[str, float], None]]:
 
 
 def command_line(context: typer.Context) -> str:
-    """Return the words that repeat this command: name, arguments, and given options."""
+    """Return the command line that repeats the current command, with its arguments and given
+    options.
+    """
     words = ["gpmelica", str(context.info_name)]
     for parameter in context.command.params:
         name = str(parameter.name)
@@ -69,12 +73,12 @@ def command_line(context: typer.Context) -> str:
 
 
 def emit(data: Any) -> None:
-    """Print JSON."""
+    """Print data as JSON."""
     sys.stdout.write(json.dumps(data, indent=2) + "\n")
 
 
 def wrote(paths: list[Path], as_json: bool) -> None:
-    """Name the files that were written."""
+    """Print the paths of written files, as text or JSON."""
     if as_json:
         emit({"files": [str(path) for path in paths]})
         return
@@ -83,25 +87,25 @@ def wrote(paths: list[Path], as_json: bool) -> None:
 
 
 def show(shown: Iterable[Table | str], paths: list[Path]) -> None:
-    """Tables and lines, and then the files that were written."""
+    """Print tables and lines, then the paths of written files."""
     for part in shown:
         screen.print(part)
     wrote(paths, as_json=False)
 
 
 def show_remarks(remarks: Iterable[Remark]) -> None:
-    """Print what is questionable, a line each."""
+    """Print remarks on unusual values, one per line."""
     for remark in remarks:
         screen.print(f"[{COLOURS['amber']}]look at[/] {escape(remark.text)}")
 
 
 def emit_strict(data: Any) -> None:
-    """Print JSON that every parser reads."""
+    """Print data as strict JSON, without NaN and infinity."""
     sys.stdout.write(strict_json(data))
 
 
 def verdict_table(comparisons: Iterable[Comparison]) -> Table:
-    """A row per run."""
+    """Return a table with one comparison per row."""
     table = Table("run", "wall s", "max rel error", "tolerance", "worst signal", "horizon s", "verdict")
     for c in comparisons:
         verdict = "[green]agrees[/green]" if c.ok else "[red]disagrees[/red]"
@@ -119,7 +123,9 @@ def verdict_table(comparisons: Iterable[Comparison]) -> Table:
 
 @contextmanager
 def printed() -> Iterator[None]:
-    """Standard output is written when this is over; where that fails, the interpreter's end does not try again."""
+    """Flush standard output at the end of the context; after a failure, prevent a second attempt at
+    exit.
+    """
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""`cosim` of the command line."""
+"""Commands `cosim` and `split`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from pathlib import Path
 
 import typer
 
-from ..options.common import PrintedVerdict
+from ..core.progress import renamed
+from ..options.common import DescribedCase, Printed, PrintedVerdict
 from ..options.coupling import CosimOptions, CosimSystem
-from .console import emit_strict, progress_bars, screen
+from ..options.model import SplitOptions
+from .console import emit_strict, progress_bars, screen, wrote
 from .generated import command
-from .status import exit_status
+from .status import exit_status, load
 
 
 def cosim(source: CosimSystem, options: CosimOptions, answer: PrintedVerdict) -> None:
-    """Run the FMUs of an SSP archive together; judge the coupling; write result.json, report.txt, signals.csv."""
+    """Simulate the coupled FMUs of an SSP archive and judge the result; write result.json,
+    report.txt, signals.csv.
+    """
     from ..api.coupling import cosim as run_coupled
     from ..coupling.report import lines
     from ..tasks.verdicts import withdraw_cosim
@@ -32,6 +36,18 @@ def cosim(source: CosimSystem, options: CosimOptions, answer: PrintedVerdict) ->
     raise typer.Exit(exit_status(run.ok, answer.strict and bool(run.remarks)))
 
 
+def split(source: DescribedCase, options: SplitOptions, answer: Printed) -> None:
+    """Cut a machine at joints, closures or ropes; write its parts as descriptions and as SSP archives."""
+    model = load(source)
+    with progress_bars() as progress:
+        found = model.split(**vars(options) | {"progress": renamed(progress, "compiling: {}")})
+    wrote(found.files, answer.as_json)
+    if not answer.as_json:
+        for line in found.lines():
+            screen.print(line, markup=False)
+
+
 def add_to(app: typer.Typer) -> None:
-    """Add the command to the application."""
+    """Add the commands to the application."""
     command(app)(cosim)
+    command(app)(split)

@@ -1,4 +1,4 @@
-"""`import` and `export` of the command line."""
+"""Commands `import` and `export`."""
 
 from __future__ import annotations
 
@@ -13,23 +13,25 @@ from .console import emit, screen
 from .generated import command
 from .status import load
 
-import_app = typer.Typer(no_args_is_help=True, help="Make a description from a file of another format.")
-export_app = typer.Typer(no_args_is_help=True, help="Write a description's tree in another format.")
+import_app = typer.Typer(no_args_is_help=True, help="Convert a file of another format to a description.")
+export_app = typer.Typer(
+    no_args_is_help=True, help="Write the links and joints of a description in another format."
+)
 
 
 @import_app.callback()
 def _imports() -> None:
-    """Keep the format's name a command, though there is one only."""
+    """Require the name of the format as a subcommand, although only one format exists."""
 
 
 @export_app.callback()
 def _exports() -> None:
-    """Keep the format's name a command, though there is one only."""
+    """Require the name of the format as a subcommand, although only one format exists."""
 
 
 @command(import_app, "urdf")
 def import_urdf(options: ImportOptions, answer: Printed) -> None:
-    """Make a description of a robot in a URDF file; says what it changes and what it cannot carry."""
+    """Convert the robot in a URDF file to a description; print changes and omissions."""
     from ..api.exchange import convert_urdf
     from ..core.files import write_atomically
 
@@ -41,7 +43,9 @@ def import_urdf(options: ImportOptions, answer: Printed) -> None:
 
 @command(export_app, "urdf")
 def export_urdf(source: DescribedCase, options: ExportOptions, answer: Printed) -> None:
-    """Write the tree of links, beams by their elements, as URDF; says what URDF cannot carry."""
+    """Write links and joints as URDF, beams by their rigid elements; print what URDF cannot
+    represent.
+    """
     from ..api.exchange import to_urdf
     from ..core.files import write_atomically
 
@@ -53,9 +57,11 @@ def export_urdf(source: DescribedCase, options: ExportOptions, answer: Printed) 
 
 
 def _new(path: Path) -> Path:
-    """A name that nobody has given is not taken from another file, which may have been edited."""
+    """Return the default path; raise DescriptionError if the file exists, because it may have been
+    edited.
+    """
     if path.exists():
-        raise DescriptionError(str(path), "is there already; say --out to write a file")
+        raise DescriptionError(str(path), "the file exists already; choose a file by --out")
     return path
 
 

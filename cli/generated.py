@@ -1,4 +1,4 @@
-"""Commands of the command line, generated from the records of options that their functions take."""
+"""Commands whose options are generated from the option records that their functions take."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ..options.option import Entry, entries
 
 
 def command(app: typer.Typer, name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that makes a function a command.
+    """Return a decorator that registers a function as a command of the command line.
 
-    The options are the fields of the records that the function takes; a parameter of another type, such as the
-    context, goes to typer unchanged.
+    The options are the fields of the records that the function takes. A parameter of another type, such
+    as the context, is passed to typer unchanged.
 
     Parameters
     ----------
     app
         Application that gets the command.
     name
-        Name of the command; None: the function's.
+        Name of the command; None for the name of the function.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
@@ -45,14 +45,16 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[Callable[...
 
 
 def _gathered(parameter: str, kind: Any, values: dict[str, Any]) -> Any:
-    """Return the argument for a parameter: a record of its options, or the value itself."""
+    """Return the argument to pass for one parameter of a function: a record made of its options, or
+    the value of its only option.
+    """
     if not is_dataclass(kind):
         return values[parameter]
     return kind(**{entry.name: values[entry.name] for entry in entries(kind)})  # type: ignore[arg-type, operator]
 
 
 def _parameters(parameter: str, kind: Any) -> Iterator[inspect.Parameter]:
-    """Yield the parameters of a command that stand for one parameter of its function."""
+    """Yield the command-line options that correspond to one parameter of a function."""
     if not is_dataclass(kind):
         yield inspect.Parameter(parameter, inspect.Parameter.KEYWORD_ONLY, annotation=kind)
         return
@@ -64,7 +66,7 @@ def _parameters(parameter: str, kind: Any) -> Iterator[inspect.Parameter]:
 
 
 def _form(entry: Entry) -> Any:
-    """Return typer's description of an option."""
+    """Return the description of an option for typer."""
     option = entry.option
     if option.positional:
         return typer.Argument(help=option.help)

@@ -1,4 +1,4 @@
-"""Commands about one state of a machine: linearize, modes."""
+"""Commands about one state of a mechanism: `linearize` and `modes`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Make them commands of the application."""
+    """Add the commands to the application."""
     for function in (linearize, modes):
         command(app)(function)
 
 
 def linearize(source: DescribedCase, options: LinearizeOptions, files: LinearizeFiles, answer: Printed) -> None:
-    """A, B, C and D near one state (default: the start), from the FMU's exact derivatives."""
+    """Compute matrices A, B, C, D of the linear model about one state (default: the initial state)."""
     from ..linear.files import check_bode, write
     from ..linear.tables import of_model
 
@@ -42,7 +42,9 @@ def linearize(source: DescribedCase, options: LinearizeOptions, files: Linearize
 
 
 def modes(source: DescribedCase, options: StateOptions, files: ModesFiles, answer: Printed) -> None:
-    """Frequencies, damping ratios and shapes near one state (default: the start); shown as a page or a film."""
+    """Compute eigenfrequencies, damping ratios and mode shapes about one state (default: the
+    initial state).
+    """
     from ..linear.moving import check_swings
     from ..linear.tables import of_modes
 
@@ -52,7 +54,7 @@ def modes(source: DescribedCase, options: StateOptions, files: ModesFiles, answe
     chooses = bool(files.numbers) or files.amplitude is not None
     if files.along is not None:
         if endings or chooses:
-            text = "gives a figure of frequencies; leave out --html, --gif, --mp4, --mode, --amplitude"
+            text = "writes a plot of frequencies; omit --html, --gif, --mp4, --mode and --amplitude"
             raise DescriptionError("modes", [Problem("--along", text)])
         _modes_along(model, files.along, options, files, answer)
         return

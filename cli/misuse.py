@@ -1,4 +1,6 @@
-"""Command lines that cannot be understood: a verdict of an earlier command must not stay in their folder."""
+"""Invalid command lines, and the removal of the earlier verdict of such a command from the output
+folder.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,11 @@ _WITHDRAW: dict[str, Callable[[Path, str | None, Path | None], None]] = {
 
 
 def withdraw_misused(arguments: Sequence[str]) -> None:
-    """Remove the earlier verdict of a command with wrong options, as far as its folder can be told from the rest.
+    """Remove the earlier verdict of a command with invalid options, if its folder is known.
 
     Parameters
     ----------
-    arguments : sequence of str
+    arguments
         Command and its arguments.
     """
     if not arguments or arguments[0] not in _WITHDRAW or "--help" in arguments:
@@ -37,7 +39,7 @@ def withdraw_misused(arguments: Sequence[str]) -> None:
     except argparse.ArgumentError:
         return
     files = [Path(word) for word in rest if word.endswith((".toml", ".ssp")) and os.path.isfile(word)]
-    if len(files) != 1:  # of several, it is not known which one is meant
+    if len(files) != 1:  # with several files, the output folder is ambiguous
         return
     with suppress(OSError):
         _WITHDRAW[arguments[0]](files[0], known.case, known.out)

@@ -1,4 +1,4 @@
-"""Exit status of the commands, and descriptions that they load."""
+"""Exit status of commands, and loading of the description."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OK, DISAGREES, QUESTIONABLE = 0, 1, 5
 
 
 def exit_status(ok: bool, questionable: bool) -> int:
-    """Return the exit status of a command that judges; questionable counts with --strict alone."""
+    """Return the exit status of a verdict; unusual values count only with `--strict`."""
     if not ok:
         return DISAGREES
     return QUESTIONABLE if questionable else OK

@@ -1,4 +1,4 @@
-"""Commands that make many runs of one description: study, sweep, optimize."""
+"""Commands that make many simulations: `study`, `sweep` and `optimize`."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def study(described: Described, choice: StudyChoice, options: StudyOptions, answer: PrintedVerdict) -> None:
-    """Run all cases and compare them in one report."""
+    """Simulate all cases of a description and compare them in one report."""
     from ..tasks.study import study_cases
     from ..tasks.verdicts import withdraw_study
 
     withdraw_study(described.file, options.out)
     if not choice.cases:
-        text = "say what to vary; --cases runs all cases of the description, and sweep varies its numbers"
+        text = "expected --cases, to simulate all cases of the description; use sweep to vary numbers"
         raise DescriptionError("study", text)
     with progress_bars() as progress:
         outcome = study_cases(described.file, replace(options, progress=progress))
@@ -40,7 +40,7 @@ def study(described: Described, choice: StudyChoice, options: StudyOptions, answ
 
 
 def sweep(context: typer.Context, source: DescribedCase, options: SweepOptions, answer: Printed) -> None:
-    """Run with many values of numbers, on all cores or a cluster; the same command goes on where it was ended."""
+    """Simulate at many parameter values, on all cores or a cluster; a repeated command continues."""
     from ..api.sweeps import sweep as run_sweep
     from ..tasks.verdicts import withdraw_sweep
 
@@ -59,9 +59,9 @@ def sweep(context: typer.Context, source: DescribedCase, options: SweepOptions, 
 
 
 def _summary(found: Sweep) -> Table:
-    """Return a row per objective with its least, mean and largest value."""
+    """Return a table with the smallest, mean and largest value of each objective."""
     table = found.table
-    shown = Table("objective", "least", "mean", "largest", "run of the largest")
+    shown = Table("objective", "smallest", "mean", "largest", "run of the largest")
     for name in found.objectives:
         column = table[name].dropna()
         numbers = [f"{x:.6g}" for x in (column.min(), column.mean(), column.max())] if len(column) else ["–"] * 3
@@ -70,7 +70,7 @@ def _summary(found: Sweep) -> Table:
 
 
 def optimize(source: DescribedCase, options: OptimizeOptions, then: Verification, answer: Printed) -> None:
-    """Find values within bounds that make an objective small, by many runs."""
+    """Find parameter values within bounds that minimise an objective."""
     from ..api.optimum import optimize as search_for
     from ..api.optimum import verified
     from ..core.files import write_atomically
@@ -79,7 +79,9 @@ def optimize(source: DescribedCase, options: OptimizeOptions, then: Verification
 
     withdraw_optimum(source.file, source.case, options.out)
     if not options.objective:
-        raise DescriptionError("optimize", [Problem("--objective", "is missing; expected one such as peak(E_z)")])
+        raise DescriptionError(
+            "optimize", [Problem("--objective", "the option is missing; expected an expression such as peak(E_z)")]
+        )
     model = load(source)
     folder = Path(options.out or f"{model.folder(None)}_optimum")
     with progress_bars() as progress:
@@ -98,16 +100,16 @@ def optimize(source: DescribedCase, options: OptimizeOptions, then: Verification
     for text, value in found.constraints.items():
         screen.print(f"constraint {text}: {value:.9g}", markup=False)
     if not found.feasible:
-        screen.print("no run fulfils the constraints; these values violate them least", markup=False)
+        screen.print("no run fulfils the constraints; these values violate the constraints least", markup=False)
     ended = "the search has converged" if found.converged else "the search ended at --evaluations"
     screen.print(f"{found.runs} runs, {found.failures} failed; {ended}", markup=False)
     if report is not None:
-        word = "agrees, holds and is consistent" if report.ok else "is red"
+        word = "positive verdict" if report.ok else "negative verdict"
         screen.print(f"run with these values: {word}; report: {folder / 'run' / 'report.html'}", markup=False)
     raise typer.Exit(0 if ok else 1)
 
 
 def add_to(app: typer.Typer) -> None:
-    """Make them commands of the application."""
+    """Add the commands to the application."""
     for function in (study, sweep, optimize):
         command(app)(function)

@@ -1,1 +1,3 @@
-"""Parts that every room uses and that know nothing of mechanisms: errors, files, templates, workers."""
+"""Utilities without knowledge of mechanisms: errors, files, tables over time, templates,
+worker processes.
+"""

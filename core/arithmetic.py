@@ -1,4 +1,4 @@
-"""Arithmetic that numbers and expressions share, for code that takes either."""
+"""Arithmetic interface for code that computes with numbers or with symbolic expressions."""
 
 from __future__ import annotations
 

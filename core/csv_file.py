@@ -1,4 +1,4 @@
-"""Result files: comma separated values, time first, one column per signal."""
+"""Result files with comma-separated values: a column of the time, and one column per signal."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .input_files import Masked, numbers, read_rows
 from .trajectory import Array, Trajectory
 
 _MOST_PROBLEMS = 10
-_LARGEST = 1_000_000_000  # bytes
+_LARGEST = 1_000_000_000  # Maximum size of a result file, bytes.
 
 
 def write_csv(path: Path, trajectory: Trajectory) -> None:
-    """Write time and signals; every number reads back as exactly the same float."""
+    """Write a trajectory as a CSV file; reading the file yields exactly the same numbers."""
     columns = [trajectory.time, *trajectory.signals.values()]
     rows = np.column_stack([np.asarray(column, dtype=float) for column in columns]).tolist()
     stream = io.StringIO()
@@ -30,10 +30,15 @@ def write_csv(path: Path, trajectory: Trajectory) -> None:
 
 
 def read_csv(path: Path) -> Trajectory:
-    """Read a result file of any tool: a header line with a column `time` (s), numbers below it.
+    """Read a result file of any simulation tool.
 
-    Columns are separated by commas, semicolons or tabs. Where a time is repeated, as tools do at events, its last
-    row counts. Raises DescriptionError with the problems of the file.
+    The file has a header line with a column `time`, s, followed by lines of numbers. Columns are separated
+    by commas, semicolons or tabs. If a time occurs repeatedly, as at events, its last line is used.
+
+    Raises
+    ------
+    DescriptionError
+        If the file is invalid; the error lists its problems.
     """
     header, table, problems = read_table(path)
     if problems:
@@ -44,11 +49,21 @@ def read_csv(path: Path) -> Trajectory:
 
 
 def read_table(path: Path) -> tuple[list[str], Masked, list[Problem]]:
-    """Headers, numbers of shape (lines, columns), and all that is wrong with the headers or the lines.
+    """Read the headers and numbers of a table.
 
-    Cells that are no numbers are masked.
+    Returns
+    -------
+    header : list of str
+        Headers of the columns.
+    table : masked array, shape (lines, columns)
+        Numbers; cells without a number are masked.
+    problems : list of Problem
+        Invalid headers and lines.
 
-    Raises DescriptionError if the file cannot be read at all.
+    Raises
+    ------
+    DescriptionError
+        If the file cannot be read.
     """
     lines = read_rows(path, _LARGEST)
     header = [name.strip() for name in lines.pop(0)[1]] if lines else []
@@ -58,18 +73,20 @@ def read_table(path: Path) -> tuple[list[str], Masked, list[Problem]]:
 
 
 def split(header: Sequence[str], table: Array) -> tuple[Array, dict[str, Array]]:
-    """The column of time, shape (N,), s, and the others by their headers."""
+    """Return the column of the time, shape (N,), s, and the other columns by their headers."""
     time = [name.lower() for name in header].index("time")
     return table[:, time], {name: table[:, k] for k, name in enumerate(header) if k != time}
 
 
 def header_problems(header: Sequence[str], where: str = "line 1") -> list[Problem]:
-    """Return the problems of the headers of columns over time."""
+    """Return the problems of a table's headers, which must be unique and include one column
+    `time`.
+    """
     problems = []
     if [name.lower() for name in header].count("time") != 1:
         shown = ", ".join(header[:4])[:80] or "nothing"
         problems.append(Problem(where, f"expected headers with one column 'time', got {shown}"))
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
-        problems.append(Problem(where, f"expected every header once, got twice: {', '.join(repeated)}"))
+        problems.append(Problem(where, f"expected different headers, got repeated ones: {', '.join(repeated)}"))
     return problems

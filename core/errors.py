@@ -1,11 +1,11 @@
-"""Every error that gpmelica raises on purpose.
+"""Exceptions that gpmelica raises for foreseeable errors.
 
 GpmelicaError
-├── DescriptionError      the input file is wrong (exit status 2)
+├── DescriptionError      an input file is invalid (exit status 2)
 ├── MissingToolError      a compiler or package is not installed (exit status 3)
-├── SolveError            a statics, assembly or acceleration solve failed
-├── UnknownNameError      there is no signal or parameter of this name (exit status 2); a KeyError, too
-└── BuildError            generated source did not compile
+├── SolveError            a static, assembly or acceleration solve failed
+├── UnknownNameError      no signal or parameter has this name (exit status 2); also a KeyError
+└── BuildError            generated source code did not compile
 """
 
 from __future__ import annotations
@@ -15,16 +15,37 @@ from dataclasses import dataclass
 
 
 class GpmelicaError(Exception):
-    """Root of all errors; its text says what, where, what was expected, and what to do."""
+    """Base class of all errors that gpmelica raises deliberately.
+
+    The message contains the place, the expected and the found value, and the remedy.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> try:
+    ...     gp.load("examples/four_bar_3d.toml", simulation={"stop": -1.0})
+    ... except gp.GpmelicaError as error:
+    ...     print(type(error).__name__)
+    DescriptionError
+    """
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong with an input.
+    """One problem of an input file or of an argument.
 
-    Parameters:
-        where    key path inside the file, such as `links[3].mass`
-        message  what was expected, what was got, what to do
+    Parameters
+    ----------
+    where
+        Path of the key in the file, such as `links[3].mass`; empty for the file as a whole.
+    message
+        Expected value, found value, and remedy.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> print(gp.Problem("links[3].mass", "expected a number above 0, got -1.0"))
+    links[3].mass: expected a number above 0, got -1.0
     """
 
     where: str
@@ -35,9 +56,23 @@ class Problem:
 
 
 class DescriptionError(GpmelicaError):
-    """A description, state or result file that cannot be used; holds all problems found.
+    """Invalid description, state or result file, or invalid argument.
 
-    problems   all of them; a text is that of the only one, which is nowhere in particular
+    Parameters
+    ----------
+    source
+        File or argument that is invalid.
+    problems
+        All problems found, or the text of a single problem that has no place in the file.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> error = gp.DescriptionError("crane.toml", [gp.Problem("gravity", "expected 3 values, got 2")])
+    >>> print(error)
+    crane.toml: gravity: expected 3 values, got 2
+    >>> error.problems[0].where
+    'gravity'
     """
 
     def __init__(self, source: str, problems: Sequence[Problem] | str) -> None:
@@ -46,24 +81,37 @@ class DescriptionError(GpmelicaError):
         super().__init__("\n".join(f"{source}: {problem}" for problem in self.problems))
 
     def __reduce__(self) -> tuple[type[DescriptionError], tuple[str, tuple[Problem, ...]]]:
-        """Return the constructor and its arguments, for other processes."""
+        """Return the constructor and its arguments, so that other processes can restore the error."""
         return type(self), (self.source, self.problems)
 
 
 class MissingToolError(GpmelicaError):
-    """A tool that the command needs is not there; the text says how to get it."""
+    """Compiler or package that is required but not installed; the message contains the installation
+    command.
+    """
 
 
 class SolveError(GpmelicaError):
-    """A numerical solve failed; the text names the time and the coordinates."""
+    """Failure of a numerical solution; the message contains the time in s and the coordinates."""
 
 
 class UnknownNameError(GpmelicaError, KeyError):
-    """A name that is not there; the text says which are."""
+    """Unknown name of a signal, parameter or mode; the message contains the known names.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> run = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.02}).simulate()
+    >>> try:
+    ...     run["crank_angel"]
+    ... except gp.UnknownNameError as error:
+    ...     print(error)
+    there is no signal 'crank_angel'; did you mean 'crank_angle'?
+    """
 
     def __str__(self) -> str:
-        return str(self.args[0])  # a KeyError would quote it
+        return str(self.args[0])  # KeyError would add quotation marks
 
 
 class BuildError(GpmelicaError):
-    """A compiler refused generated source; the text carries its output."""
+    """Generated source code that a compiler rejects; the message contains the compiler's output."""

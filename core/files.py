@@ -1,4 +1,4 @@
-"""Files that are there completely, or not at all."""
+"""Atomic writing of files: a file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -8,27 +8,32 @@ from uuid import uuid4
 
 
 def write_all(folder: Path, contents: Mapping[str, str | bytes]) -> list[Path]:
-    """Write files by their names, each as `write_atomically` does; returns their paths."""
+    """Write files by name to a folder, each atomically, and return their paths."""
     for name, content in contents.items():
         write_atomically(folder / name, content)
     return [folder / name for name in contents]
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file, its folder too; text as UTF-8 with newlines as they are.
+    """Write a file, and create its folder if necessary.
 
-    Readers see the old file or the new one, never half of it: the content goes to a temporary file in the
-    same folder, which then takes the name. Raises OSError, and then leaves what was there before.
+    Text is encoded as UTF-8 with unchanged newlines. The content is written to a temporary file in the same
+    folder, which then replaces the target. Readers therefore see either the old or the new content.
+
+    Raises
+    ------
+    OSError
+        If writing fails; an existing file remains unchanged.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Not `tempfile`: its files are readable by their owner alone, and the result would stay so.
+    # Files of the module `tempfile` are readable by their owner only, and so would be the result.
     partial = path.with_name(f".{path.name}.{uuid4().hex}.part")
     try:
         with partial.open("xb") as stream:
             stream.write(data)
         partial.replace(path)
-    except OSError as error:  # a full disk does not say which file
+    except OSError as error:  # the error of a full disk does not name the file
         raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         partial.unlink(missing_ok=True)

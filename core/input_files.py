@@ -1,4 +1,4 @@
-"""Text files that users give, and tables in them: read as far as they are sensible, else a problem in words."""
+"""Reading of user-supplied text files and tables, with error messages for invalid content."""
 
 from __future__ import annotations
 
@@ -16,10 +16,20 @@ Row = tuple[int, list[str]]
 
 
 def read_text(path: Path, largest: int) -> str:
-    """The file's text, UTF-8 with or without a byte-order mark.
+    """Return the text of a UTF-8 file with or without a byte-order mark.
 
-    largest  size in bytes from which on it is not read, and endless ones are not read to their end
-    Raises DescriptionError.
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    largest : int
+        Maximum file size, bytes. No more than this is read, so that endless files such as devices are
+        rejected.
+
+    Raises
+    ------
+    DescriptionError
+        If the file cannot be read, is too large or is not UTF-8 text.
     """
     try:
         with path.open("rb") as file:
@@ -35,9 +45,14 @@ def read_text(path: Path, largest: int) -> str:
 
 
 def read_rows(path: Path, largest: int) -> list[Row]:
-    """Line number and cells of every line that is not empty; commas, semicolons or tabs between cells.
+    """Return the line number and the cells of every non-empty line of a table.
 
-    Raises DescriptionError; see `read_text`.
+    Cells are separated by commas, semicolons or tabs.
+
+    Raises
+    ------
+    DescriptionError
+        If the file cannot be read, is larger than `largest` bytes or is not a table.
     """
     text = read_text(path, largest)
     first = text.partition("\n")[0]
@@ -50,7 +65,10 @@ def read_rows(path: Path, largest: int) -> list[Row]:
 
 
 def numbers(header: Sequence[str], lines: Sequence[Row]) -> tuple[Masked, list[Problem]]:
-    """The lines as an array of shape (lines, columns), masked where there is no number, and what is wrong."""
+    """Return the numbers of a table, shape (lines, columns), and the problems of its cells.
+
+    Cells without a number are masked.
+    """
     table = np.ma.zeros((len(lines), len(header)))
     problems = [] if lines else [Problem("", "expected at least one line of numbers below the headers")]
     for row, (number, cells) in enumerate(lines):

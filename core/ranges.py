@@ -1,4 +1,4 @@
-"""Grids of numbers as people write them: `first:last:count`."""
+"""Number ranges in the notation `first:last:count`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ import numpy as np
 
 
 def numbers_of(text: str, most: int) -> list[float]:
-    """Numbers of `first:last:count`, evenly from the first to the last one; at most so many.
+    """Return `count` evenly spaced numbers for a range `first:last:count`, at most `most`.
 
-    Raises ValueError with what is wrong.
+    Raises
+    ------
+    ValueError
+        If the range is invalid; the text names the problem.
 
     >>> numbers_of("0:1:3", 100)
     [0.0, 0.5, 1.0]
@@ -20,7 +23,7 @@ def numbers_of(text: str, most: int) -> list[float]:
     ends = finite(first), finite(last)
     if not re.fullmatch(r"\d+", count) or not 1 <= int(count) <= most:
         raise ValueError(
-            f"the range has {count or 'no'} values, {text.strip()!r}; expected a count, 1 to {most}, as third"
+            f"range {text.strip()!r}: expected a count from 1 to {most} as third number, got {count or 'none'}"
         )
     if int(count) == 1 and ends[0] != ends[1]:
         raise ValueError(f"a range from {ends[0]:g} to {ends[1]:g} has at least 2 values, got a count of 1")
@@ -28,7 +31,7 @@ def numbers_of(text: str, most: int) -> list[float]:
 
 
 def finite(text: str) -> float:
-    """A number; raises ValueError for a text that is none, or not finite."""
+    """Return the number in a text; raise ValueError if the text is not a finite number."""
     try:
         value = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""JSON that every parser reads."""
+"""JSON output that conforms to RFC 8259."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def strict_json(data: Any) -> str:
-    """Indented JSON that every parser reads: NaN and infinities become null."""
+    """Return indented JSON that every parser accepts: NaN and infinities become null."""
     return json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Templates: what all of their environments have in common."""
+"""Jinja templates of the package and their common settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
 def environment(room: str = "", *, autoescape: bool = False, **filters: Callable[..., str]) -> Environment:
-    """Return an environment of the templates in a folder of this package; autoescape: for XML and HTML."""
+    """Return a Jinja environment for the templates in a folder of this package.
+
+    `autoescape` enables escaping for XML and HTML.
+    """
     made = Environment(
         loader=PackageLoader("gpmelica", room),
         undefined=StrictUndefined,
@@ -23,5 +26,8 @@ def environment(room: str = "", *, autoescape: bool = False, **filters: Callable
 
 
 def fill(template: str, values: Mapping[str, Any], *, autoescape: bool = True) -> str:
-    """Return the text of a template, named by its path in this package; autoescape: for XML and HTML."""
+    """Render a template, which is named by its path in this package.
+
+    `autoescape` enables escaping for XML and HTML.
+    """
     return environment(autoescape=autoescape).get_template(template).render(values)

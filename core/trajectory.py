@@ -1,4 +1,4 @@
-"""Signals of a run over time."""
+"""Simulation results: signals over time, events and singular configurations."""
 
 from __future__ import annotations
 
@@ -13,14 +13,22 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Magnitude:
-    """Natural scale of a signal, or with an empty name of all quantities of this unit in the mechanism.
+    """Characteristic magnitude of a signal, for relative comparisons.
 
-    Parameters:
-        signal  FMU variable name
-        unit    its unit, as FMUs write it: `rad/s2`, `N.m`
-        owner   link, point or base that it belongs to
-        size    in the unit, not negative
-        least   smallest scale of this one signal: what rounding moves it by is less than a millionth of that
+    An empty signal name means all quantities with this unit in the mechanism.
+
+    Attributes
+    ----------
+    signal : str
+        Name of the FMU variable.
+    unit : str
+        Unit in FMI notation, such as `rad/s2` or `N.m`.
+    owner : str
+        Link, point or base to which the signal belongs.
+    size : float
+        Magnitude in the unit, not negative.
+    least : float
+        Minimum scale of this signal; rounding errors are smaller than a millionth of it.
     """
 
     signal: str
@@ -32,13 +40,18 @@ class Magnitude:
 
 @dataclass(frozen=True)
 class Event:
-    """A condition that has changed during a run.
+    """Change of a condition during a run.
 
-    Parameters:
-        t      s
-        label  what it belongs to, such as `force deck`
-        holds  whether it is true from then on
-        word   what that means, such as `lifts`
+    Attributes
+    ----------
+    t : float
+        Time, s.
+    label : str
+        Element of the mechanism, such as `force deck`.
+    holds : bool
+        Whether the condition is true after the event.
+    word : str
+        Verb that describes the event, such as `lifts`.
     """
 
     t: float
@@ -49,12 +62,19 @@ class Event:
 
 @dataclass(frozen=True)
 class Singular:
-    """A singular configuration that a run passes: constraints depend on each other there, and branches meet.
+    """Singular configuration on a trajectory, where constraint equations are linearly dependent.
 
-    Parameters:
-        t            s
-        constraints  names of the constraint equations that depend on each other
-        crossed      begin and end of the one step that crosses it, s; None: not crossed in one step
+    Several branches of the motion meet at such a configuration.
+
+    Attributes
+    ----------
+    t : float
+        Time, s.
+    constraints : tuple of str
+        Names of the linearly dependent constraint equations.
+    crossed : tuple of float or None
+        Start and end time of the single step that crosses the configuration, s; None if no single step
+        crosses it.
     """
 
     t: float
@@ -64,19 +84,30 @@ class Singular:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """Signals of one run on its output grid.
+    """Signals of a run at its output times.
 
-    Parameters:
-        name     reference | fmu-native-me | fmu-native-cs | modelica-rumoca | …
-        time     shape (N,), s, increasing
-        signals  FMU variable name → values of shape (N,), in the variable's unit
-        wall_s   wall time of the run, s
-        steps    accepted steps of the integrator, or 0 where it does not say
-        note     what a reader must know, such as a shorter horizon
-        extra    further figures by name
-        natural  magnitudes of the signals, where they are known by more than their values
-        events   in the order of time, from runs that tell
-        singular configurations that the run passes, in the order of time, from runs that tell
+    Attributes
+    ----------
+    name : str
+        Kind of run, such as `reference`, `fmu-native-me`, `fmu-native-cs` or `modelica-rumoca`.
+    time : ndarray, shape (N,)
+        Output times, s, increasing.
+    signals : mapping
+        Values of shape (N,) by FMU variable, in the variable's unit.
+    wall_s : float
+        Wall time of the run, s.
+    steps : int
+        Accepted integrator steps; 0 if unknown.
+    note : str
+        Remark for the reader, such as a shortened time span.
+    extra : mapping
+        Additional figures by name.
+    natural : tuple of Magnitude
+        Characteristic magnitudes of the signals that do not follow from the values alone.
+    events : tuple of Event
+        Events in chronological order; empty if the run does not report events.
+    singular : tuple of Singular
+        Singular configurations in chronological order; empty if the run does not report them.
     """
 
     name: str
@@ -91,17 +122,22 @@ class Trajectory:
     singular: tuple[Singular, ...] = ()
 
     def columns(self, names: Iterable[str]) -> Array:
-        """Some signals side by side, shape (N, number of names), each in its variable's unit."""
+        """Return the given signals as columns, shape (N, number of names), each in its variable's
+        unit.
+        """
         return np.array([self.signals[name] for name in names], dtype=float).reshape(-1, len(self.time)).T
 
 
 def rms(time: Array, values: Array) -> float:
-    """Root mean square over time; shapes (N,), N ≥ 2: s, and any unit, which is the result's, too."""
+    """Return the root mean square over time, in the unit of the values.
+
+    `time`, s, and `values` have the shape (N,) with N ≥ 2.
+    """
     return float(np.sqrt(np.trapezoid(values**2, time) / (time[-1] - time[0])))
 
 
 def output_grid(stop: float, step: float) -> Array:
-    """Output times 0, step, 2·step, …, stop; s."""
+    """Return the output times 0, step, 2·step, …, stop, s."""
     count = int(np.floor(stop / step + 1e-9))
     grid = np.arange(count + 1) * step
     exact = abs(grid[-1] - stop) < 1e-9 * stop
@@ -109,6 +145,10 @@ def output_grid(stop: float, step: float) -> Array:
 
 
 def rows_at(grid: Array, recorded: Array, rounding: float) -> NDArray[np.intp]:
-    """Return indices of the grid's times: the last record up to rounding; at the start, the last equal one."""
-    later = np.append(0.0, np.full(len(grid) - 1, rounding))  # what changes right after the start is no part of it
+    """Return the index of the last record at or before each output time.
+
+    Times that differ by less than `rounding` are equal. The first output time has no such tolerance, so
+    that changes immediately after the initial time are excluded.
+    """
+    later = np.append(0.0, np.full(len(grid) - 1, rounding))
     return np.asarray(np.searchsorted(recorded, grid + later, side="right") - 1)

@@ -1,4 +1,4 @@
-"""Work whose many small objects live to its end: the garbage collector would go over them again and again."""
+"""Suspension of the garbage collector during work that creates many long-lived objects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Without collections of cycles, in `with` or as a decorator; afterwards as before."""
+    """Disable the cyclic garbage collector in a `with` block or a decorated function.
+
+    The previous state is restored afterwards.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:

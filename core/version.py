@@ -1,4 +1,4 @@
-"""The installed version, in a module of its own so that everything can import it."""
+"""Version of the installed package, in a separate module that all others can import."""
 
 from __future__ import annotations
 

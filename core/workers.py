@@ -1,4 +1,4 @@
-"""Processes that work side by side and end together."""
+"""Worker processes that run in parallel and terminate together."""
 
 from __future__ import annotations
 
@@ -18,31 +18,37 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-_QUOTA = Path("/sys/fs/cgroup/cpu.max")  # of a container: microseconds of how many
-_CAN_FORK = sys.platform == "linux"  # from a process that has nothing but modules
-_SHARE = "GPMELICA_CORES"  # of a worker: how many of the cores are its own
+# CPU quota of a container: microseconds per period, and the period in microseconds.
+_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+_CAN_FORK = sys.platform == "linux"  # whether workers can be forked from a server process
+_SHARE = "GPMELICA_CORES"  # environment variable with a worker's share of the cores
 
 
 def cores() -> int:
-    """Return the number of usable cores by affinity, container quota and this worker's share."""
+    """Return the number of usable processor cores.
+
+    The number respects the process's CPU affinity, the CPU quota of a container and, in a worker process,
+    the worker's share.
+    """
     if _SHARE in os.environ:
         return int(os.environ[_SHARE])
     counted = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         quota, period = _QUOTA.read_text("ascii").split()
         counted = min(counted, math.ceil(int(quota) / int(period)))
-    except (OSError, ValueError):  # no such file, or `max`: no limit
+    except (OSError, ValueError):  # the file is missing or contains `max`: no limit
         pass
     return max(counted, 1)
 
 
 def call_ahead(*modules: str) -> None:
-    """Let a process begin to import what `worker_processes` need: forked from it, they work at once.
+    """Start a fork server that imports the given modules in the background.
 
-    Where processes cannot be forked from another one, workers import their modules themselves.
+    Worker processes that are forked from this server start without delay. On systems without fork servers,
+    worker processes import their modules themselves.
     """
     if _CAN_FORK:
-        from multiprocessing import forkserver  # noqa: PLC0415 - of Unix alone
+        from multiprocessing import forkserver  # noqa: PLC0415 - exists on Unix only
 
         multiprocessing.set_forkserver_preload(list(modules))
         forkserver.ensure_running()
@@ -52,21 +58,27 @@ def call_ahead(*modules: str) -> None:
 def worker_processes(
     count: int, ready: Callable[[], object] | None = None, ahead: bool = False
 ) -> Iterator[ProcessPoolExecutor]:
-    """At most so many fresh processes, and no more than `cores`, which they share.
+    """Yield an executor with at most `count` new processes, and no more than the number of cores.
 
-    ready   what each of them does before all else; it goes there pickled, once
-    ahead   whether `call_ahead` has been called
-    An exception in the `with` block, Ctrl-C included, ends them at once.
+    The processes share the cores. They are not forked from this process, because a fork of a process with
+    threads may deadlock. Scripts that use the executor therefore need `if __name__ == "__main__":`. An
+    exception in the `with` block, including Ctrl-C, terminates all workers immediately.
 
-    No forks of this one, since that of a process with threads, such as a progress bar's, may hang. So scripts that
-    come here need the usual `if __name__ == "__main__":`.
+    Parameters
+    ----------
+    count : int
+        Maximum number of processes.
+    ready : callable, optional
+        Function that each process calls first; it is pickled once per process.
+    ahead : bool
+        Whether `call_ahead` has been called.
     """
     others = set(multiprocessing.active_children())
-    # Workers that are killed cannot tidy up after themselves; their temporary files go with this folder.
+    # Workers that are killed cannot remove their temporary files; they are removed with this folder.
     with tempfile.TemporaryDirectory(prefix="gpmelica-", ignore_cleanup_errors=True) as scratch:
         context = multiprocessing.get_context("forkserver" if ahead and _CAN_FORK else "spawn")
         count = max(min(count, cores()), 1)
-        own = {_SHARE: str(cores() // count), "TMPDIR": scratch}  # TMPDIR: for compilers
+        own = {_SHARE: str(cores() // count), "TMPDIR": scratch}  # compilers store temporary files in TMPDIR
         environment = dict(os.environ) | own
         pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(environment, ready))
         try:
@@ -79,25 +91,37 @@ def worker_processes(
                 worker.terminate()
             for worker in workers:
                 worker.join()
-            # else the pool's thread, for which the interpreter waits, waits for the rest of an answer
+            # Otherwise the pool's thread, and thereby the interpreter, would wait for the rest of an answer.
             answers._writer.close()
             raise
         pool.shutdown()
 
 
 def surroundings(folder: Path) -> dict[str, str]:
-    """Return variables for a Python process that imports gpmelica and keeps its temporary files in a folder."""
+    """Return environment variables for a Python process that imports gpmelica and keeps its
+    temporary files in a folder.
+    """
     return {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "TMPDIR": str(folder)}
 
 
 def alone(
     module: str, folder: Path, limit: float = math.inf, meanwhile: Callable[[], object] = lambda: None
 ) -> int | None:
-    """Run `python -m module folder`; return its exit status, minus a signal's number, or None after `limit`.
+    """Run `python -m module folder` and return its exit status.
 
-    limit      time by the clock, s, at most
-    meanwhile  done ten times a second
-    An exception here, Ctrl-C included, ends it at once. Its temporary files are in the folder.
+    The exit status is negative for a signal and None if the time limit was reached. An exception, including
+    Ctrl-C, terminates the process immediately. Its temporary files are stored in the folder.
+
+    Parameters
+    ----------
+    module : str
+        Name of the Python module.
+    folder : Path
+        Argument of the module.
+    limit : float
+        Maximum wall time, s.
+    meanwhile : callable
+        Function that is called ten times per second.
     """
     process = subprocess.Popen(
         [sys.executable, "-m", module, str(folder)],
@@ -105,7 +129,7 @@ def alone(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,  # Ctrl-C comes to the first process alone
+        start_new_session=True,  # Ctrl-C interrupts only the parent process
     )
     over = time.monotonic() + limit
     try:
@@ -121,9 +145,9 @@ def alone(
 
 def _begin(environment: Mapping[str, str], ready: Callable[[], object] | None) -> None:
     """Set up a new worker process."""
-    os.environ.clear()  # those of the process that it was forked from may be older
+    os.environ.clear()  # the fork server's environment may be outdated
     os.environ.update(environment)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the parent handles it
     tempfile.tempdir = environment["TMPDIR"]
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if ready is not None:
@@ -131,7 +155,10 @@ def _begin(environment: Mapping[str, str], ready: Callable[[], object] | None) -
 
 
 def _end_with_parent() -> None:
-    """A process that is killed cannot end its workers, which would wait for tasks for ever."""
+    """Terminate this worker when its parent process ends.
+
+    A parent that is killed cannot terminate its workers, which would otherwise wait for tasks forever.
+    """
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,4 +1,4 @@
-"""Zip archives that are the same, byte by byte, whenever and wherever they are packed."""
+"""Reproducible zip archives, which are identical byte by byte for identical contents."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from collections.abc import Mapping
 
 from .errors import GpmelicaError
 
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the first date that zip knows
-_UNIX = 3  # who wrote it, for the file permissions
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # earliest date in a zip archive
+_UNIX = 3  # creator system, which defines the meaning of file permissions
 
 
 def pack(entries: Mapping[str, str | bytes]) -> bytes:
-    """Archive of files by their paths; text as UTF-8. Times and order do not depend on when files were made."""
+    """Return a zip archive of files by their paths; text is encoded as UTF-8.
+
+    The order and the times of the entries do not depend on the time of packing.
+    """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in sorted(entries.items()):
@@ -27,9 +30,12 @@ def pack(entries: Mapping[str, str | bytes]) -> bytes:
 
 
 def build_time() -> datetime.datetime:
-    """Now, or the time that SOURCE_DATE_EPOCH gives in seconds, as reproducible builds have it; UTC.
+    """Return the build time, UTC: the environment variable SOURCE_DATE_EPOCH in seconds, or the current time.
 
-    Raises GpmelicaError if SOURCE_DATE_EPOCH is no such number.
+    Raises
+    ------
+    GpmelicaError
+        If SOURCE_DATE_EPOCH is not a valid integer.
     """
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     if epoch is None:

@@ -14,6 +14,8 @@ from ..core.trajectory import Array
 
 # rows: value and h·slope at s = 0, value and h·slope at s = 1; columns: coefficients
 _HERMITE = np.array([[1.0, 0, -3, 2], [0, 1, -2, 1], [0, 0, 3, -2], [0, 0, -1, 1]])
+# rows: rise of the value, h·slope at s = 1, mean above the value at s = 0; columns: coefficients of s, s² and s³
+_MEAN_CUBIC = np.linalg.inv(np.array([[1.0, 1, 1], [1, 2, 3], [1 / 2, 1 / 3, 1 / 4]])).T
 _END, _RISE = np.ones(4), np.arange(4.0)
 _MEAN = 1.0 / np.arange(1, 5)
 _MOMENTS = 1.0 / (np.add.outer(np.arange(4), np.arange(4)) + 1.0)
@@ -36,6 +38,13 @@ def linear(begin: Array, end: Array) -> Array:
 def hermite(begin: Array, rise: Array, end: Array, final_rise: Array) -> Array:
     """Cubic courses by values and by slopes times the step's length, each of shape (n,)."""
     return np.asarray(np.array([begin, rise, end, final_rise]).T @ _HERMITE)
+
+
+def with_means(begin: Array, end: Array, final_rise: Array, mean: Array) -> Array:
+    """Cubic courses by values, the final slope times the step's length, and means, each of shape (n,)."""
+    found = constant(begin)
+    found[:, 1:] = np.array([end - begin, final_rise, mean - begin]).T @ _MEAN_CUBIC
+    return found
 
 
 def ends(courses: Array) -> Array:

@@ -7,7 +7,7 @@ the difference, with the input courses as the parts got them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from . import courses as polynomials
 from .master import Record
 from .network import Network
 from .ports import Bond, bonds
+
+_LEAST = 1e-3  # of the largest energy turned over at a connection: the least one that counts
 
 
 @dataclass(frozen=True)
@@ -27,16 +29,19 @@ class EnergyResidual:
     where : input and output whose product is the power
     created : energy that the coupling has created since the start, at its largest magnitude, J
     turned_over : energy that has gone through the connection, to and fro, J
+    least : energy below which a turned over energy is rounding, J
     """
 
     where: str
     created: float
     turned_over: float
+    least: float = 0.0
 
     @property
     def relative(self) -> float:
         """Created energy relative to that turned over."""
-        return self.created / self.turned_over if self.turned_over != 0.0 else 0.0
+        size = max(self.turned_over, self.least)
+        return self.created / size if size != 0.0 else 0.0
 
 
 def residuals(network: Network, record: Record) -> list[EnergyResidual]:
@@ -59,7 +64,8 @@ def residuals(network: Network, record: Record) -> list[EnergyResidual]:
         turned = float(np.sum(np.abs(own) * lengths))
         where = " · ".join(".".join(port) for port in (network.inputs[bond.column], network.outputs[bond.row]))
         found.append(EnergyResidual(where, float(created[np.argmax(np.abs(created))]), turned))
-    return found
+    least = _LEAST * max((residual.turned_over for residual in found), default=0.0)
+    return [replace(residual, least=least) for residual in found]
 
 
 def _takes(network: Network, source: int) -> bool:

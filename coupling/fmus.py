@@ -12,6 +12,7 @@ from typing import Any
 import fmpy
 import numpy as np
 from fmpy.fmi1 import FMICallException
+from lxml import etree
 
 from ..core.errors import DescriptionError, Problem, SolveError
 from ..core.trajectory import Array
@@ -94,6 +95,7 @@ class FmuPart:
         self._out = [outputs[k].valueReference for k in self._real_outputs]
         self._folder = folder
         fmpy.extract(str(fmu), str(folder))
+        self._derives = _gives_directional_derivatives(folder)
         self._fmu: Any = None
         self._new_instance()
 
@@ -243,14 +245,21 @@ class FmuPart:
             found[self._real_outputs] = self._called(lambda: self._output_slopes(input_slopes))
         return found
 
-    def _output_slopes(self, input_slopes: Array) -> Sequence[float]:
-        orders = [1] * len(self._out)
+    def _output_slopes(self, input_slopes: Array) -> Array:
+        """Time derivatives of the outputs, the share of the inputs by directional derivatives if possible."""
+        orders, rates = [1] * len(self._out), [float(input_slopes[k]) for k in self._real_inputs]
+        if not self._derives or not any(rates):
+            return self._own_slopes(orders, rates)
+        through = self._fmu.getDirectionalDerivative(self._out, self._in, rates)
+        return np.asarray(self._own_slopes(orders, [0.0] * len(rates)) + np.asarray(through))
+
+    def _own_slopes(self, orders: list[int], rates: list[float]) -> Array:
+        """Time derivatives of the outputs as the FMU gives them, with slopes of the inputs if it takes any."""
         if self._fmi3:
-            return list(self._fmu.getOutputDerivatives(self._out, orders))
-        if self._real_inputs and self.abilities.takes_courses:
-            rates = [float(input_slopes[k]) for k in self._real_inputs]
+            return np.asarray(self._fmu.getOutputDerivatives(self._out, orders))
+        if rates and self.abilities.takes_courses:
             self._fmu.setRealInputDerivatives(self._in, [1] * len(rates), rates)
-        return list(self._fmu.getRealOutputDerivatives(self._out, orders))
+        return np.asarray(self._fmu.getRealOutputDerivatives(self._out, orders))
 
     # ---- Steps ---------------------------------------------------------------------------------------------
 
@@ -307,7 +316,7 @@ class FmuPart:
 
     def gains(self) -> Array | None:
         """∂ outputs / ∂ inputs at the present time, shape (n_y, n_u); None without directional derivatives."""
-        if not self.description.coSimulation.providesDirectionalDerivative:
+        if not self._derives:
             return None
         found = np.zeros((len(self.outputs), len(self.inputs)))
         for k, reference in zip(self._real_inputs, self._in, strict=True) if self._out else ():
@@ -319,6 +328,14 @@ class FmuPart:
         fmu, self._fmu = self._fmu, None
         if fmu is not None:
             fmu.freeInstance()
+
+
+def _gives_directional_derivatives(folder: Path) -> bool:
+    """Whether an unpacked FMU gives directional derivatives in co-simulation; FMPy reads this of FMI 2.0 alone."""
+    parser = etree.XMLParser(resolve_entities=False, huge_tree=True)
+    for node in etree.parse(folder / "modelDescription.xml", parser).getroot().iterfind("CoSimulation"):
+        return "true" in (node.get("providesDirectionalDerivative"), node.get("providesDirectionalDerivatives"))
+    return False
 
 
 def _checked_parameters(

@@ -21,6 +21,8 @@ _EVENT_PASSES = 100
 _LOST = 30  # steps in a row in which predicted inputs are off by more than half of their range
 _SHORTEST = 1e-9  # of the run: no step is shorter but those to an event
 _ITERATION = 1e-9
+_LEAST, _LEAST_YET = 1e-3, 0.1  # least size of a signal over its magnitude; if ranges of the run are not known
+_PINNED = 0.2  # least first step over the nominal one, if there are pins
 _OPEN = 1e-8  # gap of a pin at the start: of the positions, and at least of 1 m or 1 rad
 
 
@@ -143,7 +145,7 @@ class Master:
         SolveError : if a loop has no solution, a pin is open, or a value is not finite
         """
         network, s = self._network, self._settings
-        inputs = network.offset.copy()
+        inputs = network.starts
         for part, columns in zip(network.parts, network.columns, strict=True):
             part.start(s.start, inputs[columns])
         values = consistent_outputs(network)
@@ -317,11 +319,12 @@ class Master:
             self._sizes = None
 
     def _scale(self) -> Array:
-        """Sizes of outputs and pin forces: their ranges up to now, at least a thousandth of their magnitude."""
+        """Sizes of outputs and pin forces: their ranges up to now, at least a part of their magnitude."""
         if self._sizes is not None:
             return self._sizes
         magnitude = np.maximum(np.abs(self._low), np.abs(self._high))
-        found = np.maximum(np.maximum(self._high - self._low, 1e-3 * magnitude), self._rises)
+        least = _LEAST if self._settings.scales is not None else _LEAST_YET
+        found = np.maximum(np.maximum(self._high - self._low, least * magnitude), self._rises)
         if self._settings.scales is not None:
             found = np.maximum(found, self._settings.scales)
         for rows in self._network.alike:
@@ -381,14 +384,18 @@ class Master:
         return 1.0 / min((orders[s.method] for s in self._steppers if s.group.loops), default=4.0)
 
     def _first(self, present: Present) -> float:
-        """First step, s: signals change by a small part of their size in it."""
+        """First step, s: signals change by a small part of their size in it.
+
+        It is no shorter than a part of the nominal step if there are pins, whose gaps would drown in rounding.
+        """
         s = self._settings
         scale = self._scale()[: self._network.n_y]
         fastest = float(
             np.max(np.abs(present.slopes[: self._network.n_y]) / np.maximum(scale, 1e-12), initial=0.0)
         )
         wished = s.tolerance ** self._exponent() / fastest if fastest > 0.0 else s.nominal
-        return self._rung(min(s.nominal, max(0.1 * wished, 1e-6 * (s.stop - s.start))))
+        least = _PINNED * s.nominal if self._network.pins else 1e-6 * (s.stop - s.start)
+        return self._rung(min(s.nominal, max(0.1 * wished, least)))
 
     def _rung(self, h: float) -> float:
         """Largest length of a step of the form nominal·2^(k/4) up to h, so that Jacobians fit again."""
@@ -434,7 +441,7 @@ def consistent_outputs(network: Network) -> Array:
             found[rows] = part.try_inputs(inputs[columns])
         return network.inputs_at(found)
 
-    u = evaluated(network.offset.copy())
+    u = evaluated(network.starts)
     for _ in range(len(network.parts) + 2):  # systems without loops need no more passes than parts
         new = evaluated(u)
         if np.allclose(new, u, rtol=1e-13, atol=1e-300):

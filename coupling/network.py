@@ -36,12 +36,15 @@ class Pin:
     ----------
     first, second : positions that agree, m or rad
     force, reaction : inputs that get the force on the first and on the second part, N or N·m
+    joint : name of the rigid joint of several points whose positions along x, y and z follow each other in the
+        pins of this name; the forces along the lines between these points are redundant
     """
 
     first: Port
     second: Port
     force: Port
     reaction: Port
+    joint: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,8 @@ class Network:
         row, column = ({port: k for k, port in enumerate(ports)} for ports in (self.outputs, self.inputs))
         self.source = np.zeros(self.n_u, dtype=np.intp)
         self.factor = np.zeros(self.n_u)
-        self.offset = np.array([s.start for p in self.parts for s in p.inputs])
+        self.starts = np.array([s.start for p in self.parts for s in p.inputs])
+        self.offset = self.starts.copy()
         for wire in self.wires:
             k = column[wire.target]
             self.source[k], self.factor[k], self.offset[k] = row[wire.source], wire.factor, wire.offset

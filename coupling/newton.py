@@ -13,6 +13,7 @@ _RENEW = 0.1  # contraction of one update above which the Jacobian is formed aga
 _MOST = 25  # updates in one step
 _STALLED, _NOISE = 0.5, 100.0  # contraction of an iteration in rounding; such a residual over the tolerance
 _NUDGE = 1e-4  # of the scale of an unknown
+_MOST_NUDGED = 1e8  # largest factor of a change that is repeated because its effect was lost in rounding
 
 
 class Solver:
@@ -94,7 +95,7 @@ class Solver:
         nudge = _NUDGE * scale
         change = _changed(residual, z, r, k, nudge)
         if 0.0 < _norm(change) < 1e-2 * _NUDGE:
-            nudge *= _NUDGE / _norm(change)
+            nudge *= min(_NUDGE / _norm(change), _MOST_NUDGED)
             change = _changed(residual, z, r, k, nudge)
         return np.asarray(change / nudge)
 

@@ -48,6 +48,9 @@ def _rate_names(name: str) -> list[str]:
     usual = [f"{name}_dot", f"der({name})", f"{port}{dot}der({member})"]
     if member in _AXES:
         usual.append(f"{port}{dot}v{member}")
+    point, bar, axis = name.rpartition("_")
+    if bar and axis in _AXES:
+        usual.append(f"{point}_v{axis}")
     return [*usual, f"{port}{dot}{_RATES[member]}"] if member in _RATES else usual
 
 

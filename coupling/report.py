@@ -16,6 +16,12 @@ def lines(run: Coupled) -> Iterator[str]:
     order = "" if run.order is None else f", observed order {run.order:.1f}"
     sign = "≤" if run.agrees else ">"
     yield f"  agrees: estimated error {run.error:.2g} of the range {sign} {run.tolerance:g}, in {run.worst}{order}"
+    if run.whole is not None:
+        whole, meaning = (
+            run.whole,
+            "error of the coupling" if run.whole.exact else "change of the model by bushings",
+        )
+        yield f"  whole machine: difference {whole.difference:.2g} of the range in {whole.worst}, {meaning}"
     if len(run.network.pairs):
         yield f"  holds: gaps of the pins up to {run.gap:.2g} of the range"
     for residual in run.residuals:

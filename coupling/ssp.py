@@ -22,6 +22,7 @@ from ..exchange.xml_file import read_xml
 from .network import Pin, Port
 from .participant import PortSignal
 from .units import PhysicalUnit, by_name, conversion, defined
+from .whole import WholeMachine
 
 ANNOTATION = "org.gpmelica.coupling"
 _FMU = "application/x-fmu-sharedlibrary"
@@ -82,6 +83,7 @@ class SystemStructure:
     start, stop : of the default experiment, s
     step, tolerance : from annotations
     periods : element → sample period, s
+    whole : machine that the parts were cut from, or None
     """
 
     name: str
@@ -97,6 +99,7 @@ class SystemStructure:
     step: float | None = None
     tolerance: float | None = None
     periods: dict[str, float] = field(default_factory=dict)
+    whole: WholeMachine | None = None
 
 
 def read_ssp(path: Path, folder: Path) -> SystemStructure:
@@ -137,7 +140,7 @@ class _Reader:
     """Reads one description; `problems` collects what is wrong with it."""
 
     def __init__(self, source: str, folder: Path) -> None:
-        self._folder, self._problems = folder, list[Problem]()
+        self._folder, self._problems, self._systems = folder, list[Problem](), {""}
         self._found = SystemStructure("", source)
 
     def read(self, root: Any) -> SystemStructure:
@@ -157,10 +160,21 @@ class _Reader:
         for node in root.iter():
             if isinstance(node.tag, str):
                 self._annotation(node)
+        self._problems += self._nowhere()
         found.links, unfitting = connections(found, {})
         if self._problems or unfitting:
             raise DescriptionError(found.source, [*self._problems, *unfitting])
         return found
+
+    def _nowhere(self) -> Iterator[Problem]:
+        """Problems of connections to elements that do not exist."""
+        places = {*self._found.elements, *self._systems}
+        for target, hop in self._found.hops.items():
+            for element, _ in (hop.source, target):
+                if element not in places:
+                    known = ", ".join(sorted(places - {""})) or "none"
+                    text = f"expected an element of the system, found no {element}; known are: {known}"
+                    yield Problem(f"connection from {'.'.join(hop.source)} to {'.'.join(target)}", text)
 
     def _number(self, node: Any, key: str, where: str, least: float = -math.inf) -> float | None:
         """Return an attribute that is a finite number above `least`, or None if it is missing or wrong."""
@@ -196,6 +210,7 @@ class _Reader:
                 self._problems.append(Problem(f"element {name}", "expected unique names of elements; rename one"))
             self._connectors_of(child, name)
             if _local(child) == "System":
+                self._systems.add(name)
                 self._system(child, name + ".")
             elif _local(child) == "Component":
                 self._component(child, name)
@@ -315,8 +330,8 @@ class _Reader:
         found, tag = self._found, _local(node)
         if tag == "FixedStepMaster":  # of OMSimulator and OSP
             found.step = self._number(node, "stepSize", tag, 0.0) or found.step
-        elif tag == "BaseStepSize" and node.text:
-            found.step = self._number({tag: node.text}, tag, "annotation", 0.0) or found.step
+        elif tag == "FixedStepAlgorithm":
+            found.step = self._number(node, "baseStepSize", tag, 0.0) or found.step
         elif tag == "Annotation" and node.get("type") == ANNOTATION:
             for child in node.iter():
                 self._coupling(child)
@@ -328,10 +343,15 @@ class _Reader:
             found.tolerance = self._number(node, "tolerance", tag, 0.0) or found.tolerance
         elif tag == "Sampled":
             self._sampled(node)
+        elif tag == "Whole":
+            same = [(self._port(child.get("signal", "")), child.get("whole", "")) for child in node]
+            exact = node.get("exact", "true") in ("true", "1")
+            found.whole = WholeMachine(self._folder / unquote(node.get("source", "")), exact, same)
         elif tag == "Pin":
-            found.pins.append(
-                Pin(*(self._port(node.get(k, "")) for k in ("first", "second", "force", "reaction")))
+            first, second, force, reaction = (
+                self._port(node.get(k, "")) for k in ("first", "second", "force", "reaction")
             )
+            found.pins.append(Pin(first, second, force, reaction, node.get("joint", "")))
 
     def _sampled(self, node: Any) -> None:
         element, where = node.get("element", ""), f"Sampled {node.get('element', '')}"

@@ -15,6 +15,7 @@ from ..core.trajectory import Array
 from . import courses as polynomials
 from .network import CoupledGroup, Network
 from .newton import Solver
+from .redundancy import PinBasis
 
 SEQUENTIAL, HERMITE, MEAN, PIN = "sequential", "hermite", "mean_force", "pin"
 METHODS = (SEQUENTIAL, HERMITE, MEAN, PIN)
@@ -129,6 +130,7 @@ class Stepper:
         self._held = [k for k in self._rows if network.signals[k].discrete]
         self._pairs = network.pairs[group.pins - network.n_y]
         self._rates = self._paired_rates()
+        self._basis = PinBasis([network.pins[k - network.n_y] for k in group.pins], self._pairs[:, 0])
         self.seconds = dict.fromkeys(group.parts, 0.0)
 
     def _paired_rates(self) -> Any:
@@ -175,6 +177,7 @@ class Stepper:
         ------
         EarlyReturn, NotConverged
         """
+        self._basis.update(present.values)
         self._predict(present, step)
         if not self.iterates:
             self._sweep(present, step)
@@ -187,10 +190,10 @@ class Stepper:
             self._write(step, present, unknowns)
             self._restore(step)
             self._sweep(present, step)
-            return self._mismatch(step, present, unknowns, scale)
+            return self._mismatch(step, present, unknowns, scale, limit / tolerance)
 
-        r = residual(z)
         limit = min(tolerance, _GAP) if len(self.group.pins) else tolerance
+        r = residual(z)
         if not self.solver.solve(residual, z, r, self._sizes(scale, step.h), limit, step.h):
             raise NotConverged
         self._finish(present, step)
@@ -306,6 +309,8 @@ class Stepper:
             slopes = participant.slopes_now(rises / h)
             step.slopes[rows] = slopes
             found = polynomials.hermite(present.values[rows], present.slopes[rows] * h, end, slopes * h)
+            if self.method == PIN:
+                self._replace_velocities(found, rows, present, end, slopes * h, h)
         else:
             points = min(3, len(present.times))
             times = (*(round((time - present.t) / h, 12) for time in present.times[-points:]), 1.0)
@@ -316,6 +321,19 @@ class Stepper:
             if rows.start <= row < rows.stop:
                 found[row - rows.start] = [present.values[row], 0.0, 0.0, 0.0]
         return found
+
+    def _replace_velocities(
+        self, courses: Array, rows: slice, present: Present, end: Array, rises: Array, h: float
+    ) -> None:
+        """Give velocities courses whose means are the rises of positions: pin forces let initial slopes jump."""
+        own = [
+            (v - rows.start, x - rows.start) for v, x in self._position_of.items() if rows.start <= v < rows.stop
+        ]
+        if own:
+            velocity, position = np.array(own).T
+            begin = present.values[rows]
+            means = (end[position] - begin[position]) / h
+            courses[velocity] = polynomials.with_means(begin[velocity], end[velocity], rises[velocity], means)
 
     def _mean_inputs(self, part: int, present: Present, step: Step) -> Array:
         """Inputs of a law at the middle of the step: mean positions, and mean velocities from their rises."""
@@ -340,16 +358,16 @@ class Stepper:
             wires = [polynomials.means(feedback)]
         else:
             wires = [polynomials.ends(feedback), polynomials.end_rises(sloped)]
-        pins = courses[self.group.pins]
-        return np.concatenate([polynomials.means(pins), pins[: len(self._rates), 1], *wires])
+        pins = self._basis.reduced(courses[self.group.pins])
+        return np.concatenate([polynomials.means(pins), pins[: self._n_rates, 1], *wires])
 
     def _write(self, step: Step, present: Present, z: Array) -> None:
-        pins, rows, n = self.group.pins, self.group.feedback, self._n_pin
-        forces = polynomials.constant(z[: len(pins)])
-        if len(self._rates):
-            forces[:, 1] = z[len(pins) : n]
+        rows, n, size = self.group.feedback, self._n_pin, self._basis.size
+        forces = polynomials.constant(z[:size])
+        if self._n_rates:
+            forces[:, 1] = z[size:n]
             forces[:, 0] -= 0.5 * forces[:, 1]
-        step.courses[pins] = forces
+        step.courses[self.group.pins] = self._basis.full(forces)
         end = z[n : n + len(rows)]
         if self.method == MEAN:
             step.courses[rows] = polynomials.constant(end)
@@ -360,32 +378,36 @@ class Stepper:
         final[sloped], rise[sloped] = z[n + len(rows) :], present.slopes[self._sloped] * step.h
         step.courses[rows] = polynomials.hermite(present.values[rows], rise, end, final)
 
-    def _mismatch(self, step: Step, present: Present, z: Array, scale: Array) -> Array:
+    def _mismatch(self, step: Step, present: Present, z: Array, scale: Array, weight: float) -> Array:
+        """Gaps of pins, and mismatches of connections, which count by `weight`; relative to the scales."""
         rows, n = self.group.feedback, self._n_pin
         new = self._read(step.courses, present)[n:]
         wires = [rows] if self.method == MEAN else [rows, self._sloped]
         sizes = np.maximum(scale[np.concatenate(wires)], 1e-3 * np.abs(z[n:]))
-        return np.concatenate([self._gaps(step, scale), (new - z[n:]) / sizes])
+        return np.concatenate([self._gaps(step, scale), weight * (new - z[n:]) / sizes])
 
     @property
     def _n_pin(self) -> int:
         """Number of unknowns of the pins."""
-        return len(self.group.pins) + len(self._rates)
+        return self._basis.size + self._n_rates
+
+    @property
+    def _n_rates(self) -> int:
+        """Number of unknown slopes of the pin forces."""
+        return self._basis.size if len(self._rates) else 0
 
     def _gaps(self, step: Step, scale: Array) -> Array:
-        """Gaps of positions, then of velocities times half a step, relative to the scales of the positions."""
+        """Gaps of positions, then of velocities times half a step, relative to the largest size of a position."""
         ends = polynomials.ends(step.courses)
-        size = scale[self._pairs[:, 0]]
-        position = (ends[self._pairs[:, 0]] - ends[self._pairs[:, 1]]) / size
+        size = np.max(scale[self._pairs[:, 0]], initial=0.0)
+        position = self._basis.reduced(ends[self._pairs[:, 0]] - ends[self._pairs[:, 1]])
         if not len(self._rates):
-            return np.asarray(position)
-        return np.concatenate(
-            [position, 0.5 * step.h * (ends[self._rates[:, 0]] - ends[self._rates[:, 1]]) / size]
-        )
+            return np.asarray(position / size)
+        velocity = self._basis.reduced(ends[self._rates[:, 0]] - ends[self._rates[:, 1]])
+        return np.asarray(np.concatenate([position, 0.5 * step.h * velocity]) / size)
 
     def _sizes(self, scale: Array, h: float) -> Array:
-        pins = scale[self.group.pins]
-        rows = [pins, pins[: len(self._rates)], scale[self.group.feedback]]
+        rows = [np.ones(self._n_pin), scale[self.group.feedback]]
         return np.concatenate(rows if self.method == MEAN else [*rows, scale[self._sloped]])
 
     def corrected(self, step: Step, values: Array) -> Array:

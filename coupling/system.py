@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..core.errors import DescriptionError, Problem
@@ -12,6 +12,7 @@ from .fmus import FmuPart
 from .network import Network, Port, Wire
 from .participant import PortSignal
 from .ssp import SystemStructure, connections, read_ssp
+from .whole import WholeMachine
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class CoupledSystem:
     step: float | None = None
     tolerance: float | None = None
     remarks: list[CouplingRemark] = field(default_factory=list)
+    whole: WholeMachine | None = None
 
     def close(self) -> None:
         """End all parts."""
@@ -72,8 +74,24 @@ def open_system(path: Path, folder: Path) -> CoupledSystem:
     ends = [e.stopTime for e in (p.description.defaultExperiment for p in parts) if e is not None and e.stopTime]
     stop = structure.stop or (float(max(map(float, ends))) if ends else None)
     return CoupledSystem(
-        structure.name, network, structure.start, stop, structure.step, structure.tolerance, remarks
+        structure.name,
+        network,
+        structure.start,
+        stop,
+        structure.step,
+        structure.tolerance,
+        remarks,
+        _whole(structure, folder),
     )
+
+
+def _whole(structure: SystemStructure, folder: Path) -> WholeMachine | None:
+    """Return the machine before it was cut, with the values that its parts get; initial states stay its own."""
+    if structure.whole is None:
+        return None
+    values = {name: value for e in structure.elements.values() for name, value in e.parameters.items()}
+    kept = {name: value for name, value in values.items() if not name.endswith("_start")}
+    return replace(structure.whole, parameters=kept, folder=folder / "whole")
 
 
 def _parts(structure: SystemStructure, folder: Path, opened: ExitStack) -> Iterator[FmuPart]:

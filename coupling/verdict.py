@@ -20,6 +20,7 @@ from .ports import positions
 from .rehearsal import MethodChoice, rehearse
 from .stepping import MEAN, METHODS, Stepper
 from .system import CoupledSystem, CouplingRemark
+from .whole import WholeDifference, compare_whole
 
 _OUTPUTS = 1000  # intervals between output times
 _GAP = 1e-9  # of the range of a position
@@ -72,6 +73,7 @@ class Coupled:
     error : estimated error of the run, relative to the range of the worst signal
     worst : output with the largest error
     order : observed order of convergence, or None if the errors are rounding
+    whole : difference to the machine before it was cut, or None if the archive has none
     """
 
     name: str
@@ -88,6 +90,7 @@ class Coupled:
     residuals: Sequence[EnergyResidual]
     gap: float
     remarks: Sequence[CouplingRemark] = field(default_factory=tuple)
+    whole: WholeDifference | None = None
 
     @property
     def energy_residual(self) -> float:
@@ -101,8 +104,9 @@ class Coupled:
 
     @property
     def agrees(self) -> bool:
-        """Whether the estimated error is within the tolerance."""
-        return self.error <= self.tolerance
+        """Whether the estimated error and the difference to a machine with equal equations are admissible."""
+        different = 0.0 if self.whole is None or not self.whole.exact else self.whole.difference
+        return self.error <= self.tolerance and different <= self.tolerance
 
     @property
     def holds(self) -> bool:
@@ -131,6 +135,7 @@ class Coupled:
             "error": self.error,
             "worst_signal": self.worst,
             "observed_order": self.order,
+            "whole": None if self.whole is None else vars(self.whole),
             "energy_residual": self.energy_residual,
             "connections": [
                 {"where": r.where, "created": r.created, "turned_over": r.turned_over} for r in self.residuals
@@ -155,12 +160,14 @@ class Estimate:
     error : estimated error of the worst signal, relative to its range
     worst : name of this signal
     order : observed order of convergence, or None
+    whole : difference to the machine before it was cut, or None
     """
 
     tolerance: float
     error: float
     worst: str
     order: float | None
+    whole: WholeDifference | None = None
 
 
 def couple(system: CoupledSystem, options: Options, progress: Progress = silent) -> Coupled:
@@ -185,7 +192,11 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
             break
         coarse, run, settings = run, fine, _finer(settings)
     order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, grid)
-    return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order), remarks)
+    whole = None
+    if system.whole is not None:  # a change of the model is seen best in the finer run
+        chosen = run if system.whole.exact else fine
+        whole = compare_whole(system.whole, system.network, rows, chosen, settings, _output_times(settings))
+    return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order, whole), remarks)
 
 
 def _compared(network: Network, choices: Sequence[MethodChoice]) -> list[int]:
@@ -310,12 +321,21 @@ def _difference(
         return math.inf, ""
     a, b = run.sample(grid)[rows], fine.sample(grid)[rows]
     off = np.max(np.abs(a - b), axis=1)
-    spread = np.maximum(np.ptp(a, axis=1), np.ptp(b, axis=1))
+    spread = _spreads(network, rows, np.maximum(np.ptp(a, axis=1), np.ptp(b, axis=1)))
     floor = np.maximum(1e-9 * np.maximum(np.max(np.abs(a), axis=1), np.max(np.abs(b), axis=1)), 1e-300)
     errors = off / np.maximum(spread, floor)
     errors[(off <= floor) & (spread <= floor)] = 0.0  # constant in both runs
     k = int(np.argmax(errors))
     return float(errors[k]), ".".join(network.outputs[rows[k]])
+
+
+def _spreads(network: Network, rows: Sequence[int], spread: Array) -> Array:
+    """Ranges of signals, which are at least a thousandth of the largest range of signals of one unit."""
+    found = np.zeros(network.n_y)
+    found[[*rows]] = spread
+    for alike in network.alike:
+        found[alike] = np.maximum(found[alike], _SMALL * found[alike].max())
+    return np.asarray(found[[*rows]])
 
 
 def _away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_]:
@@ -373,13 +393,13 @@ def _order(
 
 
 def _gap(network: Network, run: Record) -> float:
-    """Largest gap of pinned positions at the communication points after the start, relative to their range."""
+    """Largest gap of pinned positions at the communication points after the start, over their largest range."""
     if not len(network.pairs):
         return 0.0
     values = np.array(run.values)
     first, second = values[:, network.pairs[:, 0]], values[:, network.pairs[:, 1]]
-    spread = np.maximum(np.ptp(first, axis=0), 1e-3 * np.max(np.abs(first), axis=0))
-    return float(np.max(np.abs(first - second)[1:] / np.where(spread > 0.0, spread, 1.0)))
+    spread = float(np.max(np.maximum(np.ptp(first, axis=0), 1e-3 * np.max(np.abs(first), axis=0))))
+    return float(np.max(np.abs(first - second)[1:])) / (spread or 1.0)
 
 
 def _created(found: Sequence[EnergyResidual], tolerance: float) -> list[CouplingRemark]:

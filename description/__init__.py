@@ -1,6 +1,9 @@
-"""The chain description: TOML, schema 1 (design section 3). Immutable; nothing computed is stored on it."""
+"""Description of a mechanism:
+
+TOML file, schema 1, validated and immutable. It contains no computed values.
+"""
 
 from .load import load, schema
-from .tables.chain import Chain
+from .tables.chain import Description
 
-__all__ = ["Chain", "load", "schema"]
+__all__ = ["Description", "load", "schema"]

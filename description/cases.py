@@ -1,4 +1,4 @@
-"""A description's tables with some of their keys overridden: by a case, or from Python."""
+"""Changes of keys in the tables of a description, by a case or from Python."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..language.suggest import unknown
 
 
 def entries(data: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Cases of a file with their position in it, as far as they are tables."""
+    """Yield index and table of each case in a file, without entries that are no tables."""
     cases = data.get("cases")
     for index, case in enumerate(cases if isinstance(cases, list) else ()):
         if isinstance(case, dict):
@@ -19,7 +19,17 @@ def entries(data: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def varied(data: dict[str, Any], settings: Any, where: str) -> tuple[dict[str, Any], list[Problem]]:
-    """A copy of the tables with dotted keys set, and the keys that lead nowhere; where: of the settings."""
+    """Return a copy of a description's tables with changed keys, and problems of keys that do not exist.
+
+    Parameters
+    ----------
+    data
+        Tables of the description file.
+    settings
+        New values by dotted key, such as `links.boom.mass`.
+    where
+        Place of the settings in the file, for messages.
+    """
     copied, problems = copy.deepcopy(data), []
     for key, value in settings.items() if isinstance(settings, dict) else ():
         try:
@@ -30,9 +40,10 @@ def varied(data: dict[str, Any], settings: Any, where: str) -> tuple[dict[str, A
 
 
 def flattened(changes: Mapping[str, Any], target: Any) -> dict[str, Any]:
-    """Changes as dotted keys: a table changes keys of the table that is there; other values take the place.
+    """Return nested changes as dotted keys.
 
-    Arrays and numbers of NumPy become lists and numbers, as TOML has them.
+    A table changes keys of an existing table; any other value replaces the existing value. Arrays and
+    numbers of NumPy become lists and numbers of Python.
     """
     found: dict[str, Any] = {}
     for key, value in changes.items():
@@ -45,7 +56,7 @@ def flattened(changes: Mapping[str, Any], target: Any) -> dict[str, Any]:
 
 
 def _member(target: Any, key: str) -> Any:
-    """The table or list that a key leads to, or None."""
+    """Return the table or list at a key, or None if the key does not exist."""
     if isinstance(target, dict):
         return target.get(key)
     return next((item for item in target if _has_name(item) and item["name"] == key), None)
@@ -60,13 +71,13 @@ def _plain(value: Any) -> Any:
 
 
 def _assign(target: Any, keys: list[str], value: Any) -> None:
-    """Set a dotted key; raises LookupError if there is no place for it."""
+    """Set the value of a dotted key; raise LookupError if the key has no place in the tables."""
     first, *rest = keys
     for place in _places(target, first, new=not rest):
         if rest:
             _assign(target[place], rest, value)
         elif _is_number(value) and _has_value(target, place):
-            target[place]["value"] = value  # of a parameter with unit and bounds, which stay
+            target[place]["value"] = value  # the unit and bounds of a parameter stay
         else:
             target[place] = copy.deepcopy(value)
 
@@ -76,9 +87,18 @@ def _is_number(value: Any) -> bool:
 
 
 def _places(target: Any, key: str, new: bool) -> list[Any]:
-    """Return the keys or indices to which a key leads: a table's key, a member by name or index, or all by `*`.
+    """Return the keys or indices that one part of a dotted key refers to.
 
-    new  whether a table may get the key
+    The part is the key of a table, the name or index of a list's member, or `*` for all members.
+
+    Parameters
+    ----------
+    target
+        Table or list.
+    key
+        Part of a dotted key.
+    new
+        Whether the key may be added to a table.
     """
     if isinstance(target, dict) and (new or key in target):
         return [key]

@@ -1,4 +1,4 @@
-"""Forces that need each other: none of them has a value before the others."""
+"""Detection of algebraic loops between forces whose expressions depend on each other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .references import References
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names in an expression; none if the text is no expression."""
+    """Return the names in an expression, or an empty list for an invalid expression."""
     try:
         return list(dict.fromkeys(expressions.names(expressions.parse(text))))
     except ValueError:
@@ -20,7 +20,7 @@ def names_in(text: str) -> list[str]:
 
 
 def problems(draft: Draft, names: References) -> Iterator[Problem]:
-    """Yield problems of lines whose forces form an algebraic loop."""
+    """Yield a problem for each algebraic loop between forces of `[[lines]]`."""
     places, waiting = dict[str, str](), dict[str, list[str]]()
     called = dict(draft.names("lines"))
     for where, text in draft.texts("lines", "force"):
@@ -29,18 +29,18 @@ def problems(draft: Draft, names: References) -> Iterator[Problem]:
         waiting[name] = [names.measured[x].partition(".")[0] for x in filter(names.is_force, names_in(text))]
     while circle := _circle(waiting):
         shown = " → ".join(f"{name}_force" for name in circle)
-        text = f"{shown}: each of these forces waits for the next one, in a circle; let one of them do without"
+        text = f"{shown}: these forces form an algebraic loop; remove one dependency"
         yield Problem(places[circle[0]], text)
         waiting[circle[0]].remove(circle[1])
 
 
 def _circle(waiting: Mapping[str, Sequence[str]]) -> list[str]:
-    """Names each of which waits for the next one, the first one at the end again; none without a circle."""
+    """Return forces of one algebraic loop, each dependent on the next, the first repeated at the end."""
     try:
         TopologicalSorter(
             {name: [x for x in others if x in waiting] for name, others in waiting.items()}
         ).prepare()
     except CycleError as error:
-        found: list[str] = error.args[1][::-1]  # it has each after those that wait for it
+        found: list[str] = error.args[1][::-1]  # graphlib lists each force before the forces that depend on it
         return found
     return []

@@ -1,4 +1,4 @@
-"""Problems between the parts of a description: names that do not exist, cycles, clashes."""
+"""Checks between the parts of a description: unknown names, cycles and name clashes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .fields.elements import Command, Reference
 from .messages import dotted
 from .references import References, axes_for
 from .table_uses import file_problems, use_problems
-from .tables.chain import Chain
+from .tables.chain import Description
 from .tables.line import OWN_NAMES, Followed
 from .tables.task import Motion
 from .types.joints import JOINT_TYPES
 
 
 def problems_of(draft: Draft) -> list[Problem]:
-    """All problems between parts."""
+    """Return all inconsistencies between the parts of a description."""
     names = References(draft)
     found = [
         *_clashes(draft, names),
@@ -45,8 +45,11 @@ def problems_of(draft: Draft) -> list[Problem]:
     return list(dict.fromkeys(found))
 
 
-def constraint_rows(chain: Chain) -> list[str]:
-    """Names of the constraint rows: programmed, motions, nonholonomic, closures, and six for a rigid base."""
+def constraint_rows(chain: Description) -> list[str]:
+    """Return the names of all constraint equations of a description.
+
+    The order is: programmed constraints, motions, knife edges, closures, and six for a rigid base.
+    """
     programmed = [row for entry in chain.tasks for row in entry.rows]
     edges = [row for edge in chain.nonholonomic for row in edge.rows]
     closures = [row for closure in chain.closures for row in closure.rows]
@@ -54,11 +57,13 @@ def constraint_rows(chain: Chain) -> list[str]:
 
 
 def _known(what: str, named: Iterable[tuple[str, str]], known: Sequence[str]) -> Iterator[Problem]:
-    """A problem for each name, by its place, that is not known."""
+    """Yield a problem for each unknown name; `named` contains pairs of the key path and the name
+    used there.
+    """
     return (Problem(where, unknown(what, name, known)) for where, name in named if name not in known)
 
 
-def _base_rows(chain: Chain) -> list[str]:
+def _base_rows(chain: Description) -> list[str]:
     fixed = chain.base is not None and chain.base.support == "rigid"
     return [f"base_{motion.coordinate}" for motion in JOINT_TYPES["free"] if fixed]
 
@@ -67,7 +72,7 @@ def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
     for key in ("links", "closures", "forces", "lines", "contacts", *ELEMENTS, "cases"):
         yield from _repeated(draft.names(key))
     yield from _folded(draft.names("cases"))
-    # closures of one name are reported by it, not by their rows again
+    # Of several closures with one name, only the first has constraint equations; the name is reported already.
     closures = {entry.name: (where, entry) for where, entry in reversed([*draft.entries("closures")])}
     tasks = [entry for key in ("programmed", "motions", "nonholonomic") for entry in draft.entries(key)]
     entries = [*tasks, *reversed(closures.values())]
@@ -78,7 +83,7 @@ def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
             yield Problem(f"{where}.name", "'base' means the table [base]; choose another name")
     for where, name in draft.names("points"):
         if name == "base" or name in names.all_links:
-            yield Problem(where, f"a link or the base is called {name!r} too; rename one of them")
+            yield Problem(where, f"a link or the base is also called {name!r}; rename one of them")
 
 
 def _repeated(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
@@ -90,7 +95,9 @@ def _repeated(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
 
 
 def _folded(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
-    """Names that differ in their case only, which many file systems do not tell apart."""
+    """Yield a problem for each pair of names that differ only in upper and lower case, which some
+    file systems do not distinguish.
+    """
     first: dict[str, tuple[str, str]] = {}
     for where, name in named:
         other, known = first.setdefault(name.casefold(), (where, name))
@@ -100,7 +107,7 @@ def _folded(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
 
 
 def _parents(draft: Draft, names: References) -> Iterator[Problem]:
-    """Yield problems of the parents of all links, including links with other faults."""
+    """Yield a problem for each unknown parent and each cycle of parents, also of links with other faults."""
     called = dict(draft.names("links"))
     texts = draft.texts("links", "parent")
     given = [(where, called.get(where.removesuffix(".parent"), ""), parent) for where, parent in texts]
@@ -118,7 +125,7 @@ def _parents(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _cycle(name: str, parents: Mapping[str, str]) -> list[str]:
-    """Names from a link up to the one whose parent it is; none if it is not its own ancestor."""
+    """Return the links of a cycle of parents that contains a link, or an empty list."""
     seen, parent = [name], parents[name]
     while parent in parents and parent not in seen:
         seen.append(parent)
@@ -138,8 +145,8 @@ def _programmed(draft: Draft, names: References) -> Iterator[Problem]:
         if entry.order == 2 and draft.chain.constraints.formulation == "gpme_reduced":
             yield Problem(
                 f"{where}.order",
-                'order = 2 does not go with formulation = "gpme_reduced": a constraint on accelerations leaves no'
-                ' velocity to eliminate; use "gpme" or "lagrange"',
+                'order = 2 cannot be combined with formulation = "gpme_reduced": a constraint on accelerations'
+                ' leaves no velocity to eliminate; use "gpme" or "lagrange"',
             )
     yield from _of_faulty("programmed", "expression", draft, names)
 
@@ -157,7 +164,9 @@ def _motions(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _at_rest(motion: Motion, where: str, names: References) -> Iterator[Problem]:
-    """Yield a problem if a joint follows an input and has an initial velocity: filters start at rest."""
+    """Yield a problem for each driven joint that has an initial velocity although its input filter
+    starts at rest.
+    """
     owner, _, key = motion.joint.partition(".")
     if not motion.input or owner not in names.links:
         return
@@ -165,12 +174,12 @@ def _at_rest(motion: Motion, where: str, names: References) -> Iterator[Problem]
     keys = [elementary.coordinate for elementary in JOINT_TYPES[joint.type]]
     velocity = dict(zip(keys, joint.values("velocity"), strict=True)).get(key or keys[0], 0.0) if keys else 0.0
     if velocity:
-        text = f"a filter starts at rest; expected a joint whose start velocity is 0, got {velocity:g}"
+        text = f"the input filter starts at rest; expected the initial velocity 0 of the joint, got {velocity:g}"
         yield Problem(f"{where}.joint", text)
 
 
 def _input_clashes(draft: Draft) -> Iterator[Problem]:
-    """Commands of filters by names that others have."""
+    """Yield a problem for each input of a filter whose name is taken by another input."""
     taken = {motion.name: where for where, motion in draft.entries("motions") if motion.input}
     taken |= {force.name: where for where, force in draft.entries("forces")}
     taken |= {line.name: where for where, line in draft.entries("lines")}
@@ -189,7 +198,7 @@ def _input_clashes(draft: Draft) -> Iterator[Problem]:
 def _of_time(text: str, where: str, names: References) -> Iterator[Problem]:
     for name in dict.fromkeys(expressions.running_names(expressions.parse(text))):
         if "." in name or name in names.measured:
-            message = f"expected an expression of t and parameters; {name!r} moves, which [[programmed]] is for"
+            message = f"expected an expression of t and parameters, got {name!r}; use [[programmed]] instead"
             yield Problem(where, message)
 
 
@@ -199,7 +208,7 @@ def _with_axes(point: str, where: str, names: References) -> Iterator[Problem]:
 
 
 def _of_faulty(key: str, part: str, draft: Draft, names: References) -> Iterator[Problem]:
-    """Problems of the expressions of faulty members, whose order is not known."""
+    """Yield problems in the expressions of list members that also have faults in other keys."""
     sound = {where for where, _ in draft.entries(key)}
     for where, text in draft.texts(key, part):
         if where.removesuffix(f".{part}") not in sound:
@@ -240,7 +249,27 @@ def _expression(
     kinematic: bool = False,
     own: Container[str] = (),
 ) -> Iterator[Problem]:
-    """Yield problems of an expression; kinematic: it prescribes a motion; own: further names it may use."""
+    """Yield the problems of one expression.
+
+    Parameters
+    ----------
+    text
+        Expression.
+    where
+        Path of its key, for messages.
+    draft
+        Valid parts of the description.
+    names
+        Names that expressions may use.
+    order
+        Highest order of time derivatives that the expression may use.
+    may_have_kinks
+        Whether lookup tables with linear interpolation are admissible.
+    kinematic
+        Whether the expression prescribes a motion, so that forces are inadmissible.
+    own
+        Further names that the expression may use.
+    """
     try:
         tree = expressions.parse(text)
         used = dict.fromkeys((name, order) for name in expressions.running_names(tree) if name not in own)
@@ -256,19 +285,19 @@ def _expression(
         at_start = (names.measured.get(name, name) for name in expressions.started_names(tree))
         started = [name for name in at_start if expressions.level(name) == 1]
         if started and draft.chain.constraints.formulation == "gpme_reduced":
-            text = f'start({started[0]}) does not go with formulation = "gpme_reduced": velocities are no states'
-            yield Problem(where, text)
+            text = 'cannot be combined with formulation = "gpme_reduced": velocities are no states'
+            yield Problem(where, f"start({started[0]}) {text}")
 
 
 def _forces_in(tree: Expr, names: References, kinematic: bool) -> Iterator[str]:
-    """Why forces may not stand where they do."""
+    """Yield messages about forces in expressions that must not depend on forces."""
     for name in dict.fromkeys(filter(names.is_force, expressions.started_names(tree))):
-        yield f"start({name}): start takes what positions and velocities tell, and {name} is a force"
+        yield f"start({name}): expected a quantity of positions and velocities, but {name} is a force"
     if kinematic:
         for name in dict.fromkeys(filter(names.is_force, expressions.running_names(tree))):
             yield (
-                f"{name!r} is a force, and a programmed constraint says how something moves: the forces that it"
-                " takes follow. Use a length, rate, gap, point or coordinate, or give the force in [[forces]]"
+                f"{name!r} is a force, but a programmed constraint prescribes a motion; use a length, rate, gap,"
+                " point or coordinate, or define the force in [[forces]]"
             )
 
 
@@ -285,7 +314,9 @@ def _forces(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _elements(draft: Draft, names: References) -> Iterator[Problem]:
-    """Yield the unknown points, joints and names of expressions in tables of elements with a law."""
+    """Yield unknown points, joints and names in the tables of force elements that the package
+    `laws` defines.
+    """
     for key, table in ELEMENTS.items():
         for part, reference in table.marked(Reference).items():
             found = draft.texts(key, part)
@@ -310,18 +341,21 @@ def _lines(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _ambiguous(text: str, where: str, names: References) -> Iterator[Problem]:
-    """A line's own names that are parameters, too."""
+    """Yield a problem for each parameter with the same name as a quantity of the line, `length` or
+    `rate`.
+    """
     for name in OWN_NAMES:
         if name in names.parameters and name in names_in(text):
             yield Problem(
-                where, f"{name!r} is the line's own {name}, and a parameter is called so, too: rename it"
+                where,
+                f"{name!r} is a quantity of the line, and also the name of a parameter; rename the parameter",
             )
 
 
 def _own_expression(
     text: str, where: str, known: Sequence[str], draft: Draft, *, may_have_kinks: bool = False
 ) -> Iterator[Problem]:
-    """Yield problems of an expression that may use only these names."""
+    """Yield the problems of an expression that may use the names in `known` only."""
     try:
         tree = expressions.parse(text)
         constants.check(tree, draft.chain.parameter_values)
@@ -382,25 +416,25 @@ def _listed_name(key: str, name: str, where: str, draft: Draft, names: Reference
         yield from _force_joint(name, where, names)
     elif key == "redundant":
         rows = constraint_rows(draft.chain)
-        if name not in rows and not draft.faulty:  # faulty parts may have more rows
+        if name not in rows and not draft.faulty:  # constraints of faulty parts are unknown
             yield Problem(where, unknown("constraint row", name, rows))
     elif name not in names.coordinates and name.partition(".")[0] not in names.faulty:
         yield Problem(where, unknown("coordinate", name, names.coordinates))
 
 
 def _listed(choice: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Names that the description lists, none where a word stands in their place."""
+    """Return the names in a list, or an empty tuple for a keyword such as `all`."""
     return () if isinstance(choice, str) else choice
 
 
-def _whole(chain: Chain, names: References) -> Iterator[Problem]:
-    """Problems that cannot be told while parts are faulty."""
+def _whole(chain: Description, names: References) -> Iterator[Problem]:
+    """Yield problems that can be detected only if all parts of the description are valid."""
     if not names.coordinates:
-        yield Problem("links", "nothing can move: there is neither a base nor a joint other than fixed ones")
+        yield Problem("links", "nothing can move: all joints are fixed, and there is no base")
         return
     dependent, redundant = chain.constraints.dependent, chain.constraints.redundant
     rows, listed = len(constraint_rows(chain)) - len(_listed(redundant)), len(_listed(dependent))
-    # fewer may be right where rows turn out to be redundant
+    # Redundant constraint equations, found later, need no dependent coordinate.
     wrong = listed > rows or (listed < rows and not isinstance(redundant, str))
     if dependent != "auto" and wrong:
         where = "constraints.dependent"

@@ -1,4 +1,4 @@
-"""Sound parts of a file that may have faults, so that these parts can be checked against each other."""
+"""Valid parts of a description with faults, so that the parts can be checked against each other."""
 
 from __future__ import annotations
 
@@ -11,35 +11,41 @@ from pydantic import ValidationError
 from ..core.errors import Problem
 from . import messages
 from .fields.numbers import known_parameters
-from .tables.chain import Chain
+from .tables.chain import Description
 from .tables.parameter import values
 
 Location = tuple[int | str, ...]
-# tables and arrays whose members stand alone: links, points, …
-_WITH_MEMBERS = {key for key, field in Chain.model_fields.items() if field.default in ((), {})}
+# Keys of tables and arrays whose members are checked separately, such as links and points.
+_WITH_MEMBERS = {key for key, field in Description.model_fields.items() if field.default in ((), {})}
 
 
 @dataclass(frozen=True)
 class Draft:
-    """The sound parts of a description.
+    """Valid parts of a description with faults.
 
-    Parameters:
-        chain   the description without the faulty parts
-        data    all tables of the file
-        faulty  where the faulty parts are in it: `("links", 3)`, `("points", "E")`, `("gravity",)`
+    Parameters
+    ----------
+    chain
+        Description without the faulty parts.
+    data
+        All tables of the file.
+    faulty
+        Key paths of the faulty parts, such as `("links", 3)`, `("points", "E")` or `("gravity",)`.
     """
 
-    chain: Chain
+    chain: Description
     data: Mapping[str, Any]
     faulty: frozenset[Location] = frozenset()
 
     def entries(self, key: str) -> list[tuple[str, Any]]:
-        """Sound members of a list such as `links`, each with its key path in the file."""
+        """Return the valid members of a list such as `links`, each with its key path in the file."""
         kept = [i for i in range(len(self.data.get(key, ()))) if (key, i) not in self.faulty]
         return [(f"{key}[{i}]", entry) for i, entry in zip(kept, getattr(self.chain, key), strict=True)]
 
     def names(self, key: str) -> list[tuple[str, str]]:
-        """Names of all members of a list or table of tables, faulty ones included, with their key paths."""
+        """Return the names of all members of a list or table, also of faulty ones, each with its
+        key path.
+        """
         items = self.data.get(key, ())
         if isinstance(items, dict):
             return [(f"{key}.{name}", name) for name in items]
@@ -47,7 +53,9 @@ class Draft:
         return [(f"{key}[{i}]", name) for i, name in named if isinstance(name, str)]
 
     def texts(self, key: str, *path: str) -> list[tuple[str, str]]:
-        """Strings at a key of all members of a list or table, faulty ones included, with their key paths."""
+        """Return the strings at a key of all members of a list or table, also of faulty ones, with
+        key paths.
+        """
         items = self.data.get(key, ())
         members = items.items() if isinstance(items, dict) else enumerate(items)
         found = [(messages.dotted([key, name, *path]), _inside(member, path)) for name, member in members]
@@ -62,29 +70,36 @@ def _inside(value: Any, path: Location) -> Any:
 
 
 def draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
-    """The sound parts, and what is wrong with the others; None if there are no parts that stand alone."""
-    with known_parameters(values(data.get("parameters"))):  # of all parts, those left out later included
+    """Return the valid parts of a file's tables and the problems of the other parts.
+
+    The first result is None if a list or table such as `links` is faulty as a whole.
+    """
+    with known_parameters(values(data.get("parameters"))):  # parameters of the whole file, also of faulty parts
         return _draft(data)
 
 
 def _draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
     try:
-        return Draft(Chain.model_validate(data), data), []
+        return Draft(Description.model_validate(data), data), []
     except ValidationError as error:
         problems = messages.problems(error, data)
         faulty = frozenset(_part(detail["loc"]) for detail in error.errors(include_url=False))
     if any(len(location) == 1 and location[0] in _WITH_MEMBERS for location in faulty):
         return None, problems
-    return Draft(Chain.model_validate(_without(data, faulty)), data, faulty), problems
+    return Draft(Description.model_validate(_without(data, faulty)), data, faulty), problems
 
 
 def _part(location: Location) -> Location:
-    """The member of `links`, `points`, … that a location is in, or else the whole top-level key."""
+    """Return the key path of the smallest part of a file that contains a location: a member of a
+    list, or a top-level key.
+    """
     return location[:2] if location[0] in _WITH_MEMBERS else location[:1]
 
 
 def _without(data: dict[str, Any], faulty: frozenset[Location]) -> dict[str, Any]:
-    """The tables without faulty parts; name and schema stand in for faulty or missing ones."""
+    """Return the tables without faulty parts, with placeholders for the required keys `schema` and
+    `name`.
+    """
     rest: dict[str, Any] = {"schema": 1, "name": "unnamed"}
     for key, value in data.items():
         if (key,) in faulty:

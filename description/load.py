@@ -1,4 +1,7 @@
-"""TOML file → validated description, with a case applied; all problems of the file at once."""
+"""Reader of description files:
+
+TOML file to validated description, with all problems reported at once.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +17,34 @@ from . import cases
 from .consistency import problems_of
 from .draft import draft
 from .messages import named
-from .tables.chain import Chain
+from .tables.chain import Description
 from .uses import misspelled
 
-_LARGEST = 1_000_000  # bytes; a description of a thousand links is far below
-_DEEPEST = 20  # tables and arrays inside each other; a pseudo_inertia is at 4
+_LARGEST = 1_000_000  # maximum size of a description file in bytes; a thousand links need far less
+_DEEPEST = 20  # maximum nesting of tables and arrays; a pseudo_inertia has level 4
 
 
-def load(path: Path | str, case: str | None = None, changes: Mapping[str, Any] | None = None) -> Chain:
-    """Description in a TOML file, one of its cases applied, and then changes, see `cases.flattened`.
+def load(path: Path | str, case: str | None = None, changes: Mapping[str, Any] | None = None) -> Description:
+    """Read and check a description file, apply one of its cases, then change keys.
 
-    Raises DescriptionError with all problems of the file, its cases included.
+    Parameters
+    ----------
+    path
+        TOML file.
+    case
+        Name of a case, or None.
+    changes
+        New values of keys, see `cases.flattened`.
+
+    Returns
+    -------
+    Description
+        Validated description.
+
+    Raises
+    ------
+    DescriptionError
+        If the file, one of its cases or a change is invalid; the error contains all problems.
     """
     source = str(path)
     return from_data(_read(Path(path), source), case, source, changes)
@@ -35,10 +55,10 @@ def from_data(
     case: str | None = None,
     source: str = "description",
     changes: Mapping[str, Any] | None = None,
-) -> Chain:
-    """Description from the tables of a TOML file; see `load`."""
+) -> Description:
+    """Return the validated description in the tables of a TOML file; see `load`."""
     if _is_deeper(data, _DEEPEST):
-        raise DescriptionError(source, f"has tables or arrays more than {_DEEPEST} deep")
+        raise DescriptionError(source, f"expected tables and arrays nested in at most {_DEEPEST} levels")
     chain, problems = _validate(data)
     chosen, tables = (chain if case is None else None), data
     names = []
@@ -63,16 +83,16 @@ def from_data(
     return chosen
 
 
-def tables_of(chain: Chain) -> dict[str, Any]:
-    """The tables of a file that says the same, without its cases."""
+def tables_of(chain: Description) -> dict[str, Any]:
+    """Return a description as tables that can be written to a description file, without its cases."""
     tables: dict[str, Any] = chain.model_dump(mode="json", by_alias=True, exclude_unset=True)
     tables.pop("cases", None)
     return tables
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema of the description, for editors."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Chain.model_json_schema()
+    """Return the JSON Schema of descriptions, for editors."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Description.model_json_schema()
 
 
 def _read(path: Path, source: str) -> dict[str, Any]:
@@ -80,11 +100,11 @@ def _read(path: Path, source: str) -> dict[str, Any]:
     try:
         return _with_paths(tomllib.loads(text), path.parent)
     except (ValueError, RecursionError) as error:
-        raise DescriptionError(source, f"is not valid TOML: {error}") from None
+        raise DescriptionError(source, f"the file is not valid TOML: {error}") from None
 
 
 def _with_paths(data: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The tables with paths of files that go from the folder, wherever a key is called `file`."""
+    """Return the tables with file paths relative to the working folder, at all keys called `file`."""
 
     def placed(key: str, value: Any) -> Any:
         if isinstance(value, dict):
@@ -97,15 +117,15 @@ def _with_paths(data: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _is_deeper(value: Any, levels: int) -> bool:
-    """Whether tables and arrays are inside each other more than so many levels deep."""
+    """Whether tables and arrays are nested in more than the given number of levels."""
     if not isinstance(value, dict | list):
         return False
     members = value.values() if isinstance(value, dict) else value
     return levels == 0 or any(_is_deeper(member, levels - 1) for member in members)
 
 
-def _validate(data: dict[str, Any]) -> tuple[Chain | None, list[Problem]]:
-    """The chain if all is well, and all problems, those between sound parts included."""
+def _validate(data: dict[str, Any]) -> tuple[Description | None, list[Problem]]:
+    """Return the description, or None if it is invalid, and all problems."""
     sound, problems = draft(data)
     if sound is not None:
         problems += problems_of(sound)

@@ -1,4 +1,4 @@
-"""pydantic's validation errors → problems in the words of the file's author."""
+"""Translation of validation errors by pydantic into messages about the keys of a description file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from ..core.errors import Problem
 from ..language.suggest import alternatives
 from .fields.types import KeyProblem, Part
-from .tables.chain import Chain
+from .tables.chain import Description
 
 _EXPECTED = {
     "float_type": "a number",
@@ -38,14 +38,16 @@ _REMOVED = {
 
 
 def problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
-    """Return the faults of a file's tables in the order of the description's keys, without repetition."""
+    """Return the problems of a file's tables in the order of the keys, without repetition."""
     details = error.errors(include_url=False)
     found = [_problem(detail, details, data) for detail in details if not _follows(detail)]
     return list(dict.fromkeys(found))
 
 
 def named(problem: Problem, data: Mapping[str, Any]) -> Problem:
-    """Return the problem with the entry's name beside its index, `links[3].mass (boom)`."""
+    """Return the problem with the name of the member beside its index, such as `links[3].mass
+    (boom)`.
+    """
     place = re.match(r"(\w+)\[(\d+)\]", problem.where)
     entry = data[place[1]][int(place[2])] if place else None
     name = entry.get("name") if isinstance(entry, dict) else None
@@ -55,7 +57,7 @@ def named(problem: Problem, data: Mapping[str, Any]) -> Problem:
 
 
 def _follows(detail: ErrorDetails) -> bool:
-    """Whether an array is found short only because members of it are wrong."""
+    """Whether an array counts as too short only because some of its members are invalid."""
     return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]
 
 
@@ -92,7 +94,9 @@ def _message(detail: ErrorDetails) -> str:
 
 
 def _real_keys(detail: ErrorDetails, data: Any) -> list[int | str]:
-    """The location's keys that exist in the file; pydantic adds the names of union members."""
+    """Return the part of pydantic's error location that exists in the file; pydantic adds names of
+    union members.
+    """
     keys: list[int | str] = []
     for key in detail["loc"]:
         members = dict(enumerate(data)) if isinstance(data, list) else data
@@ -104,7 +108,7 @@ def _real_keys(detail: ErrorDetails, data: Any) -> list[int | str]:
 
 
 def dotted(keys: Sequence[int | str]) -> str:
-    """`links[3].mass`; keys that TOML wants in quotes have them."""
+    """Return a key path as text, such as `links[3].mass`, with quotes where TOML requires quotes."""
     text = ""
     for key in keys:
         if isinstance(key, int):
@@ -118,20 +122,20 @@ def dotted(keys: Sequence[int | str]) -> str:
 def _shown(value: Any) -> str:
     try:
         text = repr(value)
-    except ValueError:  # Python refuses to write integers of thousands of digits
+    except ValueError:  # Python raises an error for the text of an integer with thousands of digits.
         return "a number of thousands of digits"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _known_keys(loc: Sequence[int | str]) -> list[str]:
-    """Keys of the table that a location is in."""
-    part: type[Part] = Chain
+    """Return the keys of the table that contains a location."""
+    part: type[Part] = Description
     choice: list[type[Part]] = []
     for key in loc[:-1]:
         if key in part.model_fields:
             choice = [*_parts(part.model_fields[str(key)].annotation)]
             part = next(iter(choice), part)
-        # pydantic adds the tag of the union's member that it has chosen
+        # pydantic adds the tag of the selected union member to the location
         part = next((member for member in choice if _has_tag(member, key)), part)
     return [field.alias or name for name, field in part.model_fields.items()]
 
@@ -141,7 +145,7 @@ def _has_tag(part: type[Part], tag: int | str) -> bool:
 
 
 def _parts(annotation: Any) -> Iterator[type[Part]]:
-    """Tables that a field's type is made of."""
+    """Yield the table classes in the type annotation of a field."""
     if isinstance(annotation, type) and issubclass(annotation, Part):
         yield annotation
     for argument in get_args(annotation):

@@ -1,4 +1,4 @@
-"""A validated description as plain tables, for readers that share no code with the generator."""
+"""Validated description as plain tables, for the independent Python solver."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 from pydantic import BaseModel
 
 from .fields.numbers import ParametricNumber
-from .tables.chain import Chain
+from .tables.chain import Description
 from .tables.table import Table
 
 
-def plain(chain: Chain) -> dict[str, Any]:
-    """Return the description as nested dictionaries and lists.
+def plain(chain: Description) -> dict[str, Any]:
+    """Return a description as nested dictionaries and lists.
 
-    Expressions of parameters are replaced by their values, and parameters by numbers. Lookup tables have their
-    points, `time` and `value`. Nothing else is computed.
+    Expressions of parameters are replaced by their values, and parameters by numbers. Lookup tables have
+    their points `time`, s, and `value`. Nothing else is computed.
     """
     tables = {name: _lookup(table) for name, table in chain.tables.items()}
     found: dict[str, Any] = _plain(chain)

@@ -1,4 +1,4 @@
-"""Names to which the parts of a description may refer."""
+"""Names that other parts of a description may refer to."""
 
 from __future__ import annotations
 
@@ -18,13 +18,20 @@ _COSINES = tuple(f"R{i}{j}" for i in "123" for j in "123")
 
 
 class References:
-    """All names of a draft. Faulty parts count as known: they have been reported already.
+    """All names of a description; names of faulty parts count as known, because their faults are reported already.
 
-    links        sound links by name, the first of each name
-    all_links    names of all links
-    faulty       names of links whose joints are not known
-    bodies       names of everything that can be a parent
-    coordinates  full names such as `column.angle`
+    Attributes
+    ----------
+    links
+        Valid links by name; of several links with one name, the first.
+    all_links
+        Names of all links.
+    faulty
+        Names of links whose joints are unknown because of faults.
+    bodies
+        Names that can be the parent of a link: `ground`, `base` and links.
+    coordinates
+        Full names of coordinates, such as `column.angle`.
     """
 
     def __init__(self, draft: Draft) -> None:
@@ -46,7 +53,9 @@ class References:
         self._accelerations = dict.fromkeys(self._second_rates())
 
     def _measured(self, draft: Draft) -> Iterator[tuple[str, str]]:
-        """Names of what force elements let one read, as expressions and as equations have them."""
+        """Yield pairs for the measured quantities of force elements: the name in expressions and
+        the name in equations.
+        """
         for kind in ("line", "contact"):
             for _, name in draft.names(f"{kind}s"):
                 yield from spelled(kind, name).items()
@@ -68,7 +77,7 @@ class References:
         yield from self.measured
 
     def _moving(self) -> Iterator[str]:
-        """Yield the quantities whose rates are named after them."""
+        """Yield the quantities whose time derivatives have names with the suffix `_dot`."""
         yield from (f"{point}.{cosine}" for point in self.framed for cosine in _COSINES)
         yield from self.coordinates
 
@@ -77,11 +86,19 @@ class References:
         yield from (f"{name}_ddot" for name in self._moving())
 
     def is_force(self, name: str) -> bool:
-        """Whether a name in an expression is a force element's force, or else follows from its law."""
+        """Whether a name in an expression is a force, or another quantity that depends on forces."""
         return name in self._forces
 
     def expression_problem(self, name: str, order: int = 0) -> str | None:
-        """Why a name in an expression is wrong, or None; order: of a programmed constraint."""
+        """Return the fault of a name in an expression, or None.
+
+        Parameters
+        ----------
+        name
+            Name in the expression.
+        order
+            Order of the programmed constraint; accelerations are admissible for order 2 only.
+        """
         owner = name.partition(".")[0]
         if name in self._in_expressions or owner in self.faulty:
             return None
@@ -90,14 +107,14 @@ class References:
                 None if order == 2 else f"{name!r} is an acceleration, known in [[programmed]] of order = 2 only"
             )
         if owner in self.points and name.partition(".")[2].split("_")[0] in _COSINES:
-            return f"{name!r} is about axes that point {owner} does not have; {axes_for(owner)}"
+            return f"{name!r} refers to axes that point {owner} does not have; {axes_for(owner)}"
         known = [*self._in_expressions, *(self._accelerations if order == 2 else ())]
         own = [other for other in known if other.startswith(f"{owner}.")]
         return f"unknown name {name!r}; {alternatives(name, own or known)}"
 
 
 def axes_for(point: str) -> str:
-    """Return the remedy for a point that needs axes."""
+    """Return the remedy for a point without axes of its own."""
     return f"give points.{point} an rpy ([0.0, 0.0, 0.0]: axes of its link)"
 
 
@@ -106,14 +123,16 @@ def _has_axes(point: Any) -> bool:
 
 
 def _by_law(draft: Draft) -> Iterator[tuple[str, str]]:
-    """Names of what laws publish, as expressions and as equations have them."""
+    """Yield pairs for the quantities that elements of the package `laws` publish: the name in
+    expressions and the name in equations.
+    """
     for key, table in ELEMENTS.items():
         for _, name in draft.names(key):
             yield from table.spelled(name).items()
 
 
 def _one_sided(base: Any) -> Iterator[str]:
-    """Names of the one-sided supports of a table that may have faults."""
+    """Yield the names of unilateral supports in a table that may have faults."""
     supports = base.get("supports") if isinstance(base, dict) else None
     for i, support in enumerate(supports if isinstance(supports, list) else (), start=1):
         if isinstance(support, dict) and support.get("one_sided") is True:

@@ -1,4 +1,4 @@
-"""Problems of tables: of their files, and of where expressions use them."""
+"""Checks of lookup tables: of their files, and of their use in expressions."""
 
 from __future__ import annotations
 
@@ -12,18 +12,30 @@ from .draft import Draft
 from .messages import dotted
 from .tables.table import Table
 
-_ROUNDING = 1e-9  # of a table's span
+_ROUNDING = 1e-9  # rounding error of times, relative to the time span of the table
 
 
 def file_problems(draft: Draft) -> Iterator[Problem]:
-    """All that is wrong with the tables' files."""
+    """Yield all problems in the files of lookup tables."""
     for name, table in draft.chain.tables.items():
         for problem in table.problems:
             yield Problem(dotted(["tables", name, problem.where]), problem.message)
 
 
 def use_problems(tree: Expr, where: str, draft: Draft, *, may_have_kinks: bool) -> Iterator[Problem]:
-    """Yield problems of lookup tables in an expression; may_have_kinks: linear interpolation is enough."""
+    """Yield problems of lookup tables in an expression.
+
+    Parameters
+    ----------
+    tree
+        Parsed expression.
+    where
+        Path of its key, for messages.
+    draft
+        Valid parts of the description.
+    may_have_kinks
+        Whether linear interpolation is admissible.
+    """
     known = [name for _, name in draft.names("tables")]
     for use in expressions.tables(tree):
         name = use.data[0]
@@ -45,19 +57,22 @@ def _is_affine(argument: Expr, draft: Draft) -> bool:
 def _fits(use: Expr, where: str, table: Table, draft: Draft, may_have_kinks: bool) -> Iterator[Problem]:
     name, *_ = use.data
     if table.interpolation == "linear" and not may_have_kinks:
-        yield Problem(where, f'table({name}, …) is linear, and its slope jumps here; set interpolation = "cubic"')
+        yield Problem(
+            where,
+            f'table({name}, …) is linear, but a motion needs a continuous slope; set interpolation = "cubic"',
+        )
     if table.ends == "free":
         first, last = table.span
         begin, end = _range(use.args[0], draft)
         margin = _ROUNDING * (last - first)
         if begin < first - margin or end > last + margin:
-            text = f"the run asks for {begin:.9g} to {end:.9g} s (simulation.stop), the table goes from"
-            text += f' {first:.9g} to {last:.9g} s; give more lines, a shorter run, or ends = "rest"'
+            text = f"the run needs {begin:.9g} to {end:.9g} s (simulation.stop), the table contains"
+            text += f' {first:.9g} to {last:.9g} s; add lines, shorten the run, or set ends = "rest"'
             yield Problem(where, f"table({name}, …): {text}")
 
 
 def _range(argument: Expr, draft: Draft) -> tuple[float, float]:
-    """Least and largest value of an argument during the run."""
+    """Return the smallest and the largest value of a table's argument during the simulation, s."""
     parameters = draft.chain.parameter_values
     ends = [constants.value(argument, {**parameters, "t": time}) for time in (0.0, draft.chain.simulation.stop)]
     return min(ends), max(ends)

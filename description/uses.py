@@ -1,4 +1,4 @@
-"""Parameters and tables that a description uses, and those that nothing refers to."""
+"""Parameters and lookup tables that a description uses, and unused ones."""
 
 from __future__ import annotations
 
@@ -14,30 +14,35 @@ from ..language.ir import Expr
 from ..language.suggest import unknown
 from .fields.elements import Command
 from .fields.numbers import ParametricNumber
-from .tables.chain import Chain
+from .tables.chain import Description
 
-_OPEN = {"parameters": "parameter", "tables": "table"}  # tables of a file that take any name
+_OPEN = {
+    "parameters": "parameter",
+    "tables": "table",
+}  # keys of a description whose members have names chosen by the user, and what a member is called
 
 
-def unused(chain: Chain) -> dict[str, tuple[str, ...]]:
-    """Names that neither the description nor the values of one of its cases refer to.
+def unused(chain: Description) -> dict[str, tuple[str, ...]]:
+    """Return the parameters and lookup tables that neither the description nor a case of it uses.
 
     Parameters
     ----------
-    chain : Chain
-        The description, with one of its cases or without.
+    chain
+        Description, with or without one of its cases.
 
     Returns
     -------
     dict
-        `parameters` and `tables`, each with its unused names in the order of the file.
+        Unused names by `parameters` and `tables`, in the order of the file.
     """
     used, in_cases = used_names(chain), set(_words([case.set for case in chain.cases]))
     return {key: tuple(name for name in getattr(chain, key) if name not in used[key] | in_cases) for key in _OPEN}
 
 
-def used_names(chain: Chain) -> dict[str, set[str]]:
-    """Names of `parameters` and `tables` that numbers and expressions of the description refer to."""
+def used_names(chain: Description) -> dict[str, set[str]]:
+    """Return the names in `parameters` and `tables` that numbers and expressions of a description
+    use.
+    """
     trees = [*_numbers(chain), *map(expressions.parse, _expressions(chain))]
     return {
         "parameters": {name for tree in trees for name in expressions.names(tree)},
@@ -45,22 +50,22 @@ def used_names(chain: Chain) -> dict[str, set[str]]:
     }
 
 
-def misspelled(before: Mapping[str, Any], after: Chain, where: str) -> Iterator[Problem]:
-    """Problems of changes that add a parameter or table which nothing uses.
+def misspelled(before: Mapping[str, Any], after: Description, where: str) -> Iterator[Problem]:
+    """Yield a problem for each parameter or lookup table that a change adds and nothing uses.
 
     Parameters
     ----------
-    before : mapping
+    before
         Tables of the file without the changes.
-    after : Chain
-        The description with the changes.
-    where : str
+    after
+        Description with the changes.
+    where
         Place of the changes, such as `cases[2].set`.
 
     Yields
     ------
     Problem
-        One for each such name, with the closest name of the file.
+        Message with the most similar name of the file.
     """
     used = used_names(after)
     for key, what in _OPEN.items():
@@ -71,7 +76,7 @@ def misspelled(before: Mapping[str, Any], after: Chain, where: str) -> Iterator[
 
 
 def _numbers(part: Any) -> Iterator[Expr]:
-    """Expressions of parameters that stand in place of numbers."""
+    """Yield the expressions of parameters that a description has in place of numbers."""
     if isinstance(part, ParametricNumber):
         yield part.expression
     elif isinstance(part, BaseModel):
@@ -83,8 +88,8 @@ def _numbers(part: Any) -> Iterator[Expr]:
             yield from _numbers(member)
 
 
-def _expressions(chain: Chain) -> Iterator[str | float]:
-    """Expressions of constraints, motions, forces, lines, commands of elements and outputs."""
+def _expressions(chain: Description) -> Iterator[str | float]:
+    """Return all expressions of constraints, motions, forces, lines, force elements and outputs."""
     found: list[Any] = [entry.expression for entry in chain.programmed]
     found += [motion.position for motion in chain.motions]
     for force in chain.forces:
@@ -97,7 +102,7 @@ def _expressions(chain: Chain) -> Iterator[str | float]:
 
 
 def _words(value: Any) -> Iterator[str]:
-    """Words of all texts in a value of a case."""
+    """Yield the words of all strings in a value of a case."""
     if isinstance(value, str):
         yield from re.findall(r"\w+", value)
     elif isinstance(value, dict):

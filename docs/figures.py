@@ -19,7 +19,9 @@ Point = tuple[float, float]
 
 
 def draw_frame() -> None:
-    """Frame of a parent, its constant transform to the joint, and the link's frame after the joint's rotation."""
+    """Draw a joint: the parent's frame, the constant transform to the joint, and the link's rotated
+    frame.
+    """
     figure, axes = _sheet(7.5, 3.6)
     parent, joint = (0.6, 0.6), (4.0, 1.7)
     _axes_of(axes, parent, 0.0, "parent frame")
@@ -35,7 +37,9 @@ def draw_frame() -> None:
 
 
 def draw_beam() -> None:
-    """Beam of four elements: halves at its ends, springs and dampers between the elements."""
+    """Draw a beam of four elements: half elements at its ends, and springs and dampers between the
+    elements.
+    """
     figure, axes = _sheet(7.5, 2.6)
     length, count = 6.0, 4
     spacing = length / (count - 1)
@@ -56,7 +60,7 @@ def draw_beam() -> None:
 
 
 def draw_contact() -> None:
-    """Point of a link below a plane, its depth, and the forces on it."""
+    """Draw a contact: a point of a link below a plane, its depth, and the forces on the point."""
     figure, axes = _sheet(6.0, 3.4)
     axes.plot([0.2, 5.6], [1.0, 1.0], color=INK, lw=1.8)
     for x in np.arange(0.3, 5.6, 0.25):
@@ -79,7 +83,7 @@ def draw_contact() -> None:
 
 
 def draw_pipeline() -> None:
-    """Way from the description to the verdict."""
+    """Draw the processing steps that lead from the description to the verdict."""
     figure, axes = _sheet(9.0, 3.6)
     boxes = {
         "description\nTOML": (0.0, 1.5),

@@ -16,7 +16,7 @@ COLOURS = 64
 
 
 def draw(example: Path) -> None:
-    """Picture of an example, reduced to a small file."""
+    """Draw an example and save the picture with few colours, as a small file."""
     with TemporaryDirectory() as folder:
         gp.load(example).draw(folder)
         with Image.open(Path(folder) / "drawing.png") as picture:

@@ -1,4 +1,4 @@
-"""Every key of a description, from the JSON Schema: `python docs/keys.py` writes `docs/keys.md`."""
+"""Generator of the reference of all keys: `python docs/keys.py` writes `docs/keys.md` from the JSON Schema."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ Schema = dict[str, Any]
 
 
 def page() -> str:
-    """The page's text."""
     whole = schema()
     return "\n".join(
         [_HEAD, *_section("top level", whole, whole["$defs"]), *_sections(whole, whole["$defs"], "", set())]
@@ -31,7 +30,9 @@ def page() -> str:
 
 
 def _sections(table: Schema, tables: dict[str, Schema], path: str, done: set[str]) -> Iterator[str]:
-    """The tables below one, each where it is met first."""
+    """Yield the sections of all tables nested below a table; each table is described where it first
+    occurs.
+    """
     for key, value in table["properties"].items():
         for name, heading in _tables_of(value, f"{path}{key}"):
             if name not in done:
@@ -41,7 +42,9 @@ def _sections(table: Schema, tables: dict[str, Schema], path: str, done: set[str
 
 
 def _tables_of(value: Schema, path: str) -> Iterator[tuple[str, str]]:
-    """Tables that a key's value is made of, and how TOML writes them."""
+    """Yield the name of each table that the value of a key may contain, with the heading of the
+    table in TOML.
+    """
     if "$ref" in value:
         yield _name(value), f"[{path}]"
     for choice in (*value.get("anyOf", ()), *value.get("oneOf", ())):
@@ -57,7 +60,7 @@ def _section(heading: str, table: Schema, tables: dict[str, Schema], name: str =
     yield from (f"## {heading}{anchor}", "", table["description"], "")
     yield from ("| key | value | default | meaning |", "|---|---|---|---|")
     for key, value in table["properties"].items():
-        # pydantic leaves out what the table below says in the same words
+        # pydantic omits the description of a key that repeats the description of the table
         meaning = value.get("description") or tables[_name(value)]["description"]
         default = "required" if key in table.get("required", ()) else _default(value)
         yield f"| `{key}` | {_value(value)} | {default} | {_cell(meaning)} |"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from gpmelica.analysis import simulate
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.load import from_data
 from gpmelica.description.tables.frame import angles_of
@@ -26,14 +26,14 @@ from gpmelica.scene import axes_in_world, frames_of, in_world
 
 Array = NDArray[np.float64]
 FOLDER = Path(__file__).with_name("pictures")
-COLOURS = ("#c0392b", "#1e8449", "#1f618d")  # x, y, z
+COLOURS = ("#c0392b", "#1e8449", "#1f618d")  # colours of the x, y and z axes
 GREY, INK, BLUE = "#9aa2ad", "#1f2733", "#0072b2"
-ANGLE, LENGTH = np.deg2rad(30.0), 0.55  # of the motions drawn, rad and frames' axes
+ANGLE, LENGTH = np.deg2rad(30.0), 0.55  # size of drawn rotations, rad, and translations, in axis lengths
 STYLE = {"svg.hashsalt": "gpmelica", "font.family": "sans-serif", "font.size": 12, "text.color": INK}
 
 
 def draw_joint(kind: str) -> None:
-    """One panel per elementary motion, in their order."""
+    """Draw the elementary motions of a joint in their order, one panel per motion."""
     motions = JOINT_TYPES[kind]
     columns = min(len(motions), 3)
     figure, panels = _panels(-(-len(motions) // columns), columns)
@@ -50,7 +50,9 @@ def draw_joint(kind: str) -> None:
 
 
 def draw_path() -> None:
-    """World frame, a path's frame, waypoints in it, and the point that follows them."""
+    """Draw the world frame, the frame of a path, its waypoints, and the point that follows the
+    path.
+    """
     figure, (axes,) = _panels(1, 1, size=6.0)
     rotation, origin = Rotation.from_euler("zyx", [-0.3, -0.2, 0.0]).as_matrix(), np.array([0.3, 2.2, 0.9])
     waypoints = origin + np.array([[0.0, 0.0, 0.0], [0.0, 1.6, 0.0], [0.0, 1.6, 1.0]]) @ rotation.T
@@ -71,7 +73,7 @@ def draw_path() -> None:
 
 
 def draw_profiles() -> None:
-    """A point that goes around a corner by three profiles: reference runs."""
+    """Plot reference runs of a point that goes around a corner with three different path profiles."""
     kinds = {
         "quintic": {},
         "quintic, blend_time = 0.4": {"blend_time": 0.4},
@@ -92,7 +94,10 @@ def draw_profiles() -> None:
 
 
 def _around_a_corner(path: dict[str, Any]) -> Trajectory:
-    """Return the run of a point on two slides, 1 m along x and 0.5 m along y, one second each."""
+    """Return the reference run of a point that is moved 1 m along x, then 0.5 m along y, by two slides.
+
+    Each of the two parts takes one second.
+    """
     slides = [
         {
             "name": axis,
@@ -117,12 +122,14 @@ def _around_a_corner(path: dict[str, Any]) -> Trajectory:
         "programmed": [{"name": "corner", "path": way | path}],
         "simulation": {"stop": 2.2, "output_step": 0.005},
     }
-    return simulate(prepare(from_data(machine)).problem)
+    return simulate(assemble_system(from_data(machine)).problem)
 
 
 def draw_orientation() -> None:
-    """A six-axis arm on springs whose tool goes along a line and keeps its orientation: a reference run."""
-    free = prepare(from_data(_arm([])))
+    """Draw a reference run of a six-axis arm whose tool moves along a line and keeps its
+    orientation.
+    """
+    free = assemble_system(from_data(_arm([])))
     frame = free.mechanism.frames["T"]
     frames = frames_of(free.mechanism, free.start[0])
     rpy = angles_of(axes_in_world(frames, frame))
@@ -134,7 +141,7 @@ def draw_orientation() -> None:
         "leg_time": 1.5,
         "profile": "trapezoidal",
     }
-    model = prepare(from_data(_arm([{"name": "line", "path": path}])))
+    model = assemble_system(from_data(_arm([{"name": "line", "path": path}])))
     with style.styled():
         run = simulate(model.problem)
         figure = schematic(model.mechanism, run)
@@ -142,7 +149,8 @@ def draw_orientation() -> None:
 
 
 def _arm(programmed: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return an arm of six links, each with joint place, m, axis, initial angle, rad, and mass, kg."""
+    """Return the description of an arm of six links on a base with four spring supports."""
+    # For each link: position of its joint in the parent's frame, m, joint axis, initial angle, rad, and mass, kg.
     links = {
         "waist": ([0.0, 0.0, 0.3], "z", 0.5, 8.0),
         "upper": ([0.0, 0.1, 0.2], "y", -1.0, 12.0),
@@ -208,7 +216,7 @@ def _arrow(axes: Axes3D, start: Array, way: Array, colour: str, width: float, he
 
 
 def _motion(axes: Axes3D, motion: Any, rotation: Array, origin: Array) -> None:
-    """Arrows of the motion's positive direction, from the frame that it starts from."""
+    """Draw arrows that show the positive direction of a motion, in the frame before the motion."""
     axis = rotation @ motion.axis
     if motion.kind == "translation":
         _arrow(axes, origin, LENGTH * axis, "black", 2.6, head=0.3)
@@ -221,7 +229,9 @@ def _motion(axes: Axes3D, motion: Any, rotation: Array, origin: Array) -> None:
 
 
 def _transform(motion: Any) -> tuple[Array, Array]:
-    """Return a motion's rotation, shape (3, 3), and translation, shape (3,), in the picture."""
+    """Return the rotation, shape (3, 3), and the translation, shape (3,), by which the picture
+    shows a motion.
+    """
     axis = np.array(motion.axis)
     if motion.kind == "rotation":
         return Rotation.from_rotvec(ANGLE * axis).as_matrix(), np.zeros(3)

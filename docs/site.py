@@ -1,11 +1,13 @@
-"""Pages of the site outside of this folder: the README as first page, and all files that pages link to.
+"""Adaptation of the documents in the repository to the web site.
 
-Pages link to each other and to examples as they do in the repository, so that they can be read there, too.
+The site also contains files from outside of `docs`: the README as first page, and all files to which
+pages link. Links in the documents are those of the repository, so that the documents can be read there.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path, PurePosixPath
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -24,8 +26,19 @@ _OUTSIDE = (
 )
 
 
+def on_startup(**event: object) -> None:
+    """Remove the folders that contain the command `gpmelica` from the search path, so that
+    mkdocstrings finds the package.
+    """
+    del event
+    sys.path[:] = [folder for folder in sys.path if not Path(folder, "gpmelica").is_file()]
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the files from outside the folder, by their paths in the repository."""
+    """Add the README, the examples and other files outside of `docs` to the site.
+
+    The path of a file on the site is its path in the repository; the README becomes the first page.
+    """
     for path in sorted(path for pattern in _OUTSIDE for path in ROOT.glob(pattern) if path.is_file()):
         place = path.relative_to(ROOT).as_posix()
         files.append(File.generated(config, place, abs_src_path=str(path)))
@@ -34,7 +47,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turn links of the repository into links of the site: what is below docs/ there is at the top here."""
+    """Turn links between files of the repository into links of the site, which has the contents of
+    `docs/` at its top.
+    """
     source = "README.md" if page.file.src_uri == "index.md" else page.file.src_uri
     here = PurePosixPath(source if (ROOT / source).is_file() and source != "index.md" else f"docs/{source}").parent
 

@@ -1,1 +1,1 @@
-"""Files of other formats, and descriptions from them: URDF and SSP."""
+"""Conversion to and from other formats: URDF (robot descriptions) and SSP (systems of FMUs)."""

@@ -1,7 +1,7 @@
-"""The tree of a description → URDF: bodies and joints by their numbers; what URDF has no word for is said.
+"""Conversion of a description's tree of bodies to URDF, with a list of omissions.
 
-A beam is its rigid elements. A joint of several coordinates is a chain of joints with frames between them, but for
-`free` and `planar`, which URDF has.
+Beams are exported as their rigid finite elements. A joint with several coordinates becomes a chain of
+joints with auxiliary frames, apart from `free` and `planar` joints, which URDF has.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from lxml import etree
 
 from .. import mechanism
-from ..description import Chain
+from ..description import Description
 from ..description.elements import ELEMENTS
 from ..description.fields.numbers import values_of
 from ..description.tables.frame import angles_of
@@ -25,24 +25,36 @@ _UNLIMITED = {
     "upper": "1e9",
     "effort": "1e9",
     "velocity": "1e9",
-}  # a prismatic joint must have some
+}  # URDF requires limits of a prismatic joint
 _WHOLE = {"free": "floating", "planar": "planar"}
 _Z = (0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Exported:
-    """URDF.
+    """Result of an export to URDF (Unified Robot Description Format).
 
-    notes  what the text does not say
+    Parameters
+    ----------
+    text
+        Contents of the URDF file.
+    notes
+        Elements of the description that URDF cannot represent, one sentence each.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> robot = gp.to_urdf(gp.load("examples/four_bar_3d.toml"))
+    >>> len(robot.notes) > 0
+    True
     """
 
     text: str
     notes: tuple[str, ...]
 
 
-def exported(chain: Chain) -> Exported:
-    """URDF of a description's tree."""
+def exported(chain: Description) -> Exported:
+    """Return the URDF of a description's tree of bodies."""
     numbers = mechanism.build(chain)
     return Exported(_Writer(numbers).text(), tuple(_left_out(numbers)))
 
@@ -63,7 +75,10 @@ class _Writer:
         return str(etree.tostring(self.robot, encoding="unicode")) + "\n"
 
     def root_body(self) -> Body | None:
-        """The body that is the root, if one alone stands still on the ground, in its place."""
+        """Return the root link of the tree, or None if the ground must be the root.
+
+        A body is the root if it alone is fixed to the ground, at the ground's origin and orientation.
+        """
         roots = [body for body in self.numbers.bodies if body.parent == GROUND]
         at_ground = all(not body.coordinates and _is_identity(body) for body in roots)
         return roots[0] if len(roots) == 1 and at_ground else None
@@ -84,14 +99,14 @@ class _Writer:
             parent = child
 
     def frame(self, coordinate: Coordinate) -> str:
-        """Return an unused name for the frame between two coordinates of a joint."""
+        """Return an unused name for the auxiliary frame between two coordinates of a joint."""
         name, taken = f"{coordinate.symbol}_frame", {body.name for body in self.numbers.bodies}
         while name in taken:
             name += "_"
         return name
 
     def steps(self, body: Body) -> Iterator[tuple[str, Coordinate | None]]:
-        """Joints between a body and its parent: URDF's type and the coordinate."""
+        """Yield the URDF joint types and coordinates between a body and its parent."""
         coordinates = [self.numbers.coordinates[k] for k in body.coordinates]
         held = body.name == "base" and self.numbers.base_fixed
         whole = _WHOLE.get(self.kinds[body.link]) if coordinates and coordinates[0].role != "elastic" else None
@@ -104,7 +119,9 @@ class _Writer:
                 yield "continuous" if c.motion.kind == "rotation" else "prismatic", c
 
     def angles(self, body: Body) -> Iterable[float]:
-        """Roll, pitch and yaw, rad: those of the description where it has them."""
+        """Return roll, pitch and yaw of a body's frame, rad, unchanged if the description contains
+        these angles.
+        """
         first = next(b for b in self.numbers.bodies if b.link == body.link)
         given = self.rpy.get(body.link) if first is body else None
         return values_of(given) if given else angles_of(body.rotation)
@@ -143,12 +160,12 @@ def _is_identity(body: Body) -> bool:
 
 
 def _text(numbers: Iterable[float]) -> str:
-    """With all digits."""
+    """Return numbers as text with all significant digits."""
     return " ".join(repr(float(x)) for x in numbers)
 
 
 def _left_out(numbers: Mechanism) -> Iterator[str]:
-    """Yield the parts of the description that URDF cannot express in a form that tools agree on."""
+    """Yield a sentence for each part of the description that URDF cannot express unambiguously."""
     chain, coordinates = numbers.chain, numbers.coordinates
     whole = {link.name for link in chain.links if link.joint.type in _WHOLE}
     counted = {
@@ -167,14 +184,16 @@ def _left_out(numbers: Mechanism) -> Iterator[str]:
         "contacts": chain.contacts,
         **{key: getattr(chain, key) for key in ELEMENTS},
         "joints with friction that depends on their loads": [c for c in coordinates if c.friction is not None],
-        "speeds from which friction of joints is full (v_s)": [c for c in coordinates if c.coulomb is not None],
+        "velocities v_s at which joint friction is fully developed": [
+            c for c in coordinates if c.coulomb is not None
+        ],
         "joints with stops": [c for c in coordinates if c.limits is not None],
         "joints with an armature": [c for c in coordinates if c.armature],
-        "start positions and velocities that are not 0": [c for c in coordinates if c.position or c.velocity],
+        "initial positions and velocities other than 0": [c for c in coordinates if c.position or c.velocity],
         "damping of free and planar joints": [
             c for c in coordinates if c.damping and c.role == "joint" and c.owner in whole
         ],
     }
-    yield from (f"not carried: {len(things)} {what}" for what, things in counted.items() if things)
+    yield from (f"omitted: {len(things)} {what}" for what, things in counted.items() if things)
     if values_of(chain.gravity) != (0.0, 0.0, -9.81):
-        yield f"not carried: gravity {list(values_of(chain.gravity))} m/s²"
+        yield f"omitted: gravity {list(values_of(chain.gravity))} m/s²"

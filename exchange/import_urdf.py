@@ -1,4 +1,7 @@
-"""A robot of a URDF file → tables of a description, one link for one link, and what was changed or left out."""
+"""Conversion of a URDF robot to the tables of a description, with a list of changes and omissions.
+
+Each URDF link becomes one link of the description.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,14 @@ from .urdf import WITH_ONE_COORDINATE, Robot, UrdfInertial, UrdfJoint, UrdfLink,
 
 Table = dict[str, Any]
 _TYPES = {"continuous": "revolute", "floating": "free"}
-_GROUND = ("world", "ground")  # what roots without mass are called that mean the ground
-_REGULAR = 0.01  # rad/s or m/s
+_GROUND = ("world", "ground")  # Names of root links without mass that represent the ground.
+_REGULAR = 0.01  # Velocity at which Coulomb friction reaches its full value, rad/s or m/s.
 _UNITS = {"lower": "", "upper": "", "soft_lower_limit": "", "soft_upper_limit": "", "velocity": "/s"}
 
 
 @dataclass(frozen=True)
 class LinkText:
-    """A link's table, and a line about what it comes from."""
+    """Table of a link, and a comment about its origin in the URDF file."""
 
     table: Table
     comment: str
@@ -37,9 +40,18 @@ class LinkText:
 
 @dataclass(frozen=True)
 class Imported:
-    """Description read from a URDF file.
+    """Description that was read from a URDF file.
 
-    notes  changed or not carried, in words
+    Attributes
+    ----------
+    name, description : str
+        Name of the mechanism, and a line about its origin.
+    links : tuple of LinkText
+        Links in the order of the URDF file.
+    programmed : tuple of dict
+        Constraint equations of joints that mimic others.
+    notes : tuple of str
+        Changes and omissions, one sentence each.
     """
 
     name: str
@@ -50,7 +62,10 @@ class Imported:
 
 
 def imported(robot: Robot, floating: bool, source: str) -> Imported:
-    """Tables of a description; floating: whether the root link has six coordinates, or stands on the ground."""
+    """Return the tables of a description for a URDF robot.
+
+    With `floating`, the root link has six degrees of freedom; otherwise the root link is fixed to the ground.
+    """
     return _Import(robot, floating).result(source)
 
 
@@ -59,7 +74,7 @@ class _Import:
     robot: Robot
     floating: bool
     notes: list[str] = field(default_factory=list)
-    planes: list[str] = field(default_factory=list)  # frames that planar joints move
+    planes: list[str] = field(default_factory=list)  # names of the auxiliary frames of planar joints
 
     def result(self, source: str) -> Imported:
         robot = self.robot
@@ -76,7 +91,7 @@ class _Import:
         ]
         self.said_of_names({robot.name: name} | self.names)
         self.said_of_joints()
-        notes = (*self.notes, *(f"not carried: {text}" for text in robot.not_carried))
+        notes = (*self.notes, *(f"omitted: {text}" for text in robot.not_carried))
         about = f"from {source}, {'floating' if self.floating else 'fixed'} base"
         return Imported(name, about, tuple(links), tuple(programmed), notes)
 
@@ -91,13 +106,16 @@ class _Import:
         root = self.robot.root
         if self.ground is not None:
             self.notes.append(f"changed: the root link {root.name!r} is the ground")
-            self.notes += ["not carried: the shape of the ground"] * (root.shape is not None)
+            self.notes += ["omitted: the shape of the ground"] * (root.shape is not None)
             return
         joint = {"type": "free" if self.floating else "fixed"}
         yield LinkText(self.table(root, "ground", {}, joint), "root")
 
     def link(self, joint: UrdfJoint) -> Iterator[LinkText]:
-        """The joint's child, with the joint; before it a frame where a planar joint's normal is not its z axis."""
+        """Yield the link that a joint moves, with the joint.
+
+        If the normal of a planar joint is not the z axis, an auxiliary frame with this z axis precedes the link.
+        """
         child, parent = self.robot.links[joint.child], self.parent(joint)
         comment = f"joint {joint.name}: {joint.type}{_kept_text(joint)}"
         if joint.type != "planar" or joint.axis == (0.0, 0.0, 1.0):
@@ -105,7 +123,8 @@ class _Import:
             return
         plane = _unused(f"{self.names[joint.child]}_plane", (*self.names.values(), *self.planes))
         self.planes.append(plane)
-        self.notes.append(f"changed: planar joint {joint.name!r} moves the frame {plane!r}, whose z is its normal")
+        text = f"planar joint {joint.name!r} moves the frame {plane!r}, whose z axis is the normal of the plane"
+        self.notes.append(f"changed: {text}")
         turn = _to_z(joint.axis)
         origin = np.eye(4)
         origin[:3, :3], origin[:3, 3] = roll_pitch_yaw(*joint.origin.rpy) @ turn, joint.origin.xyz
@@ -132,7 +151,9 @@ class _Import:
         return table | self.inertia(link) | shape | {"joint": joint}
 
     def inertia(self, link: UrdfLink) -> Table:
-        """Mass, com and inertia; nothing of a frame."""
+        """Return the mass, centre of mass and inertia of a link; the table is empty for a frame
+        without mass.
+        """
         if link.inertial is None or not any((link.inertial.mass, *link.inertial.moments)):
             return {}
         table: Table = {"mass": link.inertial.mass}
@@ -143,7 +164,7 @@ class _Import:
             Checked.model_validate(table)
         except ValidationError as error:
             cause = error.errors(include_url=False)[0].get("ctx", {}).get("error", "cannot be")
-            self.notes.append(f"kept as it is: the inertia of link {link.name!r}: {cause}")
+            self.notes.append(f"unchanged: the inertia of link {link.name!r}: {cause}")
             table["physical"] = False
         return table
 
@@ -162,17 +183,19 @@ class _Import:
             if start:
                 table["position"] = start
         elif (joint.damping or joint.friction) and joint.type != "fixed":
-            self.notes.append(f"not carried: damping and friction of the {joint.type} joint {joint.name!r}")
+            self.notes.append(f"omitted: damping and friction of the {joint.type} joint {joint.name!r}")
         return table
 
     def start(self, joint: UrdfJoint) -> float:
-        """Return the position of a joint while all joints that mimic none are at 0."""
+        """Return the initial position of a joint: 0, or the value that follows from the joint that
+        it mimics.
+        """
         if joint.mimic is None:
             return 0.0
         return joint.mimic.multiplier * self.start(self.joints[joint.mimic.joint]) + joint.mimic.offset
 
     def mimic_row(self, joint: UrdfJoint) -> str:
-        """Return the expression of the constraint by which a joint mimics another one."""
+        """Return the expression of the constraint equation by which a joint mimics another joint."""
         assert joint.mimic is not None
         other, factor, offset = self.joints[joint.mimic.joint], joint.mimic.multiplier, joint.mimic.offset
         text = f"{self.coordinate(joint)} {'-' if factor >= 0 else '+'} {abs(factor)!r}*{self.coordinate(other)}"
@@ -185,22 +208,22 @@ class _Import:
     # ---- notes --------------------------------------------------------------------------------------------------
 
     def said_of_names(self, names: dict[str, str]) -> None:
-        changed = [f"{old!r} is {new!r}" for old, new in names.items() if old != new]
+        changed = [f"{old!r} by {new!r}" for old, new in names.items() if old != new]
         if changed:
-            self.notes.append(f"changed: names that cannot be: {', '.join(changed)}")
+            self.notes.append(f"changed: invalid names were replaced, {', '.join(changed)}")
 
     def said_of_joints(self) -> None:
         rubbing = sum(1 for joint in self.robot.joints if joint.friction and joint.type in WITH_ONE_COORDINATE)
         if rubbing:
-            text = f"friction of joints ({rubbing}) is full from some {_REGULAR:g} rad/s or m/s on (v_s)"
-            self.notes.append(f"chosen: {text}; URDF does not say")
+            text = f"friction of joints ({rubbing}) reaches its full value at v_s = {_REGULAR:g} rad/s or m/s"
+            self.notes.append(f"chosen: {text}, which URDF does not define")
         names = list(dict.fromkeys(key for joint in self.robot.joints for key in joint.kept))
         if names:
-            self.notes.append(f"not carried, beside the joints as comments: {', '.join(names)}")
+            self.notes.append(f"omitted, but noted in comments at the joints: {', '.join(names)}")
 
 
 def relocated(robot: Imported, folder: Path) -> Imported:
-    """Return the robot with paths of meshes relative to a folder, if possible."""
+    """Return the robot with paths of mesh files relative to a folder, if such paths exist."""
     links = tuple(replace(link, table=_relocated(link.table, folder)) for link in robot.links)
     return replace(robot, links=links)
 
@@ -209,7 +232,7 @@ def _relocated(table: Table, folder: Path) -> Table:
     if "file" not in table.get("shape", {}):
         return table
     file = table["shape"]["file"]
-    with suppress(ValueError):  # on another drive
+    with suppress(ValueError):  # no relative path exists between drives of Windows
         file = Path(os.path.relpath(file, folder.resolve())).as_posix()
     return table | {"shape": table["shape"] | {"file": file}}
 
@@ -224,7 +247,10 @@ def _frame(origin: UrdfOrigin) -> Table:
 
 
 def _moments(inertial: UrdfInertial) -> list[Any]:
-    """About the centre of mass in the link's axes, kg·m²: the diagonal, or all of the 3×3."""
+    """Return the moments of inertia about the centre of mass in the link's axes, kg·m².
+
+    The result is the diagonal if all products of inertia are zero, otherwise the 3×3 matrix.
+    """
     xx, yy, zz, xy, xz, yz = inertial.moments
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     if any(inertial.origin.rpy):
@@ -236,7 +262,7 @@ def _moments(inertial: UrdfInertial) -> list[Any]:
 
 
 def _to_z(axis: Vector) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Shape (3, 3): a rotation whose third column is the axis, a unit vector."""
+    """Return a rotation matrix, shape (3, 3), whose third column is the given unit vector."""
     z = np.array(axis)
     x = np.cross(np.eye(3)[int(np.argmin(np.abs(z)))], z)
     x /= math.hypot(*x)
@@ -244,7 +270,9 @@ def _to_z(axis: Vector) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def _unused(name: str, taken: Collection[str]) -> str:
-    """The name, cut and with a number where it is taken."""
+    """Return a name that is not in use yet: at most 60 characters of the given name, with a number
+    appended if required.
+    """
     candidates = chain((name[:60],), (f"{name[:58]}_{i}" for i in count(2)))
     return next(candidate for candidate in candidates if candidate not in taken)
 

@@ -1,4 +1,4 @@
-"""Names of other formats → names that a description may have."""
+"""Conversion of names in other formats to valid names of a description."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from itertools import chain, count
 from ..description.fields.names import identifier
 
 _LONGEST = 64
-_TAKEN = ("base",)  # a table of the description
+_TAKEN = ("base",)  # Names of tables in a description.
 
 
 def identifiers(names: Iterable[str], prefix: str) -> dict[str, str]:
-    """Each name → an identifier that is no reserved word; different ones for different names.
+    """Return a different valid identifier for each name.
 
-    prefix  of names that do not start with a letter
+    Valid names remain unchanged. `prefix` precedes names that do not begin with a letter.
     """
     found: dict[str, str] = {}
     waiting = list(dict.fromkeys(names))
-    # those that may stay as they are come first, so that no other takes their place
+    # Valid names come first, so that no converted name replaces them.
     for name in sorted(waiting, key=lambda name: not _free(name, ())):
         taken = {*found.values()}
         word = re.sub(r"[^A-Za-z0-9_]", "_", name)

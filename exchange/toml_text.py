@@ -1,4 +1,4 @@
-"""Tables of a description as readable TOML."""
+"""Conversion of a description's tables to readable TOML."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from .import_urdf import Imported
 
 
 def toml_text(robot: Imported, head: Iterable[str]) -> str:
-    """The file; head: lines that it begins with, as a comment."""
+    """Return the TOML text of an imported description; the lines of `head` become an initial
+    comment.
+    """
     templates = environment("exchange", value=value, comment=comment)
     return templates.get_template("description.toml.jinja").render(robot=robot, head=list(head))
 
 
 def value(given: Any) -> str:
-    """Any value of a table, in one line; numbers with all their digits."""
+    """Return a TOML value in a single line; numbers keep all significant digits."""
     if isinstance(given, dict):
         return "{ " + ", ".join(f"{key} = {value(entry)}" for key, entry in given.items()) + " }"
     if isinstance(given, list | tuple):
@@ -26,5 +28,5 @@ def value(given: Any) -> str:
 
 
 def comment(text: str) -> str:
-    """One line, whatever characters a name has."""
+    """Return a name as a single line of printable characters, for a TOML comment."""
     return "".join(c if c.isprintable() else "?" for c in text)

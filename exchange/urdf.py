@@ -1,6 +1,6 @@
-"""Links and joints of a URDF file (wiki.ros.org/urdf/XML), its faults, and parts that are ignored.
+"""Reader of URDF files (wiki.ros.org/urdf/XML): links, joints, errors, and a list of ignored parts.
 
-Lengths in m, angles in rad, masses in kg. `R = Rz(yaw)·Ry(pitch)·Rx(roll)` as in our descriptions.
+Lengths are in m, angles in rad and masses in kg. Roll, pitch and yaw mean Rz(yaw)·Ry(pitch)·Rx(roll).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _KEPT = {
     "calibration": ("rising", "falling", "reference_position"),
 }
 _MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-_READ: dict[str, tuple[str, ...]] = {  # attributes of elements
+_READ: dict[str, tuple[str, ...]] = {  # attributes that are read, by tag of the XML element
     "link": ("name",),
     "inertial": (),
     "mass": ("value",),
@@ -43,14 +43,14 @@ _READ: dict[str, tuple[str, ...]] = {  # attributes of elements
     "dynamics": ("damping", "friction"),
     "mimic": ("joint", "multiplier", "offset"),
 } | _KEPT
-_LARGEST = 1e30  # the description's bound, too
+_LARGEST = 1e30  # Maximum absolute value of a number; descriptions have the same limit.
 _LONGEST_NAME = 200
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
 class UrdfOrigin:
-    """Frame in another one: xyz, m, and roll, pitch and yaw, rad."""
+    """Pose of a frame in another frame: position xyz, m, and roll, pitch and yaw, rad."""
 
     xyz: Vector = ZERO
     rpy: Vector = ZERO
@@ -58,7 +58,17 @@ class UrdfOrigin:
 
 @dataclass(frozen=True)
 class UrdfInertial:
-    """Mass, kg; frame of the centre of mass in the link's; moments xx, yy, zz, xy, xz, yz in its axes, kg·m²."""
+    """Mass and inertia of a link.
+
+    Attributes
+    ----------
+    mass : float
+        Mass, kg.
+    origin : UrdfOrigin
+        Frame at the centre of mass, relative to the link's frame.
+    moments : tuple of float
+        Moments of inertia xx, yy, zz, xy, xz and yz in this frame, kg·m².
+    """
 
     mass: float
     origin: UrdfOrigin
@@ -67,7 +77,10 @@ class UrdfInertial:
 
 @dataclass(frozen=True)
 class UrdfLink:
-    """A body, or a frame where it has no inertial; shape: a description's table."""
+    """Link of a URDF file: a body, or a frame if it has no inertia.
+
+    `shape` is the shape table of a description.
+    """
 
     name: str
     inertial: UrdfInertial | None
@@ -76,7 +89,7 @@ class UrdfLink:
 
 @dataclass(frozen=True)
 class Mimic:
-    """The joint follows another one: its coordinate is multiplier · other + offset."""
+    """Coupling to another joint: coordinate = multiplier · coordinate of the other joint + offset."""
 
     joint: str
     multiplier: float
@@ -85,11 +98,26 @@ class Mimic:
 
 @dataclass(frozen=True)
 class UrdfJoint:
-    """Between two links; the child's frame is the joint's.
+    """Joint between two links; the child link's frame is the frame of the joint.
 
-    axis      unit vector in the joint's frame
-    damping   N·m·s/rad or N·s/m; friction: N·m or N
-    kept      what a description has no key for: `lower`, `upper`, `effort`, `velocity`, …
+    Attributes
+    ----------
+    name, type : str
+        Name and URDF type of the joint.
+    parent, child : str
+        Names of the links.
+    origin : UrdfOrigin
+        Frame of the joint in the parent link's frame.
+    axis : tuple of float
+        Unit vector in the joint's frame.
+    damping : float
+        Viscous damping, N·m·s/rad or N·s/m.
+    friction : float
+        Coulomb friction, N·m or N.
+    mimic : Mimic or None
+        Coupling to another joint.
+    kept : dict
+        Attributes without an equivalent in a description, such as `lower`, `upper` and `effort`.
     """
 
     name: str
@@ -106,10 +134,20 @@ class UrdfJoint:
 
 @dataclass(frozen=True)
 class Robot:
-    """A tree of links.
+    """Tree of links in a URDF file.
 
-    joints        in the file's order
-    not_carried   what the file says besides, in words
+    Attributes
+    ----------
+    name : str
+        Name of the robot.
+    root : UrdfLink
+        Link without a parent.
+    links : dict
+        Links by name.
+    joints : tuple of UrdfJoint
+        Joints in the order of the file.
+    not_carried : tuple of str
+        Parts of the file that were ignored, one phrase each.
     """
 
     name: str
@@ -120,7 +158,13 @@ class Robot:
 
 
 def read_urdf(path: Path) -> Robot:
-    """The robot in a URDF file; raises DescriptionError with all that is wrong with it, line by line."""
+    """Return the robot in a URDF file.
+
+    Raises
+    ------
+    DescriptionError
+        If the file is invalid; the error lists all problems by line.
+    """
     return _Reader(path, _without_namespace(read_xml(path))).robot()
 
 
@@ -128,7 +172,10 @@ Part = TypeVar("Part", UrdfLink, UrdfJoint)
 
 
 class _Reader:
-    """Collects problems while it reads; what is wrong counts as missing, so that the rest can be looked at."""
+    """Reader that collects all problems of a URDF file.
+
+    Invalid values are replaced by defaults, so that reading can continue.
+    """
 
     def __init__(self, path: Path, root: etree._Element) -> None:
         self.path, self.root = path, root
@@ -144,7 +191,7 @@ class _Reader:
             self.fail()
         macro = next((x for x in self.root.iter(etree.Element) if "xacro" in str(x.tag)), None)
         if macro is not None:
-            self.problem(macro, "is of xacro; expand its macros first: xacro robot.urdf.xacro > robot.urdf")
+            self.problem(macro, "is an xacro macro; expand the macros first: xacro robot.urdf.xacro > robot.urdf")
             self.fail()
         name = self.text(self.root, "name")
         links = self.named(self.root.iterchildren("link"), self.link)
@@ -152,7 +199,7 @@ class _Reader:
         transmissions = [self.transmission(x) for x in self.root.iterchildren("transmission")]
         self.rest(self.root, "link", "joint", "transmission", "material")
         if not links:
-            self.problem(self.root, "has no links: there is nothing to import")
+            self.problem(self.root, "has no links; expected at least one")
         self.tree(links, joints)
         self.mimics(joints)
         self.fail()
@@ -187,7 +234,7 @@ class _Reader:
         damping, friction = (self.dissipation(element, key) for key in ("damping", "friction"))
         mimic = element.find("mimic")
         if mimic is not None and kind == "fixed":
-            self.others["<mimic> of fixed joint"] += 1  # it cannot follow
+            self.others["<mimic> of fixed joint"] += 1  # a fixed joint cannot move
         follows = None if mimic is None or kind == "fixed" else self.mimic(mimic)
         known = (
             "parent",
@@ -205,7 +252,7 @@ class _Reader:
         return UrdfJoint(name, kind, parent, child, origin, axis, damping, friction, follows, kept)  # type: ignore[arg-type]
 
     def dissipation(self, joint: etree._Element, key: str) -> float:
-        """Damping or friction."""
+        """Return the attribute `damping` or `friction` of a joint, 0 by default."""
         dynamics = joint.find("dynamics")
         value = 0.0 if dynamics is None else self.number(dynamics, key, 0.0)
         if dynamics is not None and value < 0:
@@ -217,7 +264,7 @@ class _Reader:
         return Mimic(self.text(element, "joint"), *factors)
 
     def kept(self, element: etree._Element) -> Iterator[tuple[str, float]]:
-        """Numbers of a joint that nothing in the equations uses."""
+        """Yield the attributes of a joint that the equations do not use."""
         for part, attributes in _KEPT.items():
             found = element.find(part)
             if found is not None:
@@ -226,7 +273,7 @@ class _Reader:
     def axis(self, joint: etree._Element) -> Vector:
         element = joint.find("axis")
         if element is None:
-            return 1.0, 0.0, 0.0  # the format's default
+            return 1.0, 0.0, 0.0  # default of the URDF format
         axis = self.vector(element, "xyz", (1.0, 0.0, 0.0))
         length = math.hypot(*axis)
         if not length:
@@ -241,11 +288,11 @@ class _Reader:
         if found is None:
             return UrdfOrigin()
         if "quat_xyzw" in found.attrib:
-            self.problem(found, "quat_xyzw is not read; give roll, pitch and yaw: rpy")
+            self.problem(found, "quat_xyzw is not supported; specify roll, pitch and yaw: rpy")
         return UrdfOrigin(self.vector(found, "xyz", ZERO), self.vector(found, "rpy", ZERO))
 
     def transmission(self, element: etree._Element) -> str:
-        """In words."""
+        """Return a phrase that describes a transmission."""
         joints = [x.get("name", "?") for x in element.iterchildren("joint")]
         numbers = [
             f"{etree.QName(x).localname} {(x.get('value') or x.text or '').strip()}"
@@ -257,7 +304,7 @@ class _Reader:
     # ---- the tree -----------------------------------------------------------------------------------------------
 
     def tree(self, links: dict[str, UrdfLink], joints: dict[str, UrdfJoint]) -> None:
-        """Problems where the links are no tree."""
+        """Report problems if the links do not form a single tree."""
         carrier: dict[str, str] = {}
         for element in self.root.iterchildren("joint"):
             joint = joints.get(element.get("name", ""))
@@ -267,23 +314,21 @@ class _Reader:
                 if link and link not in links:
                     self.problem(element, f"{end}: there is no link {link!r}")
             if joint.child in carrier:
-                self.problem(element, f"link {joint.child!r} is the child of {carrier[joint.child]!r}, too")
+                self.problem(element, f"link {joint.child!r} is already the child of {carrier[joint.child]!r}")
             carrier.setdefault(joint.child, joint.name)
         roots = [name for name in links if name not in carrier]
         if links and not self.problems and len(roots) != 1:
             what = f"several links have no parent: {_few(roots)}" if roots else "every link has a parent"
             self.problem(self.root, f"{what}; links must form one tree")
         placed = roots[:1]
-        for link in placed:  # grows
+        for link in placed:  # the list grows during the iteration
             placed += [j.child for j in joints.values() if j.parent == link and j.child not in placed]
         if not self.problems and len(placed) < len(links):
             lost = [name for name in links if name not in placed]
-            self.problem(
-                self.root, f"links that carry each other in a ring: {_few(lost)}; links must form one tree"
-            )
+            self.problem(self.root, f"these links form a closed loop: {_few(lost)}; links must form one tree")
 
     def mimics(self, joints: dict[str, UrdfJoint]) -> None:
-        """Problems of joints that follow others."""
+        """Report problems of joints that mimic others."""
         for element in self.root.iterchildren("joint"):
             joint = joints.get(element.get("name", ""))
             if joint is None or joint.mimic is None:
@@ -293,32 +338,35 @@ class _Reader:
                 self.problem(element, f"mimic: there is no joint {joint.mimic.joint!r}")
             elif not {joint.type, other.type} <= {*WITH_ONE_COORDINATE}:
                 self.problem(
-                    element, f"mimic: {joint.type} joint follows a {other.type} one; expected one coordinate"
+                    element,
+                    f"mimic: a {joint.type} joint mimics a {other.type} joint; expected one coordinate each",
                 )
             elif _returns(joint, joints):
-                self.problem(element, "mimic: joints follow each other in a ring")
+                self.problem(element, "mimic: joints mimic each other in a cycle")
 
     # ---- elements and numbers -----------------------------------------------------------------------------------
 
     def named(self, elements: Iterable[etree._Element], read: Callable[[etree._Element], Part]) -> dict[str, Part]:
-        """By name; the first of each."""
+        """Return XML elements by their names; if several have the same name, the first is returned."""
         found: dict[str, Part] = {}
         for element in elements:
             part = read(element)
             if part.name in found:
-                self.problem(element, f"the name {part.name!r} is taken; names must be unique")
+                self.problem(element, f"the name {part.name!r} is already in use; names must be unique")
             found.setdefault(part.name, part)
         return found
 
     def only(self, element: etree._Element, tag: str) -> etree._Element | None:
-        """The child of that tag, of which there must be one."""
+        """Return the only child element with a tag; report a problem if there is not exactly one."""
         found = list(element.iterchildren(tag))
         if len(found) != 1:
             self.problem(element, f"expected one <{tag}>, got {len(found) or 'none'}")
         return found[0] if found else None
 
     def text(self, element: etree._Element, key: str) -> str:
-        """An attribute that must be there and not empty."""
+        """Return a required attribute that is not empty; report a problem if the attribute is
+        missing or too long.
+        """
         value = str(element.get(key, "")).strip()
         if not value:
             self.problem(element, f"{key} is missing")
@@ -327,7 +375,9 @@ class _Reader:
         return value
 
     def number(self, element: etree._Element, key: str, default: float | None = None) -> float:
-        """An attribute; without a default it must be there."""
+        """Return the number in an attribute of an XML element; the attribute is required if there
+        is no default.
+        """
         text = element.get(key)
         if text is None:
             if default is None:
@@ -337,19 +387,22 @@ class _Reader:
         return found[0] if found else default or 0.0
 
     def vector(self, element: etree._Element, key: str, default: Vector) -> Vector:
-        """Three numbers of an attribute."""
+        """Return the three numbers in an attribute of an XML element."""
         text = element.get(key)
         found = () if text is None else self.numbers(element, key, str(text), 3)
         return (found[0], found[1], found[2]) if found else default
 
     def numbers(self, element: etree._Element, key: str, text: str, count: int) -> tuple[float, ...]:
-        """So many finite numbers, or a problem and nothing."""
+        """Return `count` finite numbers that a text contains.
+
+        If the text contains anything else, a problem is reported and the result is ().
+        """
         words = text.split()
         try:
             found = tuple(map(float, words))
         except ValueError:
             found = ()
-        # Python reads more than the format allows: 1_000, infinity, digits of other alphabets
+        # Python's float accepts texts that the format does not allow: 1_000, infinity, digits of other alphabets.
         plain = all(_NUMBER.fullmatch(word) for word in words)
         if len(found) == count and plain and all(abs(x) <= _LARGEST for x in found):
             return found
@@ -357,22 +410,26 @@ class _Reader:
         self.problem(element, f"{key}: expected {what}, got {text[:60]!r}")
         return ()
 
-    # ---- problems and what is left ------------------------------------------------------------------------------
+    # ---- problems and ignored parts -----------------------------------------------------------------------------
 
     def rest(self, element: etree._Element, *known: str, place: str = "robot") -> None:
-        """Count elements besides the known ones, and attributes of those that nothing reads."""
+        """Count the parts of an XML element that the reader ignores: attributes, and child elements
+        not in `known`.
+        """
         seen: set[str] = set()
         for child in element.iterchildren(etree.Element):
             if child.tag not in known:
                 self.others[f"<{etree.QName(child).localname}> of {place}"] += 1
             elif child.tag in seen:
-                self.others[f"<{child.tag}> of {place}, beside its first"] += 1
+                self.others[f"<{child.tag}> of {place}, after the first"] += 1
             elif child.tag in _READ:
                 self.others.update(f"{key} of <{child.tag}>" for key in _unread(child))
-                seen |= {child.tag} if place != "robot" else set()  # which has many links and joints
+                seen |= {child.tag} if place != "robot" else set()  # a robot has many links and joints
 
     def problem(self, element: etree._Element, message: str) -> None:
-        """Note one, with line, tag and the name of the link or joint that it is in."""
+        """Record a problem with the line and tag of the XML element, and the name of its link or
+        joint.
+        """
         named = next((x for x in (element, *element.iterancestors()) if x.tag in ("link", "joint")), None)
         inside = f"{named.tag} {str(named.get('name', '?'))[:_LONGEST_NAME]!r}" if named is not None else "robot"
         own = "" if named is element or element is self.root else f", <{etree.QName(element).localname}>"
@@ -381,20 +438,20 @@ class _Reader:
             self.problems.append(found)
 
     def fail(self) -> None:
-        """Raise if there are problems."""
+        """Raise DescriptionError if problems were recorded."""
         if self.problems:
             raise DescriptionError(str(self.path), self.problems)
 
 
 def _without_namespace(root: etree._Element) -> etree._Element:
-    """Return the tree with the root's namespace removed; readers of URDF ignore it."""
+    """Return the XML tree without the root's namespace, which readers of URDF ignore."""
     for element in root.iter(f"{{{etree.QName(root).namespace or ''}}}*"):
         element.tag = etree.QName(element).localname
     return root
 
 
 def _returns(joint: UrdfJoint, joints: dict[str, UrdfJoint]) -> bool:
-    """Whether those that the joint follows lead back to one of them."""
+    """Return whether a chain of mimicking joints that begins at this joint is a cycle."""
     seen, here = {joint.name}, joint
     while here.mimic is not None and here.mimic.joint in joints:
         here = joints[here.mimic.joint]
@@ -405,15 +462,17 @@ def _returns(joint: UrdfJoint, joints: dict[str, UrdfJoint]) -> bool:
 
 
 def _unread(element: etree._Element) -> list[str]:
-    """Attributes of which nothing becomes; those of other namespaces are no part of the format."""
+    """Return the attributes of an XML element that the reader ignores, apart from those in other
+    XML namespaces.
+    """
     return [key for key in map(str, element.attrib) if key not in _READ[str(element.tag)] and key[0] != "{"]
 
 
 def _known_format(root: etree._Element) -> str:
-    """Return a hint if the file has another known format."""
+    """Return a hint for an error message if the root element belongs to another known format."""
     formats = {"sdf": "SDF", "mujoco": "MJCF", "mujocoinclude": "MJCF"}
     found = formats.get(str(root.tag))
-    return f"; this is {found}, which is not read: convert it to URDF" if found else ""
+    return f"; this is {found}, which is not supported; convert it to URDF" if found else ""
 
 
 def _few(names: list[str]) -> str:

@@ -1,4 +1,7 @@
-"""Shapes of a description from the visuals of a URDF file: one per link, the first that has an equivalent."""
+"""Conversion of the visual elements in a URDF file to shapes of a description.
+
+The shape of a link is its first visual element, if a description can express it.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,9 @@ Table = dict[str, Any]
 
 
 class Visuals:
-    """Shapes of one file's links.
+    """Shapes of the links in a URDF file.
 
-    left  what has no shape, by why, and how often
+    `left` contains, for each reason, the number of visual elements that a description cannot represent.
     """
 
     def __init__(self, path: Path, robot: etree._Element) -> None:
@@ -28,11 +31,11 @@ class Visuals:
         self.left: Counter[str] = Counter()
 
     def shape(self, link: etree._Element) -> Table | None:
-        """Table of a link's shape; paths of meshes are absolute."""
+        """Return the table of a link's shape, or None; paths of meshes are absolute."""
         shape: Table | None = None
         for visual in link.iterchildren("visual"):
             if shape is not None:
-                self.left["<visual> of link, beside its first"] += 1
+                self.left["<visual> of link, after the first"] += 1
                 continue
             try:
                 shape = self._table(visual)
@@ -46,14 +49,20 @@ class Visuals:
         return shape
 
     def _table(self, visual: etree._Element) -> Table:
-        """Raises ValueError where there is none."""
+        """Return the shape table of a visual element.
+
+        Raises
+        ------
+        ValueError
+            If no shape is equivalent; the text names the reason.
+        """
         form = next(visual.iterfind("geometry/*"), None)
         if form is None:
-            raise ValueError("no geometry")
+            raise ValueError("it has no geometry")
         table: Table = {"type": etree.QName(form).localname, **self._form(form)}
         origin = visual.find("origin")
         if origin is not None and "quat_xyzw" in origin.attrib:
-            raise ValueError("an origin with quat_xyzw")
+            raise ValueError("its origin is given by quat_xyzw instead of rpy")
         frame = {key: numbers for key in ("xyz", "rpy") if any(numbers := _numbers(origin, key, "0 0 0"))}
         if frame:
             table["frame"] = frame
@@ -72,17 +81,21 @@ class Visuals:
             case "mesh":
                 scale = _numbers(form, "scale", "1 1 1")
                 if len({*scale}) != 1:
-                    raise ValueError("a mesh of different scales")
+                    raise ValueError("its mesh has different scales along its axes")
                 file = self._file(str(form.get("filename", "")))
                 return {"file": str(file)} | ({"scale": scale[0]} if scale[0] != 1.0 else {})
             case other:
-                raise ValueError(f"a {other}")
+                raise ValueError(f"its geometry is a {other}")
 
     def _file(self, name: str) -> Path:
-        """Return a mesh's file; NAME of `package://NAME/…` is sought above the file and in ROS_PACKAGE_PATH."""
+        """Return the path of a mesh file.
+
+        The package NAME of a path `package://NAME/…` is searched in the parent folders of the URDF file and in
+        ROS_PACKAGE_PATH.
+        """
         ending = Path(name).suffix.lower()
         if ending not in (".stl", ".obj"):
-            raise ValueError(f"a mesh in {ending or 'no known format'}, not STL or OBJ")
+            raise ValueError(f"its mesh file is {ending or 'of no known format'}, not STL or OBJ")
         kind, separator, rest = name.partition("://")
         if not separator:
             return self._folder / name
@@ -100,7 +113,7 @@ def _numbers(element: etree._Element | None, key: str, default: str = "") -> lis
     except ValueError:
         found = []
     if not found or not all(map(math.isfinite, found)):
-        raise ValueError(f"{key} is no number")
+        raise ValueError(f"{key} contains no valid numbers")
     return found
 
 
@@ -115,4 +128,4 @@ def _colour(material: etree._Element) -> str | None:
 def _why(error: ValidationError) -> str:
     found = error.errors(include_url=False)[0]
     place = ".".join(map(str, found["loc"]))
-    return "its mesh is not there" if "there is no file" in found["msg"] else f"{place}: {found['msg']}"
+    return "its mesh file is missing" if "there is no file" in found["msg"] else f"{place}: {found['msg']}"

@@ -1,4 +1,7 @@
-"""An XML file that somebody gives, read without document types and entities, which grow or read other files."""
+"""Reading of untrusted XML files.
+
+Document types and entities are rejected, because entities can expand without limit or read other files.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +13,25 @@ from lxml import etree
 from ..core.errors import DescriptionError
 from ..core.input_files import read_text
 
-_LARGEST = 20_000_000  # bytes; a humanoid with hands has 0.2 MB
-# what may stand before the root element; possessive, so that no text takes long
+_LARGEST = 20_000_000  # Maximum file size, bytes; a humanoid robot with hands has 0.2 MB.
+# Matches a document type before the root element; the possessive quantifier prevents backtracking.
 _DOCUMENT_TYPE = re.compile(r"(?>\s+|<!--.*?-->|<\?.*?\?>)*+<!DOCTYPE", re.DOTALL)
 
 
 def read_xml(path: Path) -> etree._Element:
-    """Root element of an XML file; its elements know their lines.
+    """Return the root element of an XML file; its elements know their line numbers.
 
-    Raises DescriptionError where it cannot be read, is no XML, or has a document type, which entities come from.
+    Raises
+    ------
+    DescriptionError
+        If the file cannot be read, is not valid XML, or contains a document type.
     """
     text = read_text(path, _LARGEST)
     if _DOCUMENT_TYPE.match(text):
         raise DescriptionError(
-            str(path), "has a document type (<!DOCTYPE …>), which may define entities; take it out"
+            str(path), "has a document type (<!DOCTYPE …>), which may define entities; remove it"
         )
-    # bytes, for text must not say its encoding; what it says does not count either
+    # lxml rejects strings that declare an encoding; for bytes, the parser's encoding replaces a declared one.
     parser = etree.XMLParser(
         encoding="utf-8",
         resolve_entities=False,
@@ -39,6 +45,6 @@ def read_xml(path: Path) -> etree._Element:
         root = etree.fromstring(text.encode("utf-8"), parser)
     except etree.XMLSyntaxError as error:
         raise DescriptionError(str(path), f"is not valid XML: {error.msg}") from None
-    except ValueError as error:  # control characters
+    except ValueError as error:  # lxml rejects control characters
         raise DescriptionError(str(path), f"is not valid XML: {error}") from None
     return root

@@ -1,1 +1,1 @@
-"""FMUs: the native backend, runs, comparison, figures and report."""
+"""FMUs: generated C code, archive, C compilers, and the backends that build them."""

@@ -1,1 +1,1 @@
-"""Description → mechanism → equations (array IR) → Modelica text and CasADi functions."""
+"""Derivation of the equations of motion from a mechanism, and their form as Modelica source."""

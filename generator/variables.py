@@ -1,6 +1,6 @@
-"""The variable table of a model: one list that feeds the FMU's description and its C tables.
+"""Table of all FMU variables, from which the model description and the C tables are generated.
 
-A variable's value reference is its position in the table.
+The value reference of a variable is its position in the table.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..language import ir
 from ..language.ir import Shape
 from .modelica import digest
 from .program.items import Definition
-from .program.program import ModelParameter, Program
+from .program.program import EquationSystem, ModelParameter
 
 Kind = Literal[
     "time",
@@ -36,42 +36,50 @@ Kind = Literal[
 ]
 
 _METHODS = (
-    "1: Runge-Kutta of order 4, fixed step; 2: Dormand-Prince 5(4), adaptive; 3: Rosenbrock 4(3), adaptive, for"
-    " stiff models; 4: backward differentiation (BDF) of orders 1 to 5, adaptive, for stiff models; 0: 2 or 4, by"
-    " the stiffest mode at the start and by what they turn out to cost"
+    "integration method: 1: Runge-Kutta of order 4, fixed step; 2: Dormand-Prince 5(4), adaptive; 3: Rosenbrock"
+    " 4(3), adaptive, for stiff models; 4: backward differentiation (BDF) of orders 1 to 5, adaptive, for stiff"
+    " models; 0: automatic choice of 2 or 4, by the stiffest mode at the start and the measured cost"
 )
-# of the native FMU's own solver: kind, index, name, start value, unit, description
+# settings of the FMU's built-in solver: name, start value, unit, description
 REAL_SETTINGS = (
-    ("solver_step", 1e-4, "s", "longest step of the fixed-step method"),
-    ("solver_tolerance", 1e-6, "1", "relative tolerance, where the importer gives none"),
-    ("solver_longest_step", 1e6, "s", "longest step of the adaptive methods"),
-    ("projection_tolerance", 1e-10, "1", "violation_position and violation_velocity that start a projection"),
+    ("solver_step", 1e-4, "s", "largest step size of the fixed-step method"),
+    ("solver_tolerance", 1e-6, "1", "relative tolerance of the solver if the importer sets none"),
+    ("solver_longest_step", 1e6, "s", "largest step size of the adaptive methods"),
+    (
+        "projection_tolerance",
+        1e-10,
+        "1",
+        "value of violation_position or violation_velocity above which a projection starts",
+    ),
 )
 INTEGER_SETTINGS = (
     ("solver_method", 0, _METHODS),
-    ("solver_max_steps", 1_000_000, "most inner steps of one communication step"),
-    ("projection", 1, "1: states are put back on the constraints after a step; 0: they are not"),
+    ("solver_max_steps", 1_000_000, "largest number of internal solver steps per communication step"),
+    ("projection", 1, "1: project the states onto the constraints after each step; 0: no projection"),
     (
         "solver_finds_start",
         1,
-        "1: where parameters have been set, the start is found anew: loops closed, forces balanced; 0: as given",
+        "1: close loops and balance forces at the start if parameters were changed; 0: use given initial state",
     ),
 )
 COUNTERS = (
-    ("solver_evaluations", "evaluations of the derivatives since the start"),
-    ("solver_steps", "accepted inner steps of the co-simulation since the start"),
-    ("solver_rejected_steps", "rejected inner steps of the co-simulation since the start"),
-    ("solver_jacobians", "Jacobian matrices since the start"),
-    ("projections", "projections onto the constraints since the start"),
+    ("solver_evaluations", "number of derivative evaluations since the start"),
+    ("solver_steps", "number of accepted internal solver steps of the co-simulation since the start"),
+    ("solver_rejected_steps", "number of rejected internal solver steps of the co-simulation since the start"),
+    ("solver_jacobians", "number of computed Jacobian matrices since the start"),
+    ("projections", "number of projections onto the constraints since the start"),
 )
 CORRECTIONS = (
     (
         "projection_correction",
-        "what projections have changed since the start: sum of norms of coordinates' changes",
+        "sum of the norms of all corrections of coordinates by projections since the start",
     ),
-    ("projection_correction_velocity", "the same of their rates"),
+    (
+        "projection_correction_velocity",
+        "sum of the norms of all corrections of rates by projections since the start",
+    ),
 )
-_OF_PROJECTION = "projection"  # begin of the names that models without one do not have
+_OF_PROJECTION = "projection"  # prefix of the variables that only models with projection have
 
 # kind → type, causality, variability, initial (FMI 2.0, table 2.2.7)
 _ATTRIBUTES: dict[Kind, tuple[str, str, str, str | None]] = {
@@ -94,12 +102,12 @@ _ATTRIBUTES: dict[Kind, tuple[str, str, str, str | None]] = {
 class Variable:
     """One scalar variable of the FMU.
 
-    index          position among the variables of its kind
-    start          start value; None where it is calculated
-    derivative_of  position in the table of the state that this one is the derivative of
-    elements       1; of an array, whose elements follow each other: their number in the first, 0 in the others
-    reinit         whether it is a state that an event may change
-    bounds         of what it may be set to
+    index          position among the variables of the same kind
+    start          start value; None for a calculated variable
+    derivative_of  position in the table of the state whose derivative the variable is
+    elements       1 for a scalar; for elements of an array their number in the first element, 0 in the others
+    reinit         whether the variable is a state that an event can change
+    bounds         admissible range of the value
     """
 
     name: str
@@ -116,33 +124,32 @@ class Variable:
 
     @property
     def array(self) -> str:
-        """Name without an element's index: FMI 3.0 has arrays as one variable."""
+        """Return the name without the index of an element, because an array is one variable in FMI
+        3.0.
+        """
         return self.name if self.elements == 1 else self.name.partition("[")[0]
 
     @property
     def type(self) -> str:
-        """Real or Integer."""
+        """Return the type of the variable, Real or Integer."""
         return _ATTRIBUTES[self.kind][0]
 
     @property
     def causality(self) -> str:
-        """Causality by FMI 2.0."""
         return _ATTRIBUTES[self.kind][1]
 
     @property
     def variability(self) -> str:
-        """Variability by FMI 2.0."""
         return _ATTRIBUTES[self.kind][2]
 
     @property
     def initial(self) -> str | None:
-        """Attribute `initial` by FMI 2.0."""
         return _ATTRIBUTES[self.kind][3]
 
 
-def table(program: Program) -> tuple[Variable, ...]:
-    """The table; the program must be free of `clashes`."""
-    found = [Variable("time", "time", 0, "s", "time")]
+def table(program: EquationSystem) -> tuple[Variable, ...]:
+    """Return the table of all variables of a program; the program must have no name clashes."""
+    found = [Variable("time", "time", 0, "s", "simulation time")]
     found += [
         Variable(
             s.variable,
@@ -157,7 +164,12 @@ def table(program: Program) -> tuple[Variable, ...]:
     ]
     found += [
         Variable(
-            f"der({s.variable})", "derivative", i, _per_second(s.unit), f"rate of {s.name}", derivative_of=1 + i
+            f"der({s.variable})",
+            "derivative",
+            i,
+            _per_second(s.unit),
+            f"time derivative of {s.variable}",
+            derivative_of=1 + i,
         )
         for i, s in enumerate(program.states)
     ]
@@ -169,7 +181,13 @@ def table(program: Program) -> tuple[Variable, ...]:
     found += [v for definition in program.calculated for v in _calculated(definition, count)]
     found += _solver_variables(program)
     found += [
-        Variable(r.name, "indicator", i, None, f"an event where its sign changes: {r.description}")
+        Variable(
+            r.name,
+            "indicator",
+            i,
+            None,
+            f"event indicator of {r.description}: an event occurs where its sign changes",
+        )
         for i, r in enumerate(program.relations)
     ]
     return tuple(found)
@@ -194,13 +212,15 @@ def _calculated(definition: Definition, count: Iterator[int]) -> Iterator[Variab
 
 
 def _names(name: str, shape: Shape) -> list[tuple[str, int]]:
-    """Names of the elements of a number or vector, and what `Variable` calls their `elements`."""
+    """Return the names of all elements of a scalar or vector, each with its value of
+    `Variable.elements`.
+    """
     if not shape:
         return [(name, 1)]
     return [(f"{name}[{i + 1}]", shape[0] if i == 0 else 0) for i in range(shape[0])]
 
 
-def _solver_variables(program: Program) -> list[Variable]:
+def _solver_variables(program: EquationSystem) -> list[Variable]:
     settings = [
         Variable(name, "real_setting", i, unit, text, start)
         for i, (name, start, unit, text) in enumerate(REAL_SETTINGS)
@@ -219,8 +239,8 @@ def _solver_variables(program: Program) -> list[Variable]:
     return [v for v in found if not v.name.startswith(tuple(absent))]
 
 
-def clashes(program: Program) -> list[Problem]:
-    """Names that two quantities of the model would have."""
+def clashes(program: EquationSystem) -> list[Problem]:
+    """Return a problem for each name that two quantities of the model share."""
     numbers = (program.parameters, program.calculated)
     quantities = (program.outputs, program.inputs, *numbers, _solver_variables(program))
     counts = Counter(entry.name for entries in quantities for entry in entries)
@@ -232,13 +252,13 @@ def clashes(program: Program) -> list[Problem]:
     ]
 
 
-def token(program: Program, table: tuple[Variable, ...]) -> str:
-    """Identifies model and interface: changes when an equation, a name, a unit or a start value does."""
+def token(program: EquationSystem, table: tuple[Variable, ...]) -> str:
+    """Return the GUID of the FMU; it changes with any equation, name, unit or start value."""
     kept = [(required.message, required.bounds) for required in program.requirements]
     h = hashlib.sha256((digest(program) + repr(table) + repr(kept)).encode()).hexdigest()
     return f"{{{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:32]}}}"
 
 
-def parameters(program: Program) -> dict[str, float]:
-    """FMU parameter → its start value, in its unit."""
+def parameters(program: EquationSystem) -> dict[str, float]:
+    """Return the start value of each FMU parameter, in the parameter's unit."""
     return {v.name: float(v.start or 0.0) for v in table(program) if v.kind == "parameter"}

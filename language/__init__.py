@@ -1,1 +1,1 @@
-"""The expression language of descriptions: text, trees, derivatives."""
+"""Expression language of descriptions: parser, expression trees, derivatives and step lengths."""

@@ -1,4 +1,6 @@
-"""Whether the constant parts of an expression have values: 1/0, sqrt(-1) and 9^9^9 have none."""
+"""Evaluation of constant subexpressions, to reject those without a finite value, such as 1/0 or
+sqrt(-1).
+"""
 
 from __future__ import annotations
 
@@ -36,22 +38,25 @@ _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": ope
 
 
 def check(tree: Expr, parameters: Mapping[str, float]) -> None:
-    """Raises ValueError that shows the first operation on constants that has no finite value.
+    """Raise ValueError if an operation on constants has no finite value; the message shows the operation.
 
-    parameters  values of the description's parameters; other names change during a run
+    The argument `parameters` contains the values of the description's parameters. All other names change
+    during a run.
     """
     _value(tree, {"pi": math.pi, **parameters})
 
 
 def value(tree: Expr, parameters: Mapping[str, float]) -> float:
-    """The value of an expression of parameters and pi alone; raises ValueError where it has none."""
+    """Return the value of an expression of parameters and pi; raises ValueError if it has no finite
+    value.
+    """
     found = _value(tree, {"pi": math.pi, **parameters})
     assert found is not None
     return found
 
 
 def _value(tree: Expr, known: Mapping[str, float]) -> float | None:
-    """The value, or None if it changes during a run."""
+    """Return the value of an expression, or None if it changes during a run."""
     values = [_value(child, known) for child in tree.args]
     match tree.op:
         case "constant":
@@ -59,7 +64,7 @@ def _value(tree: Expr, known: Mapping[str, float]) -> float | None:
         case "symbol":
             return known.get(tree.data)
         case "table":
-            return None  # of its own numbers
+            return None  # The numbers of a table are checked elsewhere.
         case "if":
             left, right, then, otherwise = values
             if left is None or right is None:

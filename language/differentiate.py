@@ -1,4 +1,4 @@
-"""Symbolic derivatives of scalar expressions, and the switching times of their conditions."""
+"""Symbolic derivatives of scalar expressions, and switching times of their conditions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ ZERO, ONE = ir.constant(0.0), ir.constant(1.0)
 
 
 def expand(tree: Expr) -> Expr:
-    """The tree in the form that `derivative` takes.
+    """Return an expression in the form that `derivative` requires.
 
-    It is simplified: a rate of (1 − 1)·t that does not look like 0 would become a division by zero. pi is a
-    number, and `quintic(t, t0, t1, s0, s1)` expressed by `quintic_0(tau)`, the step from 0 to 1 that clamps tau.
+    The result is simplified, so that an expression such as (1 − 1)·t is recognised as zero before a
+    division by its time derivative. The name pi becomes a number. The function `quintic(t, t0, t1,
+    s0, s1)` is expressed by `quintic_0(tau)`, a smooth step from 0 to 1 for tau from 0 to 1.
     """
     if tree.op == "symbol" and tree.data == "pi":
         return ir.constant(math.pi)
@@ -29,7 +30,10 @@ def expand(tree: Expr) -> Expr:
 
 
 def derivative(tree: Expr, name: str) -> Expr:
-    """Partial derivative by a name; `start(x)` is a constant. The tree must be expanded."""
+    """Return the partial derivative of an expanded expression with respect to a name.
+
+    The function `start(x)` is a constant.
+    """
     if tree.op == "symbol":
         return ONE if tree.data == name else ZERO
     if tree.function == "start":
@@ -55,7 +59,7 @@ def _noevent(tree: Expr) -> Expr:
 
 
 def _power_rule(a: Expr, b: Expr, da: Expr, db: Expr) -> Expr:
-    # for a constant exponent ∂b vanishes, and with it what has a logarithm
+    # The derivative db of a constant exponent is zero, so that the term with the logarithm vanishes.
     return b * ir.power(a, b - 1.0) * da + ir.power(a, b) * call("log", a) * db
 
 
@@ -64,7 +68,7 @@ def _square(a: Expr) -> Expr:
 
 
 def _quintic_3(tau: Expr) -> Expr:
-    raise ValueError("quintic can be differentiated twice only")
+    raise ValueError("the function quintic can be differentiated at most twice")
 
 
 _UNARY: dict[str, Callable[[Expr], Expr]] = {
@@ -99,7 +103,9 @@ _BINARY: dict[str, Callable[[Expr, Expr, Expr, Expr], Expr]] = {
 
 
 def switching_time(condition: Expr, is_constant: Callable[[str], bool]) -> Expr | None:
-    """The time at which a condition that is affine in t changes; None if it is not of that form."""
+    """Return the time at which a condition that is affine in t changes, or None if it has another
+    form.
+    """
     difference, rate = condition.args[0] - condition.args[1], slope(condition)
     if is_zero(rate) or not all(map(is_constant, rate.symbols | difference.symbols - {"t"})):
         return None
@@ -107,12 +113,14 @@ def switching_time(condition: Expr, is_constant: Callable[[str], bool]) -> Expr 
 
 
 def slope(condition: Expr) -> Expr:
-    """Rate of `left − right` in time."""
+    """Return the time derivative of the difference between the left and right side of a condition."""
     return derivative(condition.args[0] - condition.args[1], "t")
 
 
 def breakpoints(tree: Expr) -> Iterator[Expr]:
-    """Times at which a quintic begins or ends, as far as they do not depend on time (expanded tree)."""
+    """Yield the start and end times of all `quintic` functions in an expanded expression, if they
+    are constant.
+    """
     if tree.function.startswith("quintic_"):
         rate = derivative(tree.args[0], "t")
         if not is_zero(rate):
@@ -124,12 +132,15 @@ def breakpoints(tree: Expr) -> Iterator[Expr]:
 
 
 def at_time_zero(tree: Expr) -> Expr:
-    """The tree with t = 0."""
+    """Return an expression with t = 0."""
     return substituted(tree, {"t": ZERO})
 
 
 def substituted(tree: Expr, values: Mapping[str, Expr]) -> Expr:
-    """The tree with values in place of running names; constants are folded."""
+    """Return an expression with values in place of names, and with constants folded.
+
+    The arguments of `start` remain unchanged.
+    """
     if tree.op == "symbol":
         return values.get(tree.data, tree)
     if tree.function == "start":

@@ -1,6 +1,7 @@
-"""The expression language of descriptions: text → expression, by a whitelist, never evaluated by Python.
+"""Parser of the expression language of descriptions: from text to an expression tree.
 
-Names are `t`, `pi`, parameters, and `<owner>.<quantity>` such as `E.x` or `column.angle_dot`.
+The parser accepts a fixed list of operations; Python never evaluates the text. Names are `t`, `pi`,
+parameters, and `<owner>.<quantity>` such as `E.x` or `column.angle_dot`.
 """
 
 from __future__ import annotations
@@ -42,9 +43,11 @@ _OPERATORS: dict[type[ast.operator], str] = {
     ast.Pow: "^",
 }
 _COMPARISONS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-_LONGEST = 10_000  # characters
-_DEEPEST = 50  # levels: derivatives are three times as deep, and renderers recurse
-_MOST_PARTS = 1000  # the size of derivatives grows with its cube
+_LONGEST = 10_000  # Largest number of characters of an expression.
+# Largest depth of an expression tree. Derivatives are three times as deep, and code generators are recursive.
+_DEEPEST = 50
+# Largest number of nodes of an expression; the size of derivatives grows with its cube.
+_MOST_PARTS = 1000
 
 
 @dataclass(frozen=True)
@@ -54,9 +57,9 @@ class Dialect:
     Parameters
     ----------
     functions
-        Name of each function and its admissible numbers of arguments.
+        Name of each function and its possible numbers of arguments.
     names
-        Sentence part that lists the names, for messages.
+        Part of a sentence that lists the names, for messages.
     """
 
     functions: Mapping[str, tuple[int, ...]]
@@ -67,14 +70,23 @@ DESCRIPTIONS = Dialect(
     {name: (count,) for name, count in FUNCTIONS.items()},
     "t, pi, parameters, names such as E.x and column.angle_dot",
 )
-_TOO_DEEP = f"expected at most {_DEEPEST} levels; a sum of n terms has n levels, and fewer with parentheses in it"
+_TOO_DEEP = f"expected at most {_DEEPEST} levels; a sum of n terms has n levels; group terms by parentheses"
 
 
 def parse(text: str | float, dialect: Dialect = DESCRIPTIONS) -> Expr:
-    """The expression as it is written, nothing simplified; a number stands for itself.
+    """Return the expression tree of a text without simplification; a number yields a constant.
 
-    dialect  functions and names of the language; by default those of descriptions
-    Raises ValueError with what was expected if the text is not in the language.
+    Parameters
+    ----------
+    text : str or float
+        Text of the expression.
+    dialect : Dialect
+        Functions and names of the language; by default those of descriptions.
+
+    Raises
+    ------
+    ValueError
+        If the text is not an expression of the language. The message says what was expected.
     """
     if not isinstance(text, str):
         return ir.constant(float(text))
@@ -98,7 +110,7 @@ def _short(text: str) -> str:
 
 
 def _near(line: str, error: SyntaxError) -> str:
-    """Return the place of a syntax error in the description's notation."""
+    """Return the position of a syntax error for a message, in the notation of descriptions."""
     rest = line[error.offset - 1 :] if error.offset else ""
     return f" near {_short(rest.replace('**', '^'))!r}" if rest else " at its end"
 
@@ -111,12 +123,14 @@ def _check_size(tree: Expr) -> None:
         if level > _DEEPEST:
             raise ValueError(_TOO_DEEP)
         if parts > _MOST_PARTS:
-            raise ValueError(f"expected at most {_MOST_PARTS} numbers, names and operations; simplify it")
+            raise ValueError(
+                f"expected at most {_MOST_PARTS} numbers, names and operations; simplify the expression"
+            )
         stack.extend((child, level + 1) for child in node.args)
 
 
 def _with_plain_starts(tree: Expr, inside: bool = False) -> Expr:
-    """The tree without `start` inside of `start`: at the start, start(x) is x."""
+    """Return an expression without `start` inside of `start`; the inner one has no effect."""
     if tree.function == "start" and inside:
         return _with_plain_starts(tree.args[0], inside)
     inside = inside or tree.function == "start"
@@ -124,14 +138,14 @@ def _with_plain_starts(tree: Expr, inside: bool = False) -> Expr:
 
 
 def renamed(tree: Expr, others: Mapping[str, str]) -> Expr:
-    """The tree with other names in place of these."""
+    """Return an expression with names replaced by other names."""
     if tree.op == "symbol":
         return ir.symbol(others.get(tree.data, tree.data))
     return replace(tree, args=tuple(renamed(child, others) for child in tree.args))
 
 
 def names(tree: Expr) -> Iterator[str]:
-    """All names in the tree, arguments of `start` included."""
+    """Yield all names in an expression, including the arguments of `start`."""
     if tree.op == "symbol":
         yield tree.data
     for child in tree.args:
@@ -139,7 +153,9 @@ def names(tree: Expr) -> Iterator[str]:
 
 
 def running_names(tree: Expr) -> Iterator[str]:
-    """Names whose value at the present time matters: all but the arguments of `start`."""
+    """Yield the names whose current value an expression uses; the arguments of `start` are
+    excluded.
+    """
     if tree.op == "symbol":
         yield tree.data
     if tree.function != "start":
@@ -148,7 +164,7 @@ def running_names(tree: Expr) -> Iterator[str]:
 
 
 def started_names(tree: Expr) -> Iterator[str]:
-    """Names whose value at the start matters: the arguments of `start`."""
+    """Yield the names whose initial value an expression uses: the arguments of `start`."""
     if tree.function == "start":
         yield from names(tree)
         return
@@ -157,7 +173,7 @@ def started_names(tree: Expr) -> Iterator[str]:
 
 
 def tables(tree: Expr) -> Iterator[Expr]:
-    """All uses of tables in the tree."""
+    """Yield all lookups of tables in an expression."""
     if tree.op == "table":
         yield tree
     for child in tree.args:
@@ -165,7 +181,10 @@ def tables(tree: Expr) -> Iterator[Expr]:
 
 
 def level(name: str) -> int:
-    """0 for positions (`E.x`), 1 for velocities (`E.vx`, `column.angle_dot`, `lift.rate`), 2 for accelerations."""
+    """Return 0 for the name of a position, 1 for a velocity, and 2 for an acceleration.
+
+    Examples are `E.x`; `E.vx`, `column.angle_dot` and `lift.rate`; `E.ax` and `column.angle_ddot`.
+    """
     quantity = name.partition(".")[2]
     if quantity in ("ax", "ay", "az") or quantity.endswith("_ddot"):
         return 2
@@ -173,13 +192,18 @@ def level(name: str) -> int:
 
 
 def rate_of(name: str) -> str:
-    """The velocity whose rate an acceleration is: `E.vx` of `E.ax`, `column.angle_dot` of `column.angle_ddot`."""
+    """Return the name of the velocity whose time derivative is a named acceleration.
+
+    It is `E.vx` for `E.ax`, and `column.angle_dot` for `column.angle_ddot`.
+    """
     owner, _, quantity = name.partition(".")
     return f"{owner}.v{quantity[-1]}" if quantity in ("ax", "ay", "az") else f"{name.removesuffix('_ddot')}_dot"
 
 
 def degree(tree: Expr, variables: Container[str]) -> int:
-    """0 if the tree does not depend on the variables, 1 if it is affine in them by its form, else 2."""
+    """Return 0 if an expression is independent of the variables, 1 if its form is affine in them,
+    else 2.
+    """
     if tree.op == "symbol":
         return int(tree.data in variables)
     degrees = [degree(child, variables) for child in tree.args]
@@ -218,7 +242,7 @@ def _tree(node: ast.expr, dialect: Dialect) -> Expr:
         case ast.IfExp(test=test, body=body, orelse=orelse):
             return _condition(test, _tree(body, dialect), _tree(orelse, dialect), dialect)
     raise ValueError(
-        f"{_short(ast.unparse(node))!r} is not part of the expression language: numbers,"
+        f"{_short(ast.unparse(node))!r} is not part of the expression language: expected numbers,"
         f" {dialect.names}, + - * / ^, 'a if x < y else b', {', '.join(dialect.functions)}"
     )
 

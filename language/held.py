@@ -1,4 +1,6 @@
-"""Values at which states are held while an expression of time and states is searched for short features."""
+"""Values for the state variables in the search for short features over time, in which only time
+varies.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +13,23 @@ from .pace import Pace
 
 Array = NDArray[np.float64]
 
-_SHORT = 0.02  # of the searched time: longest step in a feature that a run may step over
-_LOOKS = 257  # samples of a feature
-_HALF = 0.5
+# Step bound below which a feature counts as short, relative to the searched time.
+_SHORT = 0.02
+_LOOKS = 257  # Number of samples of a short feature.
+_HALF = 0.5  # Fraction of a pulse's height that separates its inside from its outside.
 
 
 def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:
     """Yield values for the parts of an expression that do not depend on time.
 
+    A short feature of the expression over time can be hidden at the initial values:
+    `exp(-((t - 3)/0.01)^2 - x^2)` is tiny far from x = 0. It can also be hidden at zero, as in
+    `min(x, exp(-((t - 3)/0.01)^2))`. So several choices of values are tried.
+
     Parameters
     ----------
     initial : sequence of float or None
-        Value of each at t = 0; None where it is unknown.
-
-    A feature may be hidden at the initial values, as `exp(-((t - 3)/0.01)^2 - x^2)` is far from x = 0, or at
-    zero, as `min(x, exp(-((t - 3)/0.01)^2))` is.
+        Value of each part at t = 0; None if it is unknown.
     """
     known = np.array([0.0 if value is None else value for value in initial])
     known[~np.isfinite(known)] = 0.0
@@ -34,14 +38,16 @@ def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:
 
 
 def wanders(found: Sequence[tuple[Pace, Callable[[Array], Array]]], horizon: float) -> bool:
-    """Whether a short pulse occurs at times that depend on the held values, so that no run is sure to meet it.
+    """Whether a short pulse occurs at a time that depends on the values assumed for the time-independent parts.
+
+    No list of step lengths can guarantee that a run resolves such a pulse.
 
     Parameters
     ----------
     found : sequence of pairs
-        Pace and function of time for each choice of the held values.
+        Step lengths and function of time for each choice of these values.
     horizon : float
-        Searched time, s.
+        End of the searched time, s.
     """
     short = [(pace, [*_pulses(pace, function, horizon)]) for pace, function in found]
     met = [(pace, pulses) for pace, pulses in short if pulses]
@@ -49,9 +55,10 @@ def wanders(found: Sequence[tuple[Pace, Callable[[Array], Array]]], horizon: flo
 
 
 def _pulses(pace: Pace, function: Callable[[Array], Array], horizon: float) -> Iterator[Array]:
-    """Yield times inside of each short feature after which the function is as before, s.
+    """Yield the times inside of each short pulse, s.
 
-    Behind a front every solver meets the change.
+    A pulse is a feature after which the function has about its former value. A step-like change is
+    excluded, because every solver notices the new value.
     """
     ends = np.append(pace.begins[1:], horizon)
     is_short = np.concatenate([[False], pace.bounds < _SHORT * horizon, [False]])
@@ -66,6 +73,10 @@ def _pulses(pace: Pace, function: Callable[[Array], Array], horizon: float) -> I
 
 
 def _is_missed(times: Array, other: Pace) -> bool:
-    """Whether steps of another pace are longer than a pulse at most of its times, shape (N,), s."""
+    """Whether a pulse at the given times, shape (N,), s, would be missed with other step lengths.
+
+    The step lengths belong to another choice of values for the time-independent parts. The pulse is missed if the
+    steps are longer than the pulse at most of its times.
+    """
     index = np.maximum(np.searchsorted(other.begins, times, side="right") - 1, 0)
     return bool(np.mean(other.bounds[index] > times[-1] - times[0]) > _HALF)

@@ -1,8 +1,9 @@
-"""Array expressions: the one form of descriptions' formulas and of the equations, which backends render.
+"""Array expressions: common representation of description formulas and of the equations of motion.
 
-An `Expr` is immutable and knows its shape: () scalar, (n,) vector, (n, m) matrix. The set of operations is
-small on purpose: what a renderer has to know is the list in `OPERATIONS`. The functions below simplify what they
-make; `Expr` itself does not, and so keeps a formula as somebody wrote it.
+An `Expr` is immutable and has a shape: () for a scalar, (n,) for a vector, (n, m) for a matrix. The
+set of operations is small on purpose: each code generator has to support all `OPERATIONS`. The
+functions of this module simplify their results. `Expr` itself does not simplify, so that a formula
+remains as written.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Operand: TypeAlias = "Expr | float | Array | Sequence[Operand]"
 
 OPERATIONS = {
     "constant": "a number or an array of numbers",
-    "symbol": "a parameter, variable or definition, by name",
+    "symbol": "a named parameter, variable or definition",
     "array": "a vector of scalars or a matrix of rows",
     "index": "an element or a block",
     "+": "sum",
@@ -43,13 +44,18 @@ OPERATIONS = {
 
 @dataclass(frozen=True, eq=False)
 class Expr:
-    """One node; arguments are nodes.
+    """Node of an expression tree.
 
-    Parameters:
-        op      one of OPERATIONS
-        shape   (), (n,) or (n, m)
-        args    operands
-        data    what the operation needs besides: value, name, index, comparison
+    Attributes
+    ----------
+    op : str
+        Operation, one of OPERATIONS.
+    shape : tuple of int
+        (), (n,) or (n, m).
+    args : tuple of Expr
+        Operands.
+    data : object
+        Further data of the operation: value, name, index or comparison.
     """
 
     op: str
@@ -57,7 +63,7 @@ class Expr:
     args: tuple[Expr, ...] = ()
     data: Any = None
 
-    # numpy must not take our nodes apart element by element
+    # Prevents NumPy from applying its operators to the elements of an expression.
     __array_ufunc__ = None
 
     def __add__(self, other: Operand) -> Expr:
@@ -104,17 +110,16 @@ class Expr:
 
     @property
     def function(self) -> str:
-        """Name of the operation, or of the called function."""
+        """Name of the called function, or of the operation if the node is not a function call."""
         return str(self.data) if self.op == "call" else self.op
 
     @property
     def T(self) -> Expr:
-        """Transposed matrix."""
         return transpose(self)
 
     @cached_property
     def symbols(self) -> frozenset[str]:
-        """Names of all symbols in it."""
+        """Names of all symbols in the expression."""
         found: set[str] = set()
         seen: set[int] = set()
         stack = [self]
@@ -130,18 +135,20 @@ class Expr:
 
 
 def constant(value: ArrayLike) -> Expr:
-    """A number or array of numbers."""
+    """Return the expression of a number or of an array of numbers."""
     array = np.array(value, dtype=float)
     return Expr("constant", array.shape, data=array)
 
 
 def symbol(name: str, shape: Shape = ()) -> Expr:
-    """A quantity that has a name."""
+    """Return the expression of a named quantity."""
     return Expr("symbol", shape, data=name)
 
 
 def lift(value: Operand) -> Expr:
-    """The value itself if it is an expression, otherwise a constant or an array of expressions."""
+    """Return an expression unchanged, or convert a number, an array or a nested sequence to an
+    expression.
+    """
     if isinstance(value, Expr):
         return value
     if isinstance(value, np.ndarray | float | int):
@@ -150,7 +157,7 @@ def lift(value: Operand) -> Expr:
 
 
 def array(items: Sequence[Operand]) -> Expr:
-    """Vector of scalars, or matrix of rows; nested sequences allowed."""
+    """Return a vector of scalars or a matrix of rows; sequences may be nested."""
     nodes = tuple(lift(item) for item in items)
     if all(node.op == "constant" for node in nodes):
         return constant([node.data for node in nodes])
@@ -160,19 +167,20 @@ def array(items: Sequence[Operand]) -> Expr:
 
 
 def _as_array(node: Expr) -> Expr:
-    """Rows of a matrix are literal arrays, so that renderers find scalars inside."""
+    """Return a vector as a literal array of scalars, which code generators require for the rows
+    of a matrix.
+    """
     if node.op == "array":
         return node
     return Expr("array", node.shape, tuple(node[i] for i in range(node.shape[0])))
 
 
 def zeros(*shape: int) -> Expr:
-    """Array of zeros."""
     return constant(np.zeros(shape))
 
 
 def index(node: Expr, key: Index) -> Expr:
-    """Element or block of an array; zero-based, slices without step."""
+    """Return an element or a block of an array; indices are zero-based, and slices have no step."""
     full = tuple(k if isinstance(k, int) else slice(*k.indices(node.shape[i])) for i, k in enumerate(key))
     full += tuple(slice(0, size) for size in node.shape[len(full) :])
     if node.op == "constant":
@@ -190,7 +198,7 @@ def index(node: Expr, key: Index) -> Expr:
 
 
 def _compose(outer: Index, inner: Index) -> Index:
-    """The index that does what `inner` does after `outer`."""
+    """Return the single array index that is equivalent to indexing by `outer` and then by `inner`."""
     rest = iter(inner)
     combined: list[int | slice] = []
     for key in outer:
@@ -206,22 +214,22 @@ def _compose(outer: Index, inner: Index) -> Index:
 
 
 def is_zero(node: Expr) -> bool:
-    """Whether all elements are the number 0."""
+    """Whether an expression is a constant with all elements zero."""
     return node.op == "constant" and not (node.data.any() if node.shape else node.data)
 
 
 def is_one(node: Expr) -> bool:
-    """Whether it is the scalar 1."""
+    """Whether an expression is the scalar constant 1."""
     return node.op == "constant" and node.shape == () and node.data == 1.0
 
 
 def is_identity(node: Expr) -> bool:
-    """Whether it is the constant identity matrix."""
+    """Whether an expression is a constant identity matrix."""
     return node.op == "constant" and len(node.shape) == 2 and np.array_equal(node.data, np.eye(*node.shape))
 
 
 def add(a: Expr, b: Expr) -> Expr:
-    """a + b, same shapes."""
+    """Return the sum of two expressions of equal shape."""
     if a.op == b.op == "constant":
         return constant(a.data + b.data)
     if is_zero(a):
@@ -234,7 +242,7 @@ def add(a: Expr, b: Expr) -> Expr:
 
 
 def sub(a: Expr, b: Expr) -> Expr:
-    """a − b, same shapes."""
+    """Return the difference of two expressions of equal shape."""
     if a.op == b.op == "constant":
         return constant(a.data - b.data)
     if is_zero(b):
@@ -247,14 +255,13 @@ def sub(a: Expr, b: Expr) -> Expr:
 
 
 def neg(a: Expr) -> Expr:
-    """−a."""
     if a.op == "constant":
         return constant(-a.data)
     return a.args[0] if a.op == "neg" else Expr("neg", a.shape, (a,))
 
 
 def mul(a: Expr, b: Expr) -> Expr:
-    """Product, one of them a scalar."""
+    """Return the product of two expressions, at least one of them a scalar."""
     if a.op == b.op == "constant":
         return constant(a.data * b.data)
     shape = a.shape or b.shape
@@ -275,7 +282,7 @@ def mul(a: Expr, b: Expr) -> Expr:
 
 
 def div(a: Expr, b: Expr) -> Expr:
-    """a over the scalar b."""
+    """Return the quotient of an expression and a scalar."""
     if a.op == b.op == "constant" and b.data:
         return constant(a.data / b.data)
     if is_zero(a) or is_one(b):
@@ -284,7 +291,7 @@ def div(a: Expr, b: Expr) -> Expr:
 
 
 def power(a: Expr, b: Expr) -> Expr:
-    """a^b of scalars."""
+    """Return the power of two scalars."""
     if a.op == b.op == "constant":
         return constant(a.data**b.data)
     if is_one(b):
@@ -295,7 +302,7 @@ def power(a: Expr, b: Expr) -> Expr:
 
 
 def matmul(a: Expr, b: Expr) -> Expr:
-    """Product over the last axis of a and the first of b."""
+    """Return the matrix product over the last axis of a and the first axis of b."""
     shape = a.shape[:-1] + b.shape[1:]
     if a.op == b.op == "constant":
         return constant(a.data @ b.data)
@@ -309,14 +316,13 @@ def matmul(a: Expr, b: Expr) -> Expr:
 
 
 def transpose(a: Expr) -> Expr:
-    """Transposed matrix."""
     if a.op == "constant":
         return constant(a.data.T)
     return Expr("transpose", a.shape[::-1], (a,))
 
 
 def cross(a: Expr, b: Expr) -> Expr:
-    """Vector product of two vectors of shape (3,)."""
+    """Return the cross product of two vectors of shape (3,)."""
     if a.op == b.op == "constant":
         return constant(np.cross(a.data, b.data))
     if is_zero(a) or is_zero(b):
@@ -325,14 +331,14 @@ def cross(a: Expr, b: Expr) -> Expr:
 
 
 def call(name: str, *arguments: Expr) -> Expr:
-    """Function of scalars, by its name in Modelica."""
+    """Return the call of a scalar function by its name in Modelica."""
     return Expr("call", (), arguments, name)
 
 
 def function(name: str, value: Expr, *arguments: Expr) -> Expr:
-    """A value that has a name as a function of arrays: what can call functions calls it, all else takes the value.
+    """Return an expression that code generators can write as a call of a named function of arrays.
 
-    The value of constant arguments is a constant.
+    Generators without support for functions write the value instead. A constant value is returned unchanged.
     """
     if value.op == "constant":
         return value
@@ -340,7 +346,9 @@ def function(name: str, value: Expr, *arguments: Expr) -> Expr:
 
 
 def is_norm(node: Expr) -> bool:
-    """Whether it is the root of a vector's product with itself."""
+    """Whether an expression is a Euclidean norm: the root of the scalar product of a vector with
+    itself.
+    """
     if node.function != "sqrt":
         return False
     square = node.args[0]
@@ -348,29 +356,42 @@ def is_norm(node: Expr) -> bool:
 
 
 def table(name: str, argument: Expr, order: int = 0, *, inside: bool = False) -> Expr:
-    """The derivative of an order of a table of the description; inside: the argument does not leave it."""
+    """Return a lookup of a table of the description, or of a derivative of it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the table.
+    argument : Expr
+        Argument of the lookup.
+    order : int
+        Order of the derivative.
+    inside : bool
+        Whether the argument is known to remain inside of the table.
+    """
     return Expr("table", (), (argument,), (name, order, inside))
 
 
 def choose(comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr) -> Expr:
-    """`then` where `left comparison right`, else `otherwise`, evaluated as it stands at every instant."""
+    """Return an if-expression with a condition that is evaluated at each instant, without an event."""
     return Expr("if", (), (left, right, then, otherwise), (comparison, None))
 
 
 def switch(
     comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr, switched: str, slope: Expr
 ) -> Expr:
-    """Return an if-expression whose condition changes at a time event: the program's event `switched`.
+    """Return an if-expression whose condition changes at the time event `switched` of the program.
 
-    Between events the comparison keeps its value; slope is the rate of `left − right` in time.
+    Between events the condition keeps its truth value. The argument `slope` is the time derivative of
+    `left − right`.
     """
     return Expr("if", (), (left, right, then, otherwise, slope), (comparison, switched))
 
 
 def relation(comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr, name: str) -> Expr:
-    """Return an if-expression whose condition depends on the motion: the program's relation of this name.
+    """Return an if-expression whose condition depends on the motion: the condition `name` of the program.
 
-    Between events the comparison keeps its value; see `Relation` in `generator.program`.
+    Between events the condition keeps its truth value; see `Relation` in `generator.program`.
     """
     return Expr("if", (), (left, right, then, otherwise), (comparison, name))
 
@@ -379,14 +400,17 @@ _SIMPLIFYING: dict[str, Callable[..., Expr]] = {"+": add, "-": sub, "*": mul, "/
 
 
 def rebuilt(node: Expr, args: Sequence[Expr]) -> Expr:
-    """The node's operation of other scalars, simplified."""
+    """Return the operation of a scalar node with other operands, simplified."""
     return _SIMPLIFYING[node.op](*args) if node.op in _SIMPLIFYING else replace(node, args=tuple(args))
 
 
 class Replacement:
-    """Expressions with values in place of symbols; nodes that are shared stay shared.
+    """Substitution of values for symbols that preserves shared nodes.
 
-    values  name → what stands for the symbol, of its shape
+    Parameters
+    ----------
+    values : mapping of str to Expr
+        Value of each symbol, with the shape of the symbol.
     """
 
     def __init__(self, values: Mapping[str, Expr]) -> None:
@@ -394,7 +418,7 @@ class Replacement:
         self._known: dict[int, tuple[Expr, Expr]] = {}
 
     def __call__(self, node: Expr) -> Expr:
-        """The expression with the values."""
+        """Return an expression with its symbols replaced by values."""
         if id(node) not in self._known:
             self._known[id(node)] = (node, self._replaced(node))
         return self._known[id(node)][1]
@@ -414,7 +438,7 @@ class Replacement:
 
 
 def key(node: Expr) -> Hashable:
-    """Return a key that is equal for scalar expressions with equal source."""
+    """Return a hashable key that is equal for scalar expressions of equal form."""
     return (node.op, _identity(node), *map(key, node.args))
 
 
@@ -423,5 +447,5 @@ def _identity(node: Expr) -> Hashable:
         return str(node.data[0])
     if node.op == "constant":
         return float(node.data)
-    # slices are not hashable in every Python
+    # Slices are hashable only in newer Python versions.
     return tuple(map(str, node.data)) if node.op == "index" else node.data

@@ -1,4 +1,6 @@
-"""NumPy's functions for the operations and functions of expressions, evaluated at many times at once."""
+"""NumPy functions for the operations and functions of expressions, for evaluation at many times
+together.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Longest steps over time that resolve what functions of time do, however short a pulse is.
+"""Longest integration steps over time that resolve functions of time, including very short pulses.
 
-The step-size control of an integrator sees a function at its stages alone: at rest, a step may cross a blow of
-some milliseconds. Here the time is cut into intervals, in each of which the function is straight or a polynomial
-of degree 4, except for a small part of what it deviates from a straight line there. No step is longer than the
-interval in which it begins, nor does it reach further into a later one than that one is long.
+The step-size control of an integrator evaluates a function at its stages only. A step of a mechanism
+at rest could skip an impact of a few milliseconds. Therefore the time is divided into intervals in which
+the function is linear or close to a polynomial of degree 4. No step is longer than the interval in which it
+begins. A step that ends in a later interval extends into it by at most the length of that interval.
 """
 
 from __future__ import annotations
@@ -18,33 +18,39 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-CELLS = 2**19  # of the searched time: what lasts a hundred-thousandth of it is met by several samples
-_FEW = 65  # samples of a polynomial between two breakpoints
-_NODES = 5  # of the polynomial of degree 4
-_RESOLVED = 0.01  # of what a function deviates from a straight line in an interval: what the polynomial may leave
-_QUIET = 1e-7  # of the function's range: smaller deviations from a straight line are nothing
-_AWAKE = 4  # intervals of one length, after which a step-size control has adapted itself to it
-_SCATTER = 0.8  # of a sample's distance: how far it is moved
-_GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0  # multiples of it are evenly spread over a unit, and never repeat
-_UNRESOLVED = 0.01  # of the searched time: jumps and single narrow features take less of it
-_SAME = 1e-9  # of the times: what differs by less is one time
-_MEMORY = 16.0  # of an interval's length: how far back this is looked for
+# Number of samples over the searched time; a pulse of a hundred-thousandth of it gets several samples.
+CELLS = 2**19
+_FEW = 65  # Number of samples of a polynomial between two breakpoints.
+_NODES = 5  # Number of nodes of the interpolating polynomial of degree 4.
+# Largest error of the polynomial in an interval, relative to the function's deviation from a straight line.
+_RESOLVED = 0.01
+_QUIET = 1e-7  # Negligible deviation from a straight line, relative to the range of the function.
+_AWAKE = 4  # Number of equal intervals after which a step-size control has adapted to their length.
+_SCATTER = 0.8  # Range of the irregular shifts of samples, relative to their mean distance.
+# Golden ratio, whose multiples modulo 1 are evenly spread and never repeat.
+_GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
+# Fraction of the searched time that may stay unresolved; jumps and single narrow pulses occupy less.
+_UNRESOLVED = 0.01
+_SAME = 1e-9  # Relative difference of times that count as equal.
+# Time before an interval, relative to its length, in which intervals of similar length are counted.
+_MEMORY = 16.0
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Longest steps, by intervals.
+    """Longest integration steps over time, by intervals.
 
     Parameters
     ----------
     begins : ndarray, shape (K,)
-        Where intervals begin, s, increasing; the first one holds before its begin, too.
+        Beginning of each interval, s, in ascending order. The first interval also covers all
+        earlier times.
     bounds : ndarray, shape (K,)
-        Longest step in each, s; infinite where nothing ever happens.
+        Longest step in each interval, s; infinite without a bound.
     known : ndarray, shape (L,)
-        Times, s, at which solvers stop anyhow, or at which nothing can be missed.
+        Times, s, at which solvers stop in any case, or at which no feature can be missed.
     is_resolved : bool
-        False if a function changes faster than it was searched, so that something may be missed.
+        False if a function changes faster than the search samples it, so that a feature can be missed.
     """
 
     begins: Array
@@ -54,18 +60,22 @@ class Pace:
 
     @property
     def is_steady(self) -> bool:
-        """Whether any step is short enough."""
+        """Whether the function has no short features, so that steps of any length resolve it."""
         return not bool(np.isfinite(self.bounds).any())
 
     @cached_property
     def following(self) -> Array:
-        """Latest end, s, of a step from each interval, by the intervals after it; shape (K,)."""
+        """Latest time, s, at which a step from each interval may end, due to the step limits of all
+        later intervals, shape (K,).
+        """
         latest = np.minimum.accumulate((self.begins + self.bounds)[::-1])[::-1]
         return np.append(latest[1:], np.inf)
 
     @cached_property
     def marks(self) -> NDArray[np.bool_]:
-        """Whether an interval begins something that a solver which has adapted itself to longer ones may miss."""
+        """Whether a short feature begins in each interval that a solver with longer previous steps
+        can miss, shape (K,).
+        """
         found = np.zeros(len(self.begins), dtype=bool)
         margin = _SAME * float(np.abs(self.begins).max())
         for k in range(1, len(self.begins)):
@@ -76,17 +86,17 @@ class Pace:
         return found
 
     def end(self, t: float) -> float:
-        """Latest end, s, of a step from the time t, s."""
+        """Return the latest end, s, of a step that begins at time t, s."""
         k = max(int(np.searchsorted(self.begins, t, side="right")) - 1, 0)
         return min(t + float(self.bounds[k]), float(self.following[k]))
 
     def pieces(self, begin: float, end: float) -> Iterator[tuple[float, float]]:
-        """The intervals between two times, s: begins and ends."""
+        """Yield start and end of each interval between two times, s."""
         inside = self.begins[(self.begins > begin) & (self.begins < end)].tolist()
         return pairwise([begin, *inside, end])
 
     def refined(self, times: Sequence[float]) -> Iterator[float]:
-        """Increasing times, s, and further ones between them, so that no step is too long."""
+        """Yield ascending times, s, with intermediate times inserted so that no step is too long."""
         yield times[0]
         for begin, end in pairwise(times):
             t = begin
@@ -99,7 +109,7 @@ STEADY = Pace(np.zeros(1), np.full(1, np.inf))
 
 
 def merged(paces: Sequence[Pace]) -> Pace:
-    """The pace that all of them allow."""
+    """Return the step lengths that satisfy all given bounds."""
     moving = [pace for pace in paces if not pace.is_steady]
     if not moving:
         return STEADY
@@ -121,20 +131,20 @@ def searched(
     smooth: bool,
     points: Sequence[float] = (),
 ) -> Pace:
-    """Pace of a function of time.
+    """Return the step lengths that resolve a function of time, by a search over its samples.
 
     Parameters
     ----------
     function : callable
-        Values at times of shape (N,), s, of a piece that begins at a time, s.
+        Function of times of shape (N,), s, and of the beginning of the current smooth piece, s.
     span : tuple of float
-        Time that is searched, s.
+        Searched time, s.
     breaks : sequence of float
-        Times, s, at which solvers stop anyhow; the function is smooth between them.
+        Times, s, at which solvers stop in any case; the function is smooth between them.
     smooth : bool
-        Whether it is a polynomial between the breaks and points, which has no pulses.
+        Whether the function is a polynomial between breaks and points, so that it has no pulses.
     points : sequence of float
-        Further times, s, to look at.
+        Additional sample times, s.
     """
     inside = sorted({time for time in breaks if span[0] < time < span[1]})
     known = np.unique(np.asarray(points, dtype=float))
@@ -157,21 +167,33 @@ def searched(
 
 
 def _scattered(begin: float, end: float, count: int) -> Array:
-    """Times between two, s, at irregular distances, so that no fast oscillation looks like a slow one."""
+    """Return irregularly spaced times between two times, s, which prevent aliasing of fast
+    oscillations.
+    """
     index = np.arange(count, dtype=float)
     index[1:-1] += _SCATTER * (np.mod(_GOLDEN * index[1:-1], 1.0) - 0.5)
     return np.asarray(begin + (end - begin) * index / (count - 1))
 
 
 def sampled(time: Array, values: Array) -> Pace:
-    """Pace of a function that is known at enough points, shape (N,) each: a few of each piece of a spline."""
+    """Return the longest steps for a function that is known at sufficiently many arguments, shape
+    (N,) each.
+    """
     allowed = _QUIET * float(np.ptp(values))
     return _paced([*_cut(time, values, allowed)], allowed)
 
 
 @dataclass(frozen=True)
 class _Interval:
-    """Part of the time, s; slope of a straight line there, or None; whether the samples show the function."""
+    """Interval of time with its start and end, s.
+
+    Attributes
+    ----------
+    slope : float or None
+        Slope of the function if it is linear.
+    is_resolved : bool
+        Whether the samples resolve the function.
+    """
 
     begin: float
     end: float
@@ -180,7 +202,9 @@ class _Interval:
 
 
 def _cut(time: Array, values: Array, allowed: float) -> Iterator[_Interval]:
-    """Intervals of one piece, in each of which the function is straight, or simple enough for one step."""
+    """Yield intervals of a smooth piece in which the function is linear, or simple enough for one
+    step.
+    """
     waiting = [(0, len(time) - 1)]
     while waiting:
         first, last = waiting.pop()
@@ -200,7 +224,9 @@ def _cut(time: Array, values: Array, allowed: float) -> Iterator[_Interval]:
 
 
 def _paced(intervals: Sequence[_Interval], allowed: float) -> Pace:
-    """Steps as long as intervals; of a single straight one any."""
+    """Return the lengths of the intervals as longest steps; no bound if the function is linear
+    over the whole time.
+    """
     kept = [intervals[0]]
     for interval in intervals[1:]:
         if _goes_on(kept[-1], interval, allowed):
@@ -213,20 +239,20 @@ def _paced(intervals: Sequence[_Interval], allowed: float) -> Pace:
 
 
 def _goes_on(before: _Interval, after: _Interval, allowed: float) -> bool:
-    """Whether a straight line has no kink between two intervals."""
+    """Whether a straight line continues from one interval to the next without a kink."""
     if before.slope is None or after.slope is None:
         return False
     return abs(after.slope - before.slope) * (after.end - after.begin) <= allowed
 
 
 def _bent(time: Array, values: Array) -> Array:
-    """Deviation from the straight line between both ends."""
+    """Return the deviation of samples from the straight line between the first and the last sample."""
     share = (time - time[0]) / (time[-1] - time[0])
     return np.asarray(values - values[0] - share * (values[-1] - values[0]))
 
 
 def _deviation(time: Array, values: Array) -> float:
-    """From the polynomial through some of the points, evenly chosen."""
+    """Return the largest deviation of samples from a polynomial of degree 4 through five of them."""
     nodes = np.linspace(0, len(time) - 1, _NODES).round().astype(int)
     x = (time - time[0]) / (time[-1] - time[0])
     found = np.zeros_like(values)

@@ -1,4 +1,4 @@
-"""Tables as piecewise polynomials, which equations look up by the piece that an argument is in."""
+"""Lookup tables as piecewise polynomials, for the equations of motion and the generated code."""
 
 from __future__ import annotations
 
@@ -14,29 +14,34 @@ from .ir import Expr
 from .pace import STEADY, Pace, sampled
 
 Array = NDArray[np.float64]
-_SHARES = np.array([0.0, 0.25, 0.5, 0.75])  # of a piece, where it is looked at
-PIECE = 5  # numbers of one: where it begins, and the coefficients c0 to c3 of its polynomial from there
+_SHARES = np.array([0.0, 0.25, 0.5, 0.75])  # Sample positions in a piece, relative to its length.
+# Numbers of one piece: its left end, and the coefficients c0 to c3 of its polynomial from there.
+PIECE = 5
 
 
 @dataclass(frozen=True)
 class Piecewise:
-    """A function of one number.
+    """Piecewise cubic function of one variable.
 
-    pieces  shape (m, PIECE), the first column not decreasing: a piece holds up to the begin of the next one, the
-            first one from −∞ on, the last one for ever
-    kinks   whether its slope jumps where pieces meet, so that solvers stop there
+    Attributes
+    ----------
+    pieces : ndarray, shape (m, PIECE)
+        Left end and coefficients of each piece, in ascending order. The first piece
+        extends to −∞ and the last one to +∞.
+    kinks : bool
+        Whether the slope jumps between pieces, so that solvers stop there.
     """
 
     pieces: Array
     kinks: bool
 
     def piece(self, x: float) -> Array:
-        """The one that x is in, shape (PIECE,)."""
+        """Return the piece that contains x, shape (PIECE,)."""
         after = int(np.searchsorted(self.pieces[1:, 0], x, side="right"))
         return np.asarray(self.pieces[after])
 
     def __call__(self, x: Array) -> Array:
-        """Values at many numbers, shape (N,)."""
+        """Return the function values at numbers x, shape (N,)."""
         each = self.pieces[np.searchsorted(self.pieces[1:, 0], x, side="right")]
         begin, c0, c1, c2, c3 = each.T
         u = x - begin
@@ -44,7 +49,10 @@ class Piecewise:
 
     @property
     def pace(self) -> Pace:
-        """Longest steps of the argument that resolve it; solvers stop at kinks, between which it is straight."""
+        """Longest steps of the argument with which samples resolve the function.
+
+        A piecewise linear function with kinks needs no bound, because solvers stop at its kinks.
+        """
         if self.kinks:
             return STEADY
         begins = np.unique(self.pieces[:, 0])
@@ -54,13 +62,18 @@ class Piecewise:
 
 
 def cubic(time: Array, values: Array, *, at_rest: bool) -> Piecewise:
-    """C² spline through points, shape (N,) each; at_rest: with no slope at both ends, else `not-a-knot`."""
+    """Return the C² cubic spline through points, shape (N,) each.
+
+    With `at_rest`, its slope is zero at both ends; otherwise the end condition is "not-a-knot".
+    """
     spline = CubicSpline(time, values, bc_type="clamped" if at_rest else "not-a-knot")
     return Piecewise(np.column_stack([time[:-1], spline.c[::-1].T]), kinks=False)
 
 
 def linear(time: Array, values: Array, *, kinks: bool) -> Piecewise:
-    """Lines between points, shape (N,) each; before and after them the first and the last value."""
+    """Return the linear interpolation of points, shape (N,) each, continued with a constant at both
+    ends.
+    """
     slopes = np.append(np.diff(values) / np.diff(time), 0.0)
     begins, starts = np.append(time[0], time), np.append(values[0], values)
     none = np.zeros_like(starts)
@@ -68,7 +81,9 @@ def linear(time: Array, values: Array, *, kinks: bool) -> Piecewise:
 
 
 def derivative(piece: Expr, x: Expr, order: int) -> Expr:
-    """Return the derivative of order 0 to 3 at x of a piece's polynomial, shape (PIECE,)."""
+    """Return the derivative of order 0 to 3 of a piece's polynomial at x; the piece has shape
+    (PIECE,).
+    """
     _, c0, c1, c2, c3 = piece
     return _DERIVATIVES[order](x - piece[0], c0, c1, c2, c3)
 
@@ -82,5 +97,7 @@ _DERIVATIVES: tuple[Callable[..., Expr], ...] = (
 
 
 def symbol(name: str) -> Expr:
-    """A piece that has a name."""
+    """Return the symbol of a variable that contains one piece: left end and four coefficients,
+    shape (PIECE,).
+    """
     return ir.symbol(name, (PIECE,))

@@ -1,26 +1,29 @@
-"""Names as people give them, and words for those that do not exist."""
+"""Messages about unknown names, with suggestions of known ones."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-_ALIKE = 0.75  # of difflib's measure; below it suggestions mislead
-_SHOWN = 16
+_ALIKE = 0.75  # Smallest similarity by difflib for a suggestion; less similar names mislead.
+_SHOWN = 16  # Largest number of known names in a message.
 
 
 def several(names: str | Iterable[str]) -> tuple[str, ...]:
-    """Names; a text is one of them, not its letters."""
+    """Return names as a tuple; a single text is one name."""
     return (names,) if isinstance(names, str) else tuple(names)
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """`there is no link 'bom'; did you mean 'boom'?`, or else which ones there are."""
+    """Return the message for an unknown name: `there is no link 'bom'; did you mean 'boom'?`.
+
+    Without a similar known name, the message lists the known names.
+    """
     return f"there is no {what} {name!r}; {alternatives(name, known)}"
 
 
 def alternatives(name: str, known: Iterable[str]) -> str:
-    """The known name that is like this one, or all of them."""
+    """Return the part of a message that suggests a similar known name, or lists all known names."""
     names = list(known)
     close = difflib.get_close_matches(name, names, n=1, cutoff=_ALIKE)
     if close:

@@ -1,4 +1,6 @@
-"""Parts of the description's expressions that depend on time alone, and the longest steps that resolve them."""
+"""Parts of the description's expressions that depend on time alone, and the steps that resolve
+them.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +20,20 @@ from .pace import STEADY, Pace, merged, searched
 
 Array = NDArray[np.float64]
 _POLYNOMIAL = ("+", "-", "*", "neg", "quintic_0")
-_POWERS = (2.0, 3.0, 4.0)  # exponents of polynomials that few samples show
-_INSIDE = 1e-9  # of a piece between two breakpoints: how far from its ends it is looked at
+_POWERS = (2.0, 3.0, 4.0)  # Exponents of polynomials that a few samples resolve.
+# Distance of samples from both ends of a smooth piece, relative to its length.
+_INSIDE = 1e-9
 
 
 class _NoValueError(ValueError):
-    """An expression that has no value at some time."""
+    """Error of an expression that has no value at some time."""
 
 
 @dataclass(frozen=True)
 class TimedPace:
-    """Longest steps by expressions of time, and names of the parameters that they depend on."""
+    """Longest steps that expressions of time allow, and names of the parameters that influence
+    these steps.
+    """
 
     pace: Pace
     parameters: frozenset[str]
@@ -37,9 +42,9 @@ class TimedPace:
 def timed_pace(
     trees: Sequence[Expr], parameters: Mapping[str, float], initial: Mapping[str, float], horizon: float
 ) -> TimedPace:
-    """Longest steps from 0 to the horizon, s, for the parameters' values.
+    """Return the longest steps from time 0 to `horizon` that resolve expressions of time.
 
-    Lookup tables have a pace of their own, by their argument.
+    Lookup tables are excluded, because they bound the steps of their own argument.
 
     Parameters
     ----------
@@ -48,9 +53,9 @@ def timed_pace(
     parameters : mapping of str to float
         Values of parameters by name.
     initial : mapping of str to float
-        Values of other names at t = 0, as far as they are known.
+        Known values of other names at t = 0.
     horizon : float
-        Time that is searched, s.
+        End of the searched time, s.
     """
     parts = [part for tree in trees for part in _timely(tree, parameters)]
     mixed = [part for tree in trees for part in _mixed(tree, parameters)]
@@ -60,7 +65,10 @@ def timed_pace(
 
 
 def _timely(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """The largest parts of time and parameters alone that are not affine in time, without lookup tables."""
+    """Yield the largest parts of an expression that depend on time and parameters alone, except affine ones.
+
+    Parts with lookup tables are omitted.
+    """
     if _is_timely(parameters, tree):
         if not _is_affine(tree):
             yield tree
@@ -70,7 +78,7 @@ def _timely(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
 
 
 def _is_timely(parameters: Mapping[str, float], *trees: Expr) -> bool:
-    """Whether expressions depend on time and parameters alone, without lookup tables, which have a pace."""
+    """Whether expressions depend on time and parameters alone and contain no lookup table."""
     return _running(parameters, *trees) == {"t"} and not any(map(_has_table, trees))
 
 
@@ -79,7 +87,10 @@ def _has_table(tree: Expr) -> bool:
 
 
 def _without_states(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """Reciprocals of divisors, and conditions as 1 or 0, that depend on time alone."""
+    """Yield those functions of time in an expression of time and states that can have short features.
+
+    These are 1/d for each divisor d that depends on time alone, and 1 or 0 for each such condition.
+    """
     if tree.op == "/" and _is_timely(parameters, tree.args[1]):
         yield differentiate.ONE / tree.args[1]
     if tree.op == "if" and _is_timely(parameters, *tree.args[:2]):
@@ -88,12 +99,15 @@ def _without_states(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Exp
 
 
 def _running(parameters: Mapping[str, float], *trees: Expr) -> set[str]:
-    """Names in expressions whose values change during a run."""
+    """Return the names in expressions whose values change during a run."""
     return {name for tree in trees for name in running_names(tree)} - parameters.keys()
 
 
 def _mixed(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """Operations on time and states at once that may have pulses of their own: all but sums and products."""
+    """Yield the operations on both time and state variables that can have short pulses of their own.
+
+    Sums and products cannot.
+    """
     if _is_mixed(parameters, tree):
         if _is_decisive(tree, parameters):
             yield tree
@@ -107,7 +121,9 @@ def _is_mixed(parameters: Mapping[str, float], *trees: Expr) -> bool:
 
 
 def _is_decisive(tree: Expr, parameters: Mapping[str, float]) -> bool:
-    """Whether a mixed operation does more than to add, multiply or choose what its operands are."""
+    """Whether an operation on time and state variables does more than add, multiply or select its
+    operands.
+    """
     if _has_table(tree):
         return False
     if tree.op == "if":
@@ -118,15 +134,17 @@ def _is_decisive(tree: Expr, parameters: Mapping[str, float]) -> bool:
 
 
 def _held(tree: Expr, parameters: Mapping[str, float], initial: Mapping[str, float]) -> list[Expr]:
-    """The expression with several choices of numbers in place of its parts that do not depend on time."""
+    """Return an expression with its time-independent parts replaced by numbers, for several choices
+    of these numbers.
+    """
     known = {"pi": math.pi, **parameters, **initial}
     values = [_initial(part, known) for part in _timeless(tree, parameters)]
-    with np.errstate(all="ignore"):  # an expression without a value bounds no step
+    with np.errstate(all="ignore"):  # An undefined expression does not bound the steps.
         return [_with_held(tree, parameters, iter(choice)) for choice in held_values(values)]
 
 
 def _timeless(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """The largest parts that change during a run and do not depend on time."""
+    """Yield the largest parts of an expression that change during a run but do not depend on time."""
     used = _running(parameters, tree)
     if used and "t" not in used:
         yield tree
@@ -136,7 +154,9 @@ def _timeless(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
 
 
 def _with_held(tree: Expr, parameters: Mapping[str, float], values: Iterator[float]) -> Expr:
-    """Put numbers in place of the parts that do not depend on time, in the order of `_timeless`."""
+    """Return an expression with its time-independent parts replaced by the given numbers, in the
+    order of their occurrence.
+    """
     used = _running(parameters, tree)
     if used and "t" not in used:
         return ir.constant(next(values))
@@ -144,7 +164,7 @@ def _with_held(tree: Expr, parameters: Mapping[str, float], values: Iterator[flo
 
 
 def _initial(tree: Expr, known: Mapping[str, float]) -> float | None:
-    """Return the value at t = 0; None where it is unknown or none exists."""
+    """Return the value of an expression at t = 0, or None if it is unknown or undefined."""
     if not set(running_names(tree)) <= known.keys():
         return None
     with np.errstate(all="ignore"):
@@ -178,11 +198,13 @@ def _pace(tree: Expr, parameters: Mapping[str, float], horizon: float) -> Pace:
         breaks = [*_breaks(tree, parameters)]
         return searched(function, (0.0, horizon), breaks, smooth=_is_smooth(tree))
     except ValueError:
-        return STEADY  # a run that comes there ends with a message
+        return STEADY  # A run that reaches the undefined value ends with an error message.
 
 
 def _breaks(tree: Expr, parameters: Mapping[str, float]) -> Iterator[float]:
-    """Times, s, at which solvers stop: ends of quintics, and switching times."""
+    """Yield the times at which solvers stop, s: start and end times of `quintic`, and switching times
+    of conditions.
+    """
 
     def is_constant(name: str) -> bool:
         return name in parameters
@@ -197,12 +219,12 @@ def _breaks(tree: Expr, parameters: Mapping[str, float]) -> Iterator[float]:
 
 
 def _is_smooth(tree: Expr) -> bool:
-    """Whether it is a polynomial between its breakpoints."""
+    """Whether an expression is a polynomial between its breakpoints."""
     return _is_polynomial(tree) and all(map(_is_smooth, tree.args))
 
 
 def _is_polynomial(tree: Expr) -> bool:
-    """Whether the operation itself is one, piece by piece."""
+    """Whether an operation itself, regardless of its operands, is a piecewise polynomial."""
     if tree.op in ("/", "^"):
         exponent = tree.args[1]
         return exponent.op == "constant" and (tree.op == "/" or float(exponent.data) in _POWERS)
@@ -212,13 +234,13 @@ def _is_polynomial(tree: Expr) -> bool:
 
 
 def _values(tree: Expr, known: Mapping[str, Array | float]) -> Array | float:
-    """Values at many times at once."""
+    """Return the values of an expression for arrays of values of its names."""
     if tree.op == "constant":
         return float(tree.data)
     if tree.op == "symbol":
         return known[tree.data]
     if tree.function == "start":
-        return 0.0  # a shift, which narrows nothing
+        return 0.0  # The unknown start value is constant and does not shorten a pulse.
     operands = [_values(child, known) for child in tree.args]
     if tree.op == "if":
         left, right, then, otherwise = operands

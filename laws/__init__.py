@@ -1,7 +1,8 @@
-"""Laws of force elements, each written once as expressions over the names of descriptions.
+"""Laws of force elements, each written once as expressions of the names in descriptions.
 
-A module of the name of each table in `description.elements` has `act`, which says what an element does. Reference
-and generator read what it says, as they read the expressions of `[[forces]]`; the oracle has laws of its own.
+For each table in `description.elements` there is a module of the same name. Its function `act` states the
+forces and outputs of an element. Reference solver and generator evaluate these expressions like those of
+`[[forces]]`; the oracle has its own laws.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from .law import Law
 
 
 def law(key: str, element: Element, coordinate: Callable[[str], str], expression: Callable[..., Expr]) -> Law:
-    """Return what an element of a table does; see `Law`."""
+    """Return the law of an element of the table `key`: its forces, outputs and energy, see `Law`."""
     found = Law(element, coordinate, expression)
     import_module(f".{key}", __name__).act(element, found)
     return found

@@ -1,4 +1,6 @@
-"""Words of laws: what an element reads, what it publishes, and what it exerts."""
+"""Vocabulary of force laws: inputs that an element reads, outputs that it publishes, forces that it
+exerts.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from ..language.ir import Expr
 
 @dataclass(frozen=True)
 class Vector:
-    """Three scalars along the world's axes."""
+    """Vector of three scalar expressions along the world axes."""
 
     x: Expr
     y: Expr
@@ -39,43 +41,47 @@ class Vector:
 
 
 class Law:
-    """Everything that one element says of itself.
+    """Law of one force element: its observed quantities, efforts, forces and energy.
 
     Parameters
     ----------
     element : Element
-        Its table.
+        Entry of the element in the description.
     coordinate : callable
-        Full name of the coordinate that a joint's name stands for: `column.angle` for `column`.
+        Function that returns the full name of a joint's coordinate: `column.angle` for `column`.
     expression : callable
-        Expression that a text of the description is.
+        Parser of the description's expressions.
 
     Attributes
     ----------
     observed : dict
-        Quantity to its expression.
-    efforts, forces : list
-        Effort on each coordinate, by its full name, N or N·m; force at each point of `[points]`, world axes, N.
+        Expression of each published quantity.
+    efforts : list
+        Full name of a coordinate and the effort on it, N or N·m.
+    forces : list
+        Name of a point in `[points]` and the force on it, world axes, N.
     energy : Expr or None
-        Energy that it stores, J; its forces then hold the negative gradient of it.
+        Stored energy, J. The forces must include its negative gradient.
     """
 
     def __init__(
         self, element: Element, coordinate: Callable[[str], str], expression: Callable[..., Expr]
     ) -> None:
         self._element, self._coordinate, self._expression = element, coordinate, expression
-        self._known: dict[str, Expr] = {}  # what symbols of published values stand for
+        self._known: dict[
+            str, Expr
+        ] = {}  # Expression of each quantity that the element has published, by symbol name.
         self.observed: dict[str, Expr] = {}
         self.efforts: list[tuple[str, Expr]] = []
         self.forces: list[tuple[str, Vector]] = []
         self.energy: Expr | None = None
 
     def number(self, key: str) -> Expr:
-        """Return a number of the table."""
+        """Return the symbol of a number in the element's entry."""
         return ir.symbol(own_name(self._element, key))
 
     def command(self, key: str) -> Expr:
-        """Return an input, or the description's expression in its place."""
+        """Return an input of the element, or the expression that the description gives instead."""
         given = getattr(self._element, key)
         return ir.symbol(own_name(self._element, key)) if given is None else self._expression(given)
 
@@ -84,54 +90,56 @@ class Law:
         return ir.symbol(self._coordinate(joint))
 
     def rate(self, joint: str) -> Expr:
-        """Return the rate of a joint's coordinate, rad/s or m/s."""
+        """Return the time derivative of a joint's coordinate, rad/s or m/s."""
         return ir.symbol(f"{self._coordinate(joint)}_dot")
 
     def place(self, point: str) -> Vector:
-        """Return the position of a point, world, m."""
+        """Return the position of a named point in the world frame, m."""
         return Vector(*(ir.symbol(f"{point}.{axis}") for axis in "xyz"))
 
     def velocity(self, point: str) -> Vector:
-        """Return the velocity of a point, world, m/s."""
+        """Return the velocity of a named point in the world frame, m/s."""
         return Vector(*(ir.symbol(f"{point}.v{axis}") for axis in "xyz"))
 
     def observe(self, quantity: str, value: Expr) -> Expr:
-        """Publish a value, and return what stands for it."""
+        """Publish a quantity of the element and return its symbol."""
         symbol = ir.symbol(f"{self._element.name}.{quantity}")
         self.observed[quantity] = value
         self._known[symbol.data] = substituted(value, self._known)
         return symbol
 
     def effort(self, joint: str, value: Expr) -> None:
-        """Drive a joint's coordinate up, N or N·m."""
+        """Add an effort on a joint's coordinate, positive in its positive direction, N or N·m."""
         self.efforts.append((self._coordinate(joint), value))
 
     def force(self, point: str, value: Vector) -> None:
-        """Act on a point, N."""
+        """Add a force on a named point in world axes, N."""
         self.forces.append((point, value))
 
     def stores(self, energy: Expr) -> None:
-        """Hold an energy of positions, J, beside what other calls have said."""
+        """Add a stored energy, J, which may depend on positions only."""
         found = substituted(energy, self._known)
         self.energy = found if self.energy is None else self.energy + found
 
 
 def own_name(element: Element, key: str) -> str:
-    """Return what a law calls a number or an input of an element; no name of a description has a colon."""
+    """Return the symbol name of a number or input of an element in its law.
+
+    The name contains a colon, which no name of a description contains.
+    """
     return f"{element.name}:{key}"
 
 
 def own_expressions(element: Element, expression: Callable[..., Expr]) -> list[Expr]:
-    """Return the expressions that stand in place of inputs."""
+    """Return the expressions of the description that replace inputs of an element."""
     given = (getattr(element, key) for key in element.marked(Command))
     return [expression(text) for text in given if text is not None]
 
 
 def between(low: Expr, value: Expr, high: Expr) -> Expr:
-    """Return a value, or the bound that it is beyond; events are where it meets them."""
+    """Return a value limited to an interval; an event occurs when the value reaches a limit."""
     return ir.choose(">", value, high, high, ir.choose("<", value, low, low, value))
 
 
 def root(value: Expr) -> Expr:
-    """Return the square root."""
     return ir.call("sqrt", value)

@@ -1,4 +1,4 @@
-"""Effort of a motor: constant·current, held between −limit and limit."""
+"""Law of a motor: its effort is constant·current, limited to the interval from −limit to limit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .law import Law, between
 
 
 def act(motor: Motor, law: Law) -> None:
-    """Drive the coordinate."""
+    """Add the motor's effort on its joint to the law."""
     limit = law.number("limit")
     effort = between(-limit, law.number("constant") * law.command("current"), limit)
     law.effort(motor.joint, law.observe("force", effort))

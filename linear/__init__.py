@@ -1,4 +1,4 @@
-"""Linear models of a machine about one state, and what follows from them."""
+"""Linear models of a mechanism about one state, with modes, frequency responses and trim."""
 
 from .along import along_of as along_of
 from .along import modes_along as modes_along

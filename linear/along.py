@@ -1,4 +1,4 @@
-"""Modes at values of a key of the description, or at times of the run; equations that are alike share an FMU."""
+"""Modes as functions of a description key or of time; cases with equal equations share one FMU."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ..analysis.prepared import Prepared, prepare
+from ..analysis.system import System, assemble_system
 from ..core.errors import DescriptionError, Problem
 from ..core.progress import Progress
 from ..core.ranges import finite, numbers_of
 from ..core.trajectory import Array
-from ..description import Chain
+from ..description import Description
 from ..description.load import from_data, tables_of
 from ..fmu.backends import native
 from ..generator import variables
@@ -31,14 +31,20 @@ from .state_space import StateSpace
 from .tracks import ModeTracks, tracks
 
 TIME = "t"
-_MOST = 10_000
+_MOST = 10_000  # maximum number of values
 
 
 def along_of(text: str) -> tuple[str, list[float]]:
-    """Key and values of `KEY=first:last:count` or `KEY=a,b,c`; raises DescriptionError."""
+    """Return key and values of `KEY=first:last:count` or `KEY=a,b,c`.
+
+    Raises
+    ------
+    DescriptionError
+        If the text has another form.
+    """
     key, _, values = (part.strip() for part in text.partition("="))
     if not key or not values:
-        wanted = "KEY=first:last:count or KEY=a,b,c with `t` or a key of the description, as payload=100:1000:10"
+        wanted = "KEY=first:last:count or KEY=a,b,c with `t` or a description key, such as payload=100:1000:10"
         raise DescriptionError("along", f"expected {wanted}, got {text.strip()[:80]!r}")
     try:
         found = numbers_of(values, _MOST) if values.count(":") == 2 else [finite(x) for x in values.split(",")]
@@ -47,8 +53,8 @@ def along_of(text: str) -> tuple[str, list[float]]:
     return key, found
 
 
-def modes_along(model: Prepared, source: str, options: ModesAlongOptions) -> ModeTracks:
-    """Modes at each value, followed by their shapes.
+def modes_along(model: System, source: str, options: ModesAlongOptions) -> ModeTracks:
+    """Compute the modes at each value of a key or time, and track them by their shapes.
 
     Parameters
     ----------
@@ -81,28 +87,33 @@ def modes_along(model: Prepared, source: str, options: ModesAlongOptions) -> Mod
             masses.append(_mass(machine, space))
             said.append(space.notes)
     if not any(modes):
-        raise DescriptionError(source, "the machine has no modes: nothing in it is free to move")
+        raise DescriptionError(source, "the mechanism has no modes, because it has no degrees of freedom")
     found = tracks(key, _unit(model.chain, key), numbers, modes, masses)
     return replace(found, notes=(*found.notes, *_together(key, numbers, said)))
 
 
 def _places(
-    model: Prepared, source: str, options: ModesAlongOptions, numbers: Sequence[float]
-) -> list[tuple[Prepared, State | float]]:
-    """Return mechanism and state or time, s, at each value; raises DescriptionError."""
+    model: System, source: str, options: ModesAlongOptions, numbers: Sequence[float]
+) -> list[tuple[System, State | float]]:
+    """Return mechanism and state (or time, s) at each value.
+
+    Raises DescriptionError for invalid values.
+    """
     if options.key == TIME:
         return [(model, checked(model, StateOptions(time=t))) for t in numbers]
     chains = [_changed(model.chain, source, options.key, value) for value in numbers]
     machines = []
     for k, chain in enumerate(chains):
         options.progress("deriving equations", k / len(chains))
-        machines.append(prepare(chain, source))
+        machines.append(assemble_system(chain, source))
     _check_coordinates(options.key, machines)
     return [(machine, checked(machine, options)) for machine in machines]
 
 
 def _together(key: str, values: Sequence[float], said: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield one note of each kind: the number of values that have such a note, and the first of these notes."""
+    """Yield one summary per kind of note: the number of values with such a note, and the first of
+    these notes.
+    """
     kinds: dict[str, list[tuple[float, str]]] = {}
     for value, notes in zip(values, said, strict=True):
         for note in notes:
@@ -114,14 +125,14 @@ def _together(key: str, values: Sequence[float], said: Sequence[Sequence[str]]) 
 
 @dataclass
 class _Plants:
-    """FMUs in a folder, one per set of equations, by the hash of their equations."""
+    """Compiled FMUs in a folder, one per set of equations, identified by a hash of the equations."""
 
     folder: Path
     progress: Progress
     built: dict[str, tuple[Path, dict[str, float]]] = field(default_factory=dict)
 
-    def of(self, model: Prepared) -> Plant:
-        """An FMU with the model's equations and numbers."""
+    def of(self, model: System) -> Plant:
+        """Return an FMU with the model's equations and parameter values; compile it if necessary."""
         program, own = model.native_program, variables.parameters(model.native_program)
         numberless = [replace(p, value=np.zeros_like(p.value)) for p in program.parameters]
         structure = digest(replace(program, parameters=numberless))
@@ -134,49 +145,53 @@ class _Plants:
         return Plant(model, fmu, {name: value for name, value in own.items() if value != known[name]})
 
 
-def _check(options: ModesAlongOptions, values: Sequence[float], chain: Chain) -> None:
+def _check(options: ModesAlongOptions, values: Sequence[float], chain: Description) -> None:
     key = options.key
     steps, known = np.diff(values), [TIME, *chain.parameters]
     problems = []
     if "." not in key and key not in known:
         text = unknown("parameter", key, known)
-        problems.append(Problem(key, f"{text}; others go by their place, as links.boom.mass"))
+        problems.append(Problem(key, f"{text}; write the full path of other keys, such as links.boom.mass"))
     if not (np.isfinite(values).all() and len(values) > 1 and (np.all(steps > 0) or np.all(steps < 0))):
         shown = ", ".join(f"{value:g}" for value in values[:5])
-        problems.append(Problem(key, f"expected two values or more in rising or falling order, got {shown}"))
+        problems.append(
+            Problem(key, f"expected at least two values in increasing or decreasing order, got {shown}")
+        )
     if len(values) > _MOST:
         problems.append(Problem(key, f"expected at most {_MOST} values, got {len(values)}"))
     if key == TIME and options.given:
-        text = "the state is that of the run at each time; leave out time, state, equilibrium and trim"
+        text = "the values of t choose the states of the run; remove the options time, state, equilibrium and trim"
         problems.append(Problem(key, text))
     if problems:
         raise DescriptionError("along", problems)
 
 
-def _changed(chain: Chain, source: str, key: str, value: float) -> Chain:
-    """Return the description with another number for a key or for a name of `[parameters]`."""
+def _changed(chain: Description, source: str, key: str, value: float) -> Description:
+    """Return the description with a new value of one key or of one entry of `[parameters]`."""
     place = f"parameters.{key}" if key in chain.parameters else key
-    number = int(value) if value.is_integer() else value  # counts are none with a decimal point
+    # Integer keys such as counts reject floating-point values.
+    number = int(value) if value.is_integer() else value
     return from_data(tables_of(chain), source=source, changes={place: number})
 
 
-def _check_coordinates(key: str, models: Sequence[Prepared]) -> None:
+def _check_coordinates(key: str, models: Sequence[System]) -> None:
     named = [tuple(c.name for c in model.mechanism.coordinates) for model in models]
     if len(set(named)) > 1:
         counts = ", ".join(str(len(names)) for names in dict.fromkeys(named))
         text = (
-            f"changes which coordinates there are ({counts}), so that shapes cannot be compared; take another key"
+            f"the key changes the number or names of coordinates ({counts}), so that shapes cannot be compared;"
+            " choose another key"
         )
         raise DescriptionError("along", [Problem(key, text)])
 
 
-def _mass(model: Prepared, space: StateSpace) -> Array:
-    """Mass matrix at the operating point, shape (n, n)."""
+def _mass(model: System, space: StateSpace) -> Array:
+    """Return the mass matrix at the operating point, shape (n, n)."""
     numbers = model.problem.model
     return numbers.mass(numbers.state(space.time, space.q, np.zeros_like(space.q)).posture)[0]
 
 
-def _unit(chain: Chain, key: str) -> str:
+def _unit(chain: Description, key: str) -> str:
     name = key.removeprefix("parameters.")
     if key == TIME:
         return "s"

@@ -15,25 +15,28 @@ from ..core.trajectory import Array
 from ..report.plots import style
 from .modes import Mode
 
-_MOST = 8  # lines
-_POINTS = 800
-_BESIDE = np.array([-0.03, -0.01, -0.003, 0.003, 0.01, 0.03])  # of a mode's frequency: where peaks are drawn
+_MOST = 8  # maximum number of curves
+_POINTS = 800  # number of frequencies, apart from additional points near eigenfrequencies
+# Distances of additional points near each eigenfrequency, relative to that frequency.
+_BESIDE = np.array([-0.03, -0.01, -0.003, 0.003, 0.01, 0.03])
 
 
 def refuse_too_many(inputs: int, outputs: int) -> None:
-    """Raise DescriptionError where there is nothing to draw, or too much for one figure."""
+    """Raise DescriptionError if a Bode plot would be empty or have too many curves."""
     if not inputs:
-        text = "the model has no FMU inputs; add a force with input = true"
+        text = "expected a model with FMU inputs, got none; add a force with input = true"
     elif inputs * outputs > _MOST:
         most = _MOST // inputs
-        text = f"{inputs} input(s) and {outputs} outputs are too many lines; name at most {most} of the outputs"
+        text = f"expected at most {_MOST} curves, got {inputs * outputs}; choose at most {most} outputs"
     else:
         return
     raise DescriptionError("bode", text)
 
 
 def frequencies(modes: Sequence[Mode]) -> Array:
-    """Hz, increasing: a decade beyond the modes that oscillate to either side, and dense at each of them."""
+    """Return increasing frequencies, Hz, from a decade below to a decade above the oscillating
+    modes, dense near each.
+    """
     moving = [mode for mode in modes if mode.frequency]
     own = [mode.frequency for mode in [m for m in moving if m.damping < 1.0] or moving] or [1.0]
     peaks = np.outer(own, 1.0 + _BESIDE).ravel()
@@ -41,16 +44,22 @@ def frequencies(modes: Sequence[Mode]) -> Array:
 
 
 def draw(at: Array, response: NDArray[np.complex128], labels: Sequence[str]) -> Figure:
-    """Amplitude above phase, in degrees, a line per label.
+    """Draw amplitude and phase, in degrees, over frequency, with one curve per label.
 
-    at        Hz, shape (N,)
-    response  shape (number of labels, N), in the units that labels say
+    Parameters
+    ----------
+    at : ndarray, shape (N,)
+        Frequencies, Hz.
+    response : ndarray, shape (number of labels, N)
+        Complex frequency response, in the units given in the labels.
+    labels : sequence of str
+        Labels of the curves.
     """
     with style.styled():
         figure = style.new_figure(5.4)
         amplitude, phase = figure.subplots(2, 1, sharex=True)
         for values, colour in zip(response, style.COLOURS, strict=False):
-            seen = np.abs(values) > 0.0  # a zero has neither logarithm nor phase
+            seen = np.abs(values) > 0.0  # zeros have neither a logarithm nor a phase
             amplitude.plot(at, np.where(seen, np.abs(values), np.nan), color=colour)
             phase.plot(at, np.where(seen, np.degrees(np.unwrap(np.angle(values))), np.nan), color=colour)
         style.log_axis(amplitude)

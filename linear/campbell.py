@@ -1,4 +1,4 @@
-"""Frequencies and damping ratios of modes over what varies, as Campbell's diagram has them over the speed."""
+"""Campbell diagrams: frequencies and damping ratios of modes over a parameter or time."""
 
 from __future__ import annotations
 
@@ -13,20 +13,25 @@ from numpy.typing import NDArray
 from ..core.trajectory import Array
 from ..report.plots import style
 
-_WIDE = 100.0  # ratio of frequencies from which on they are drawn by decades
-_APART = 0.035  # of the axes' height: labels that are nearer to each other are left out
+_WIDE = 100.0  # ratio of frequencies from which on the axis is logarithmic
+_APART = 0.035  # minimum distance of labels, relative to the height of the axes
 
 
 def draw(label: str, values: Array, eigenvalues: NDArray[np.complex128]) -> Figure:
-    """Frequencies above damping ratios, numbered lines: full where a mode oscillates, else dotted.
+    """Draw frequencies above damping ratios with one numbered curve per mode: solid if it oscillates, else dotted.
 
-    label        of what varies, with its unit
-    values       shape (K,)
-    eigenvalues  shape (K, L), 1/s, NaN where a mode is not there
+    Parameters
+    ----------
+    label : str
+        Name of the varied quantity with its unit.
+    values : ndarray, shape (K,)
+        Values of the varied quantity.
+    eigenvalues : ndarray, shape (K, L)
+        Eigenvalues of L modes, 1/s; NaN where a mode does not exist.
     """
     frequencies = np.abs(eigenvalues) / (2 * np.pi)
     ratios = -eigenvalues.real / np.where(frequencies > 0.0, np.abs(eigenvalues), 1.0)
-    moving = np.where(frequencies > 0.0, frequencies, np.nan)  # what is free has no frequency
+    moving = np.where(frequencies > 0.0, frequencies, np.nan)  # rigid-body modes have no frequency
     with style.styled():
         figure = style.new_figure(6.2)
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
@@ -45,8 +50,8 @@ def draw(label: str, values: Array, eigenvalues: NDArray[np.complex128]) -> Figu
         below.set_ylim(min(-0.02, np.nanmin(ratios, initial=0.0) - 0.05), min(1.05, _top(ratios)))
         _number(above, values, moving)
         full, dotted = Line2D([], [], color=style.MUTED), Line2D([], [], color=style.MUTED, linestyle=":")
-        full.set_label("a mode, by its number")
-        dotted.set_label("it does not oscillate")
+        full.set_label("mode (numbered)")
+        dotted.set_label("mode without oscillation")
         style.legend_of(figure, [full, dotted])
     return figure
 
@@ -56,7 +61,7 @@ def _top(ratios: Array) -> float:
 
 
 def _line(axes: Axes, values: Array, numbers: Array, swings: NDArray[np.bool_], colour: str) -> None:
-    """Draw one mode: solid where it oscillates, else dotted; each part extends to the next value."""
+    """Draw the curve of one mode: solid where the mode oscillates, dotted elsewhere."""
     look: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 2.0 if len(values) > 25 else 3.0}
     for kind, shown in (("-", swings), (":", ~swings)):
         reached = shown | np.append(False, shown[:-1])
@@ -65,7 +70,7 @@ def _line(axes: Axes, values: Array, numbers: Array, swings: NDArray[np.bool_], 
 
 
 def _number(axes: Axes, values: Array, numbers: Array) -> None:
-    """Numbers of the modes at the ends of their lines, as far as they have room."""
+    """Write the mode numbers at the ends of their curves if there is room."""
     axes.margins(x=0.03)
     taken: list[tuple[float, float]] = []
     wide = float(np.ptp(values)) or 1.0

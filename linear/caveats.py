@@ -1,4 +1,4 @@
-"""Limits of a linear model's validity, as notes with numbers."""
+"""Notes on the limits of a linear model's validity, with numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import SolveError
 from ..core.trajectory import Array
 from ..fmu.code.residuals import Residual
@@ -17,34 +17,50 @@ from ..runs.fmpy_runs.states import further_states
 from .point import OperatingPoint
 from .state_space import StateSpace
 
-_STILL = 1e-6  # of what the forces alone would do in a second: what changes less rests
-_MOVED = 1e-6  # rad or m: what a state moved by that would do is a scale, too
-_SHOWN = 3  # signals of one note
-_TINY = 1e-300  # keeps quotients finite where nothing acts
+_STILL = 1e-6  # rate below which a state is at rest, relative to the change that forces alone cause in 1 s
+_MOVED = 1e-6  # displacement of the states that yields lower bounds of the rates' scales, rad or m
+_SHOWN = 3  # maximum number of signals listed in a note
+_TINY = 1e-300  # positive lower bound that avoids division by zero
 
 
-def refuse_other_rank(model: Prepared, point: OperatingPoint) -> None:
-    """Raise SolveError where the constraint rows have another rank than at the start: a singular configuration."""
+def refuse_other_rank(model: System, point: OperatingPoint) -> None:
+    """Raise SolveError if the rank of the constraints differs from the initial rank: a singular
+    configuration.
+    """
     if not model.rows:
         return
     found = model.problem.rank_at(point.t, *_coordinates(model, point))
     if found.rank != model.solvability.rank:
         raise SolveError(
-            f"no linear model at t = {point.t:.9g} s: the constraint rows have rank {found.rank} there and"
-            f" {model.solvability.rank} at the start; of their singular values the smallest that counts is"
-            f" {found.smallest:.2g}, the largest that counts as zero {found.largest:.2g}. The configuration is"
-            " singular: take another state"
+            f"no linear model at t = {point.t:.9g} s: the constraint equations have rank {found.rank} there"
+            f" and {model.solvability.rank} initially; their smallest nonzero singular value is"
+            f" {found.smallest:.2g}, the largest one that counts as zero {found.largest:.2g}. The"
+            " configuration is singular: choose another state"
         )
 
 
 def noted(
     space: StateSpace,
-    model: Prepared,
+    model: System,
     point: OperatingPoint,
     rows: tuple[Residual, Residual],
     by_time: Array,
 ) -> StateSpace:
-    """Return the model with its notes; by_time: ∂ẋ/∂t of its states on the manifold, shape (k,), per s."""
+    """Return the linear model with notes on the limits of its validity.
+
+    Parameters
+    ----------
+    space : StateSpace
+        Linear model.
+    model : System
+        Mechanism with its equations.
+    point : OperatingPoint
+        Operating point.
+    rows : tuple of Residual
+        Constraint residuals at position and velocity level.
+    by_time : ndarray, shape (k,)
+        Partial time derivative ∂ẋ/∂t of the states on the constraint manifold, per s.
+    """
     natural = _natural(space, model, point)
     return replace(
         space,
@@ -57,15 +73,16 @@ def noted(
 
 
 _DRIFT = (
-    "not an equilibrium: the states drift by {changes}, so that the model is of deviations from the motion through"
-    " this state, δẋ = A δx + B δu at this instant, and its modes are those of the machine frozen there"
+    "not an equilibrium: the states change by {changes}; the model describes deviations from the motion"
+    " through this"
+    " state, δẋ = A δx + B δu at this instant, and its modes are those of the mechanism with frozen coefficients"
 )
 _TIME = (
-    "the motion depends on time by itself: ∂ẋ/∂t is {changes}, so A, B, C and D are those of t = {t:.9g} s alone"
+    "the equations depend on time explicitly: ∂ẋ/∂t is {changes}; A, B, C and D are valid at t = {t:.9g} s only"
 )
 
 
-def _violations(model: Prepared, rows: tuple[Residual, Residual]) -> Iterator[str]:
+def _violations(model: System, rows: tuple[Residual, Residual]) -> Iterator[str]:
     limit = model.chain.simulation.violation
     off = [
         f"{model.rows[i]} by {abs(float(level.values[i])):.3g}{per}"
@@ -75,13 +92,15 @@ def _violations(model: Prepared, rows: tuple[Residual, Residual]) -> Iterator[st
     ]
     if off:
         yield (
-            f"the state violates constraints, {_some(off)}: the model is one of motions that keep that violation,"
-            " and what stabilises the rows drives it away from here"
+            f"the state violates constraints, {_some(off)}: the model describes motions with constant"
+            " violation, and constraint stabilisation moves the mechanism away from this state"
         )
 
 
 def _changes(space: StateSpace, rates: Array, natural: Array, text: str, order: int) -> Iterator[str]:
-    """Yield a note on significant rates of one order, shape (k,), the largest first."""
+    """Yield a note on rates, shape (k,), that are significant relative to their natural scales,
+    largest first.
+    """
     ratios = np.abs(rates) / np.maximum(natural, _TINY)
     large = [k for k in np.argsort(-ratios, kind="stable").tolist() if ratios[k] > _STILL]
     if large:
@@ -92,14 +111,16 @@ def _changes(space: StateSpace, rates: Array, natural: Array, text: str, order: 
 
 
 def _per_second(unit: str, order: int) -> str:
-    """`rad/s` → `rad/s2` by order 1."""
+    """Return the unit of a time derivative: for `rad/s` and order 1, `rad/s2`."""
     base = unit.removesuffix("/s")
     power = order + (base != unit)
     return f"{base}/s{power if power > 1 else ''}"
 
 
-def _natural(space: StateSpace, model: Prepared, point: OperatingPoint) -> Array:
-    """Natural magnitude of each state's rate, shape (k,): the change that forces alone would cause in 1 s."""
+def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
+    """Return the natural scale of each state's rate, shape (k,): the change that forces alone would
+    cause in 1 s.
+    """
     coordinates = model.mechanism.coordinates
     bristles = [k for k, c in enumerate(coordinates) if c.friction is not None]
     further = further_states(model.mechanism)
@@ -107,15 +128,17 @@ def _natural(space: StateSpace, model: Prepared, point: OperatingPoint) -> Array
     at = (point.t, *_coordinates(model, point), z)
     sizes = analysis.natural_accelerations(model.with_inputs(point.inputs), at)
     names = [name for level in ("position", "velocity") for name in signal_names(coordinates, level)]
-    filters = np.ones(len(further) - len(bristles))  # rad or m, a quantity of its own
+    filters = np.ones(len(further) - len(bristles))  # scale of filter states, rad or m
     known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *filters], strict=True))
     found = np.array([known[name] for name in space.states])
-    # where no force acts, as on what turns freely, rounding is no drift
+    # The lower bound ignores rounding errors of force-free coordinates.
     return np.asarray(np.maximum(found, _MOVED * np.abs(space.A).sum(axis=1)))
 
 
-def _coordinates(model: Prepared, point: OperatingPoint) -> tuple[Array, Array]:
-    """q and q̇, shape (n,) each; rates that are no states do not matter, for they follow."""
+def _coordinates(model: System, point: OperatingPoint) -> tuple[Array, Array]:
+    """Return q and q̇, shape (n,) each; rates that are not states are set to 0, because they follow
+    from the others.
+    """
     names = (signal_names(model.mechanism.coordinates, level) for level in ("position", "velocity"))
     q, qd = (np.array([point.signals.get(name, 0.0) for name in level]) for level in names)
     return q, qd

@@ -1,4 +1,4 @@
-"""A linear model as files: JSON, NumPy's npz, and .mat for MATLAB, Octave and SciPy."""
+"""Export of a linear model as JSON, NumPy npz, and mat files for MATLAB, Octave and SciPy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.io import savemat
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import DescriptionError
 from ..core.files import write_all
 from ..core.strict_json import strict_json
@@ -22,18 +22,32 @@ _NUMBERS = ("A", "B", "C", "D", "x", "u", "y", "drift", "q", "motion")
 _NAMES = ("states", "inputs", "outputs", "coordinates", "notes")
 
 
-def check_bode(model: Prepared, outputs: Sequence[str] | None, folder: Path | None) -> None:
-    """Raise DescriptionError if `bode.svg` would have nothing to show, too much, or no place."""
+def check_bode(model: System, outputs: Sequence[str] | None, folder: Path | None) -> None:
+    """Raise DescriptionError if a Bode plot would be empty, have too many curves, or have no
+    folder.
+    """
     if folder is None:
-        raise DescriptionError("bode", "expected a folder for bode.svg: give --out")
+        raise DescriptionError("bode", "expected a folder for bode.svg, got none; add the option --out")
     program = model.native_program
     refuse_too_many(len(program.inputs), len(program.outputs if outputs is None else outputs))
 
 
 def write(model: StateSpace, folder: Path, *, bode: bool = False) -> list[Path]:
-    """Write `linear.json`, `linear.npz` and `linear.mat`, with the fields of `StateSpace`; returns the paths.
+    """Write `linear.json`, `linear.npz` and `linear.mat` with the fields of `StateSpace`.
 
-    bode  whether to write `bode.svg`, too
+    Parameters
+    ----------
+    model : StateSpace
+        Linear model.
+    folder : Path
+        Folder of the files.
+    bode : bool
+        Whether to write a Bode plot `bode.svg` as well.
+
+    Returns
+    -------
+    list of Path
+        Paths of the written files.
     """
     contents: dict[str, str | bytes] = {
         "linear.json": strict_json(model.data()),
@@ -55,7 +69,7 @@ def _npz(model: StateSpace) -> bytes:
 
 def _mat(model: StateSpace) -> bytes:
     stream = io.BytesIO()
-    # arrays of objects are cell arrays there
+    # MATLAB reads arrays of objects as cell arrays.
     names = {name: np.array(getattr(model, name), dtype=object) for name in _NAMES}
     savemat(cast(Any, stream), {**_numbers(model), **names}, oned_as="column")
     return stream.getvalue()

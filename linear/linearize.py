@@ -1,8 +1,9 @@
-"""A linear model of a machine about one state, from the FMU's exact derivatives.
+"""Linear model of a mechanism about one state, from the exact derivatives of its FMU.
 
-The equations' states x are more than the machine's: rows of constraints bind them to each other, and what keeps
-the rows has poles of its own. On the manifold of the rows, x moves by its tangent alone: δx = T δξ, ξ some of the
-coordinates and rates. With ẋ = f(x, u) of the FMU, ξ̇ = S f(x, u), S the choice of ξ: A = S f_x T, B = S f_u.
+The equations' state x has more entries than the mechanism has degrees of freedom, because constraints
+couple them; constraint stabilisation adds poles of its own. On the constraint manifold, x moves along
+the tangent space: δx = T δξ, where ξ contains independent coordinates and rates. With the FMU's
+equations ẋ = f(x, u) and the selection matrix S, ξ̇ = S f(x, u). Thus A = S f_x T and B = S f_u.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import DescriptionError, Problem
 from ..core.trajectory import Array
 from ..fmu.backends import native
 from ..fmu.code.residuals import Residual, residual
-from ..generator.program.program import Program
+from ..generator.program.program import EquationSystem
 from ..language.suggest import several, unknown
 from ..mechanism import signal_names
 from ..options.linear import LinearizeOptions
@@ -33,8 +34,15 @@ from .tangent import Tangent, tangent
 from .trim import trimmed
 
 
-def linearize(model: Prepared, options: LinearizeOptions) -> StateSpace:
-    """Compile the model's FMU, go to the operating point, and take the derivatives there.
+def linearize(model: System, options: LinearizeOptions) -> StateSpace:
+    """Compile the model's FMU, find the operating point, and linearise the equations there.
+
+    Parameters
+    ----------
+    model : System
+        Mechanism with its equations.
+    options : LinearizeOptions
+        Operating point, inputs and outputs.
 
     Raises
     ------
@@ -54,12 +62,27 @@ def linearize(model: Prepared, options: LinearizeOptions) -> StateSpace:
 
 
 def chosen_point(plant: Plant, at: State | float, inputs: InputTable | None, *, trim: bool) -> OperatingPoint:
-    """Return the operating point at a state or time, s, of a native FMU; trim: held by inputs that are found."""
+    """Return the operating point of a native FMU.
+
+    Parameters
+    ----------
+    plant : Plant
+        Native FMU of the mechanism.
+    at : State or float
+        State, or time of the FMU's run, s.
+    inputs : InputTable or None
+        Inputs over time.
+    trim : bool
+        Whether to determine inputs that make a nearby state steady.
+    """
     return trimmed(plant, at) if trim and isinstance(at, State) else operating_point(plant, at, inputs)
 
 
 def linearized(plant: Plant, point: OperatingPoint, *, full: bool = False) -> StateSpace:
-    """Linearise a native FMU at an operating point; full: see `LinearizeOptions`."""
+    """Linearise a native FMU at an operating point.
+
+    With `full`, the states are those of the equations (see `LinearizeOptions`).
+    """
     model = plant.model
     caveats.refuse_other_rank(model, point)
     found = _derivatives(plant, point)
@@ -94,13 +117,20 @@ def linearized(plant: Plant, point: OperatingPoint, *, full: bool = False) -> St
 
 @dataclass(frozen=True)
 class _Derivatives:
-    """Values and derivatives of the FMU at a point: w = (q, q̇, others), and r = (ẇ, p outputs).
+    """Values and derivatives of the FMU at a point for w = (q, q̇, others) and r = (ẇ, p outputs).
 
-    names     names of the entries of w
-    outputs   names of the p outputs
-    values    shape (len(w),): w
-    rates     shape (len(r),): r
-    by_state  shape (len(r), n_x); by_input: (len(r), m); by_time: (len(r),), per s
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the entries of w.
+    outputs : tuple of str
+        Names of the p outputs.
+    values, rates : ndarray
+        Values of w and r.
+    by_state, by_input : ndarray, shapes (len(r), n_x) and (len(r), m)
+        Partial derivatives of r with respect to states and inputs.
+    by_time : ndarray, shape (len(r),)
+        Partial time derivative of r, per s.
     """
 
     names: tuple[str, ...]
@@ -125,13 +155,13 @@ def _derivatives(plant: Plant, point: OperatingPoint) -> _Derivatives:
     return _Derivatives(tuple(rates), outputs, values, there, by_state, by_input, by_time[:, 0])
 
 
-def _outputs(model: Prepared) -> tuple[str, ...]:
-    """Names of all outputs except norms of violations, which have no derivative at zero."""
+def _outputs(model: System) -> tuple[str, ...]:
+    """Return the names of all outputs except violation norms, which are not differentiable at zero."""
     return tuple(o.name for o in model.native_program.outputs if o.signal.quantity != "violation")
 
 
-def _known(model: Prepared, outputs: str | Sequence[str] | None) -> Sequence[str]:
-    """Return the requested outputs, by default all; raises DescriptionError for unknown names."""
+def _known(model: System, outputs: str | Sequence[str] | None) -> Sequence[str]:
+    """Return the requested outputs, by default all. Raises DescriptionError for unknown names."""
     there = _outputs(model)
     wanted = there if outputs is None else several(outputs)
     missing = [Problem("", unknown("output", name, there)) for name in wanted if name not in there]
@@ -140,8 +170,8 @@ def _known(model: Prepared, outputs: str | Sequence[str] | None) -> Sequence[str
     return wanted
 
 
-def _rates(model: Prepared) -> dict[str, str]:
-    """Entry of w → name of the FMU's variable that is its time derivative."""
+def _rates(model: System) -> dict[str, str]:
+    """Map each entry of w = (q, q̇, others) to the FMU variable that is its time derivative."""
     coordinates, own = model.mechanism.coordinates, ("position", "velocity")
     q, qd, qdd = (signal_names(coordinates, level) for level in (*own, "acceleration"))
     others = [state for state in model.native_program.states if state.signal.quantity not in own]
@@ -149,7 +179,7 @@ def _rates(model: Prepared) -> dict[str, str]:
     return {**dict(zip(q, qd, strict=True)), **dict(zip(qd, qdd, strict=True)), **known}
 
 
-def _residuals(model: Prepared, point: OperatingPoint) -> tuple[Residual, Residual]:
+def _residuals(model: System, point: OperatingPoint) -> tuple[Residual, Residual]:
     program, start = model.native_program, model.start_values()
     position, velocity = (
         residual(program, level, start, point.t, point.signals) for level in ("position", "velocity")
@@ -157,14 +187,14 @@ def _residuals(model: Prepared, point: OperatingPoint) -> tuple[Residual, Residu
     return position, velocity
 
 
-def _all(program: Program, names: tuple[str, ...]) -> Tangent:
-    """Tangent of the full equations, whose states are all independent."""
+def _all(program: EquationSystem, names: tuple[str, ...]) -> Tangent:
+    """Return the tangent space of the equations without constraints: all states are independent."""
     chosen = [names.index(state.name) for state in program.states]
     basis = np.zeros((len(names), len(chosen)))
     basis[chosen] = np.eye(len(chosen))
     return Tangent(tuple(chosen), basis, np.zeros(len(names)))
 
 
-def _units(program: Program, outputs: tuple[str, ...]) -> dict[str, str]:
+def _units(program: EquationSystem, outputs: tuple[str, ...]) -> dict[str, str]:
     known = {output.name: output.unit or "" for output in program.outputs}
     return {**{name: known[name] for name in outputs}, **{entry.name: entry.unit for entry in program.inputs}}

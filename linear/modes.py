@@ -1,4 +1,4 @@
-"""Modes of a linear model: frequency, damping, shape."""
+"""Modes of a linear model: eigenfrequency, damping ratio and shape."""
 
 from __future__ import annotations
 
@@ -14,24 +14,32 @@ from scipy.linalg import eig
 from ..core.trajectory import Array
 
 Complex = NDArray[np.complex128]
-_ROUNDING = 1e-14  # of the norm of A, or of 1/s: what its entries are uncertain by
-_RIGID = 1e-6  # of the largest eigenvalue: below it, a motion counts as one that nothing resists
-_ON_THE_WAY = 0.618  # from an eigenvalue's part to zero, where no other eigenvalue is by design
-_TINY = 1e-300  # keeps the condition of a defective eigenvalue finite
+_ROUNDING = 1e-14  # rounding error of the entries of A, relative to its norm (at least 1/s)
+_RIGID = 1e-6  # |λ| relative to the largest |λ| below which a mode is a rigid-body mode
+_ON_THE_WAY = 0.618  # fraction by which a real or imaginary part is reduced in the test for rounding
+_TINY = 1e-300  # positive lower bound that keeps the condition number of defective eigenvalues finite
 
 
 @dataclass(frozen=True)
 class Mode:
-    """A real eigenvalue of A, or a pair of complex ones, with what moves in it.
+    """Mode of a linear model: a real eigenvalue or a pair of complex conjugate eigenvalues, with the mode shape.
 
-    Parameters:
-        eigenvalue  λ, 1/s, imaginary part ≥ 0; parts that are rounding alone are zero
-        shape       coordinate → complex amplitude, rad or m, the largest one 1: absolute value and phase of its
-                    motion Re(shape·exp(λ t))
-        rigid_body  whether nothing resists the motion: |λ| is rounding, or less than 1e-6 of the largest one
+    Parameters
+    ----------
+    eigenvalue
+        Eigenvalue λ in 1/s with non-negative imaginary part. Parts within rounding errors are zero.
+    shape
+        Complex amplitude of each coordinate, rad or m, scaled so that the largest is 1. The motion of the
+        mode is Re(shape·exp(λ t)).
+    rigid_body
+        Whether the motion is unresisted: |λ| is below 1e-6 of the largest |λ|, or zero within rounding errors.
 
-    >>> Mode(complex(-3.0, 4.0), {"rod.angle": 1.0}).damping
-    0.6
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> mode = gp.Mode(complex(-3.0, 4.0), {"rod.angle": 1.0})
+    >>> mode.damping, round(mode.frequency, 3), round(mode.damped_frequency, 3)
+    (0.6, 0.796, 0.637)
     """
 
     eigenvalue: complex
@@ -40,33 +48,43 @@ class Mode:
 
     @property
     def frequency(self) -> float:
-        """Undamped eigenfrequency ω₀/2π = |λ|/2π, Hz."""
+        """Undamped eigenfrequency ω₀/2π = |λ|/2π in Hz."""
         return abs(self.eigenvalue) / (2 * math.pi)
 
     @property
     def undamped_frequency(self) -> float:
-        """Undamped eigenfrequency ω₀/2π, Hz; another name of `frequency`."""
+        """Undamped eigenfrequency ω₀/2π in Hz, an alias of `frequency`."""
         return self.frequency
 
     @property
     def damping(self) -> float:
-        """Ratio −Re λ/|λ|: 0 undamped, 1 no oscillation, negative where the motion grows; 0 where λ = 0."""
+        """Damping ratio −Re λ/|λ|: 0 undamped, 1 without oscillation, negative if the motion grows; 0 for λ =
+        0.
+        """
         size = abs(self.eigenvalue)
         return -self.eigenvalue.real / size if self.eigenvalue.real else 0.0
 
     @property
     def damped_frequency(self) -> float:
-        """Damped eigenfrequency ω_d/2π = |Im λ|/2π, Hz; 0 if the motion does not oscillate."""
+        """Damped eigenfrequency ω_d/2π = |Im λ|/2π in Hz; 0 if the motion does not oscillate."""
         return self.eigenvalue.imag / (2 * math.pi)
 
     @property
     def time_constant(self) -> float:
-        """Time in which the motion decays, or grows, by the factor e, s; infinite if it does neither."""
+        """Time in s in which the amplitude changes by the factor e; infinite if the amplitude is
+        constant.
+        """
         rate = abs(self.eigenvalue.real)
         return 1 / rate if rate else math.inf
 
     def data(self) -> dict[str, Any]:
-        """JSON-ready; complex numbers as [real, imaginary]."""
+        """Return the mode as plain data.
+
+        Returns
+        -------
+        dict
+            Values that the module `json` accepts; complex numbers are pairs [real, imaginary].
+        """
         return {
             "frequency": self.frequency,
             "undamped_frequency": self.undamped_frequency,
@@ -79,17 +97,23 @@ class Mode:
 
 
 def modes(A: Array, motion: Array, coordinates: Sequence[str], rates: Sequence[bool]) -> tuple[Mode, ...]:
-    """All modes, the slowest one, smallest in |λ|, first.
+    """Return all modes of a linear model, sorted by increasing |λ|.
 
-    A            shape (k, k), 1/s and so on
-    motion       shape (n, k): how n coordinates move with the states
-    coordinates  names of the n coordinates
-    rates        whether each state is a rate (unit per s), length k
+    Parameters
+    ----------
+    A : ndarray, shape (k, k)
+        State matrix.
+    motion : ndarray, shape (n, k)
+        Derivatives of n coordinates with respect to the states.
+    coordinates : sequence of str
+        Names of the n coordinates.
+    rates : sequence of bool
+        Whether each of the k states is a rate (unit per s).
     """
     if not len(A):
         return ()
     fastest = max(1.0, float(np.abs(np.linalg.eigvals(A)).max()))
-    scales = np.where(rates, fastest, 1.0)  # so that all parts of a mode are of one magnitude
+    scales = np.where(rates, fastest, 1.0)  # rates in eigenvectors are scaled to the size of positions
     scaled = A * scales / scales[:, None]
     values, left, right = (np.asarray(part, dtype=complex) for part in eig(scaled, left=True, right=True))
     values = _without_rounding(scaled, values, _uncertainty(scaled, left, right))
@@ -100,24 +124,27 @@ def modes(A: Array, motion: Array, coordinates: Sequence[str], rates: Sequence[b
 
 
 def _error(A: Array) -> float:
-    """Norm of the rounding error of A, 1/s."""
+    """Return the norm of the rounding error of the state matrix A, 1/s."""
     return _ROUNDING * max(1.0, float(np.linalg.norm(A, 2)))
 
 
 def _uncertainty(A: Array, left: Complex, right: Complex) -> Array:
-    """Uncertainty of each eigenvalue, 1/s: the error of A times the condition 1/|yᴴx| of unit eigenvectors.
+    """Return the uncertainty of each eigenvalue, 1/s: rounding error of the state matrix times condition number.
 
-    Where two of them nearly coincide, as the two zeros of a free motion do, the condition is large.
+    The condition number is 1/|yᴴx| for unit left and right eigenvectors y and x. It is large for nearly
+    coincident eigenvalues, such as the double zero of a free motion.
     """
     alike = np.abs(np.sum(left.conj() * right, axis=0))
     return np.asarray(_error(A) / np.maximum(alike, _TINY))
 
 
 def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:
-    """Eigenvalues whose real and imaginary parts are zero where they are rounding alone.
+    """Return the eigenvalues, with each real or imaginary part that is a rounding error set to zero.
 
-    Two that coincide, as those of a filter or of critical damping, have no condition, and yet they are not zero: a
-    part is rounding if it would be so on its way to zero, too.
+    A part below the uncertainty of its eigenvalue may be a rounding error. Coincident eigenvalues, as of a
+    filter or of critical damping, however have an infinite condition number although they are nonzero.
+    Therefore the part is reduced for a test: it is a rounding error if the resulting number is also an
+    eigenvalue within rounding errors.
     """
     found = values.copy()
     for parts, unit in ((values.real, 1.0), (values.imag, 1j)):
@@ -128,7 +155,9 @@ def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:
 
 
 def _is_eigenvalue(A: Array, value: complex) -> bool:
-    """Whether the value is an eigenvalue of a matrix that differs from A by its rounding error."""
+    """Return whether a number is an eigenvalue of a matrix that differs from A only by rounding
+    errors.
+    """
     smallest = np.linalg.svd(A - value * np.eye(len(A)), compute_uv=False)[-1]
     return bool(smallest <= _error(A))
 

@@ -1,4 +1,4 @@
-"""Modes of a machine near one state, and how it moves in them."""
+"""Modes of a mechanism near one state, with animation and tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import overload
 import numpy as np
 
 from .. import scene
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import DescriptionError
 from ..core.progress import Progress, renamed, silent
 from ..report.animation import check_ending, write_animation
@@ -22,21 +22,38 @@ from .modes import Mode
 from .state_space import StateSpace
 from .tables import shape_text
 
-_LARGEST = 1e6  # rad or m
+_LARGEST = 1e6  # largest admissible amplitude, rad or m
 
 
 @dataclass(frozen=True, eq=False)
 class Modes(Sequence[Mode]):
-    """Modes near one state, the slowest first: a sequence that can be looked at.
+    """Modes of a mechanism about one state: a sequence of `Mode`, lowest frequency first.
 
-    Parameters:
-        linear  the linear model
-        model   the machine
-        case    case of the description, for titles
+    Parameters
+    ----------
+    linear
+        Linear model that the modes belong to.
+    model
+        Mechanism, for animations.
+    case
+        Name of the case of the description, for titles.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> modes = gp.load("examples/four_bar_3d.toml").modes(equilibrium=True)
+    >>> modes
+    <Modes of FourBar3D: 1 at t = 0 s>
+    >>> round(modes[0].frequency, 2)
+    0.87
+    >>> modes.linear.states
+    ('coupler_angle', 'coupler_angle_dot')
+    >>> modes.animate("modes.html").name
+    'modes.html'
     """
 
     linear: StateSpace
-    model: Prepared
+    model: System
     case: str = ""
 
     @cached_property
@@ -66,17 +83,34 @@ class Modes(Sequence[Mode]):
         amplitude: float | None = None,
         progress: Progress = silent,
     ) -> Path:
-        """Write the machine swinging in its modes: `.html`, which plays in any browser, `.gif` or `.mp4`.
+        """Write an animation of the mechanism oscillating in its modes.
 
-        One cycle of q + amplitude·Re(shape·exp(iφ)), over and over: what is damped does not decay. The page has
-        all modes that are chosen, a film one.
+        The animation repeats one cycle of q + amplitude·Re(shape·exp(iφ)) without decay. A page shows all
+        chosen modes; a film shows one.
 
-        Parameters:
-            chosen     indices in this sequence, from 0; default all
-            amplitude  of the coordinate that moves most, rad or m; default what is seen well
+        Parameters
+        ----------
+        path
+            File to write. The suffix `.html` makes a page that plays in any browser; `.gif` and `.mp4` make
+            films.
+        chosen
+            Indices of the modes in this sequence, from 0. Default: all modes.
+        amplitude
+            Amplitude of the coordinate with the largest motion, rad or m. Default: a clearly visible motion.
+        progress
+            Function that is called with an activity and the completed fraction.
 
-        Raises DescriptionError for another ending, modes that there are not, or an amplitude that is none,
-        MissingToolError for an mp4 without ffmpeg.
+        Returns
+        -------
+        Path
+            Path of the written file.
+
+        Raises
+        ------
+        DescriptionError
+            If the suffix is unknown, an index is out of range, or the amplitude is not positive.
+        MissingToolError
+            If ffmpeg is missing for an mp4 film.
         """
         target = Path(path)
         check_ending(target)
@@ -95,7 +129,13 @@ class Modes(Sequence[Mode]):
         )
 
     def table(self) -> TextTable:
-        """Table for a page: one mode per row, with the largest parts of its shape."""
+        """Return a table with one row per mode: frequencies, damping ratio, time constant and shape.
+
+        Returns
+        -------
+        TextTable
+            Table for a report page.
+        """
         frequencies = ("undamped frequency in Hz", "damped frequency in Hz")
         headers = ("mode", *frequencies, "damping ratio", "time constant in s", "shape: amplitude and phase")
         rows = [
@@ -113,12 +153,14 @@ class Modes(Sequence[Mode]):
 
     def _indices(self, chosen: int | Sequence[int] | None) -> list[int]:
         if not len(self):
-            raise DescriptionError("modes", "the machine has none: nothing in it is free to move")
+            raise DescriptionError("modes", "the mechanism has no modes, because it has no degrees of freedom")
         indices = range(len(self)) if chosen is None else [chosen] if isinstance(chosen, int) else chosen
         wrong = [k for k in indices if not -len(self) <= k < len(self)]
         if wrong or not indices:
             numbers = ", ".join(str(k + 1) for k in wrong)
-            text = f"there are {len(self)}, numbered from 1; got {numbers}" if wrong else "expected one, got none"
+            text = (
+                f"expected numbers from 1 to {len(self)}, got {numbers}" if wrong else "expected a mode, got none"
+            )
             raise DescriptionError("modes", text)
         return [k % len(self) for k in indices]
 
@@ -129,17 +171,22 @@ class Modes(Sequence[Mode]):
 
 
 def check_swings(ending: str, count: int | None, amplitude: float | None) -> None:
-    """Raise DescriptionError for an amplitude, rad or m, that is none, and for a film of other than one mode."""
+    """Raise DescriptionError for an invalid amplitude, rad or m, or for a film that does not show
+    exactly one mode.
+    """
     if amplitude is not None and not 0.0 < amplitude <= _LARGEST:
-        text = f"expected a number of rad or m, greater than 0 and at most {_LARGEST:g}, got {amplitude:g}"
+        text = f"expected an amplitude in rad or m, greater than 0 and at most {_LARGEST:g}, got {amplitude:g}"
         raise DescriptionError("amplitude", text)
     if ending != ".html" and count != 1:
-        text = f"a film shows one mode, and {count or 'all'} are chosen; choose one (--mode), or take .html"
+        text = f"expected one mode for a film, got {count or 'all'}; choose one with --mode, or write .html"
         raise DescriptionError("modes", text)
 
 
 def in_words(mode: Mode) -> str:
-    """`0.53 Hz, damping 0.02`, undamped frequency; a mode without oscillation has a time constant, or is rigid."""
+    """Return a mode as text:
+
+    `0.53 Hz, damping 0.02`, a time constant without oscillation, or rigid-body motion.
+    """
     if mode.rigid_body:
         return "rigid-body motion"
     if mode.damped_frequency:

@@ -1,4 +1,6 @@
-"""Operating point of a linear model: initial state, state of a run, given state, or equilibrium."""
+"""Operating point of a linear model: initial state, state of a run, user-defined state, or
+equilibrium.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import DescriptionError, SolveError
 from ..options.linear import CHOICES_OF_STATE, GivenState, StateOptions
 from ..runs.fmpy_runs.inputs import InputTable
 from ..runs.fmpy_runs.simulate import simulate
 from ..runs.fmpy_runs.states import State, further_states, given_state, read_state, signals
 
-_TOLERANCE = 1e-9  # relative, of the run that leads to a chosen time
+_TOLERANCE = 1e-9  # relative tolerance of the run that leads to the operating point
 
 
 @dataclass(frozen=True)
@@ -29,34 +31,40 @@ class Plant:
     model
         Mechanism with its equations.
     fmu
-        File of the FMU.
+        FMU file.
     parameters
-        Values of the FMU's parameters that differ from the file's.
+        Values of FMU parameters that differ from the defaults in the file.
     """
 
-    model: Prepared
+    model: System
     fmu: Path
     parameters: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """Time in s, and values of states and inputs by their signals, in their units."""
+    """Operating point: time, s, and values of states and inputs by signal name."""
 
     t: float
     signals: Mapping[str, float]
     inputs: Mapping[str, float]
 
 
-def checked(model: Prepared, options: StateOptions) -> State | float:
-    """Return the chosen state, or the time of the run, s; raises DescriptionError for an invalid choice."""
+def checked(model: System, options: StateOptions) -> State | float:
+    """Return the state that the user chose, or the time of the run, s, at which the state is taken.
+
+    Raises
+    ------
+    DescriptionError
+        If the choice is invalid.
+    """
     if len(options.given) > 1:
-        text = f"expected one of {', '.join(CHOICES_OF_STATE)} at most, got {' and '.join(options.given)}"
+        text = f"expected at most one of {', '.join(CHOICES_OF_STATE)}, got {' and '.join(options.given)}"
         raise DescriptionError("linearize", text)
     if options.trim and options.inputs is not None:
-        raise DescriptionError("trim", "expected no inputs over time: their values are found")
+        raise DescriptionError("trim", "expected no inputs over time, because trim determines their values")
     if options.trim and not model.native_program.inputs:
-        text = "the model has no FMU inputs that could hold it; add a force with input = true, or use equilibrium"
+        text = "expected a model with FMU inputs, got none; add a force with input = true, or use equilibrium"
         raise DescriptionError("trim", text)
     if options.state is not None:
         return _given(model, options.state)
@@ -69,7 +77,10 @@ def checked(model: Prepared, options: StateOptions) -> State | float:
 
 
 def operating_point(plant: Plant, at: State | float, inputs: InputTable | None) -> OperatingPoint:
-    """Operating point at a state, or at a time of the FMU's run, s; inputs default to their start values."""
+    """Return the operating point at a state, or at a time, s, of a run of the FMU.
+
+    Inputs without a given value have their initial values.
+    """
     model = plant.model
     t = at.t if isinstance(at, State) else at
     given = {name: float(f.at(t, t)) for name, f in inputs.functions().items()} if inputs else {}
@@ -78,7 +89,7 @@ def operating_point(plant: Plant, at: State | float, inputs: InputTable | None) 
         return OperatingPoint(t, signals(model, at), values)
     names = [state.name for state in model.native_program.states]
     tolerance = min(_TOLERANCE, model.chain.simulation.tolerance)
-    name = "the run to the state that is linearised about"
+    name = "the run to the operating point"
     run = simulate(
         plant.fmu,
         "cs",
@@ -93,7 +104,7 @@ def operating_point(plant: Plant, at: State | float, inputs: InputTable | None) 
     return OperatingPoint(t, {name: float(run.signals[name][-1]) for name in names}, values)
 
 
-def _given(model: Prepared, state: GivenState) -> State:
+def _given(model: System, state: GivenState) -> State:
     n, f = model.mechanism.n, len(further_states(model.mechanism))
     if isinstance(state, str | Path):
         return read_state(Path(state), n, f)
@@ -101,7 +112,7 @@ def _given(model: Prepared, state: GivenState) -> State:
     return given_state(plain, n, f)
 
 
-def _time(model: Prepared, time: float) -> State | float:
+def _time(model: System, time: float) -> State | float:
     stop = model.chain.simulation.stop
     if not (math.isfinite(time) and 0.0 <= time <= stop):
         text = f"expected a time of the run, 0 to {stop:g} s (simulation.stop), got {time:g}"
@@ -109,7 +120,7 @@ def _time(model: Prepared, time: float) -> State | float:
     return time or State(0.0, *model.start, np.zeros(len(further_states(model.mechanism))))
 
 
-def _equilibrium(model: Prepared) -> np.ndarray:
+def _equilibrium(model: System) -> np.ndarray:
     try:
         return analysis.equilibrium(analysis.ReferenceModel(model.mechanism))
     except SolveError as error:

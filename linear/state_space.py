@@ -1,4 +1,4 @@
-"""A linear model with named parts; other tools take it."""
+"""Linear state-space model with named states, inputs and outputs, and conversions to other tools."""
 
 from __future__ import annotations
 
@@ -19,26 +19,62 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from scipy.signal import StateSpace as ScipyStateSpace
 
-_ROUNDING = 1e-12  # of what moves in the same unit
+_ROUNDING = 1e-12  # size of rounding errors in a response, relative to states of the same unit
 
 
 @dataclass(frozen=True, eq=False)
 class StateSpace:
-    """A machine near one state: δẋ = drift + A δx + B δu, δy = C δx + D δu.
+    """Linear model of a mechanism about one state: δẋ = drift + A δx + B δu, δy = C δx + D δu.
 
-    Parameters:
-        A, B, C, D   shapes (k, k), (k, m), (p, k), (p, m), in the units of the signals and s
-        states       names of the k states x, as the FMU has them: `column_angle`, `column_angle_dot`
-        inputs       names of the m inputs u
-        outputs      names of the p outputs y
-        time         s
-        x, u, y      shapes (k,), (m,), (p,): the values there that δx, δu and δy are deviations from
-        drift        shape (k,): ẋ there; zero in an equilibrium
-        coordinates  names of the machine's n coordinates
-        q            shape (n,): their values there, rad or m
-        motion       shape (n, k): how they move with the states
-        units        signal → unit
-        notes        limits of the model's validity, with numbers
+    Parameters
+    ----------
+    A
+        State matrix, shape (k, k), in the units of the states and s.
+    B
+        Input matrix, shape (k, m).
+    C
+        Output matrix, shape (p, k).
+    D
+        Feedthrough matrix, shape (p, m).
+    states
+        Names of the k states, such as `column_angle` and `column_angle_dot`.
+    inputs
+        Names of the m inputs.
+    outputs
+        Names of the p outputs.
+    time
+        Time of the operating point, s.
+    x
+        States at the operating point, shape (k,).
+    u
+        Inputs at the operating point, shape (m,).
+    y
+        Outputs at the operating point, shape (p,).
+    drift
+        Time derivative of the states at the operating point, shape (k,); zero in an equilibrium.
+    coordinates
+        Names of the mechanism's n coordinates.
+    q
+        Coordinates at the operating point, rad or m, shape (n,).
+    motion
+        Derivatives of the coordinates with respect to the states, shape (n, k).
+    units
+        Unit of each signal.
+    notes
+        Limits of the model's validity, with numbers.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> linear = gp.load("examples/four_bar_3d.toml").linearize(equilibrium=True, outputs=["E_x", "E_y"])
+    >>> linear
+    <StateSpace: 2 states, 0 inputs, 2 outputs at t = 0 s>
+    >>> linear.C.shape, linear.select(outputs="E_x").C.shape
+    ((2, 2), (1, 2))
+    >>> [round(mode.damping, 2) for mode in linear.modes()]
+    [0.65]
+    >>> linear.to_scipy().A.shape
+    (2, 2)
     """
 
     A: Array
@@ -64,12 +100,30 @@ class StateSpace:
         return f"<StateSpace: {counts} at t = {self.time:g} s>"
 
     def modes(self) -> tuple[Mode, ...]:
-        """Frequencies, damping ratios and shapes, the slowest mode first."""
+        """Return eigenfrequencies, damping ratios and mode shapes, lowest frequency first.
+
+        Returns
+        -------
+        tuple of Mode
+            One mode per real eigenvalue or pair of complex conjugate eigenvalues.
+        """
         rates = [self.units[state].endswith("/s") for state in self.states]
         return modes(self.A, self.motion, self.coordinates, rates)
 
     def frequency_response(self, frequencies: ArrayLike) -> NDArray[np.complex128]:
-        """C (iω − A)⁻¹ B + D, shape (p, m, N), at frequencies in Hz, (N,); what is rounding alone is zero."""
+        """Return the frequency response C (iω − A)⁻¹ B + D.
+
+        Parameters
+        ----------
+        frequencies
+            Frequencies ω/2π in Hz, shape (N,).
+
+        Returns
+        -------
+        ndarray of complex
+            Frequency response, shape (p, m, N), in units of output per input. Entries within rounding errors
+            are zero.
+        """
         s = 2j * np.pi * np.asarray(frequencies, dtype=float)[:, None, None]
         states = np.linalg.solve(s * np.eye(len(self.A)) - self.A, self.B[None])
         response = self.C @ states + self.D
@@ -77,7 +131,10 @@ class StateSpace:
         return np.asarray(np.moveaxis(response, 0, -1))
 
     def _sizes(self, states: NDArray[np.complexfloating[Any, Any]]) -> Array:
-        """Magnitude of each state's response, shape (N, k, m): the largest among states of the same unit."""
+        """Return the scale of each state's response, shape (N, k, m), for the relative size of rounding errors.
+
+        The scale is the largest magnitude of the response among all states with the same unit.
+        """
         sizes: Array = np.abs(states)
         units = np.array([self.units[state] for state in self.states])
         for unit in set(units.tolist()):
@@ -85,9 +142,19 @@ class StateSpace:
         return sizes
 
     def bode(self) -> Figure:
-        """Amplitude and phase of each output per input over frequency; `select` some before, eight at most.
+        """Plot amplitude and phase of each output per input over frequency in Hz.
 
-        Raises DescriptionError without inputs, or where these are too many.
+        At most eight pairs of input and output are plotted; choose them by `select` before.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Bode plot.
+
+        Raises
+        ------
+        DescriptionError
+            If the model has no inputs, or more than eight pairs.
         """
         from .bode import draw, frequencies, refuse_too_many
 
@@ -103,7 +170,25 @@ class StateSpace:
     def select(
         self, inputs: str | Sequence[str] | None = None, outputs: str | Sequence[str] | None = None
     ) -> StateSpace:
-        """Return the model with some inputs and outputs, in the given order; raises UnknownNameError."""
+        """Return the linear model with some inputs and outputs, in the given order.
+
+        Parameters
+        ----------
+        inputs
+            Names of the inputs. Default: all.
+        outputs
+            Names of the outputs. Default: all.
+
+        Returns
+        -------
+        StateSpace
+            Model with all states and the selected inputs and outputs.
+
+        Raises
+        ------
+        UnknownNameError
+            If the model has no input or output of that name.
+        """
         columns = _places("input", self.inputs, self.inputs if inputs is None else inputs)
         rows = _places("output", self.outputs, self.outputs if outputs is None else outputs)
         return replace(
@@ -118,22 +203,45 @@ class StateSpace:
         )
 
     def to_scipy(self) -> ScipyStateSpace:
-        """Return a `scipy.signal.StateSpace`, which has no names."""
+        """Convert to a state-space model of SciPy, which has no names of signals.
+
+        Returns
+        -------
+        scipy.signal.StateSpace
+            Model with the same matrices.
+        """
         from scipy.signal import StateSpace as Scipy
 
         return Scipy(self.A, self.B, self.C, self.D)
 
     def to_control(self) -> ControlStateSpace:
-        """Return a python-control `StateSpace` with names; raises MissingToolError if the package is missing."""
+        """Convert to a state-space model of python-control with names of signals.
+
+        Returns
+        -------
+        control.StateSpace
+            Model with the same matrices.
+
+        Raises
+        ------
+        MissingToolError
+            If python-control is not installed.
+        """
         try:
             from control import ss
         except ImportError:
-            raise MissingToolError("to_control needs python-control; pip install control") from None
+            raise MissingToolError("to_control requires python-control; run pip install control") from None
         names = {"states": list(self.states), "inputs": list(self.inputs), "outputs": list(self.outputs)}
         return ss(self.A, self.B, self.C, self.D, **names)
 
     def data(self) -> dict[str, Any]:
-        """JSON-ready: matrices as lists of rows."""
+        """Return the linear model as plain data.
+
+        Returns
+        -------
+        dict
+            Values that the module `json` accepts; matrices are lists of rows.
+        """
         arrays = ("A", "B", "C", "D", "x", "u", "y", "drift", "q", "motion")
         return {
             **{name: getattr(self, name).tolist() for name in arrays[:4]},

@@ -1,4 +1,4 @@
-"""A linear model and its modes for a terminal."""
+"""Terminal tables of linear models and their modes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from .modes import Mode
 from .state_space import StateSpace
 from .tracks import ModeTracks
 
-_LEAST = 0.05  # of a shape's largest part: a smaller one is not shown
-_MOST = 4
-_COLUMNS = 8  # modes along something
+_LEAST = 0.05  # smallest listed amplitude of a mode shape, relative to its largest amplitude
+_MOST = 4  # maximum number of listed amplitudes of a mode shape
+_COLUMNS = 8  # maximum number of modes in a table of tracks
 
 
 def of_model(found: StateSpace) -> list[Table | str]:
-    """States, and how many inputs and outputs there are; matrices are for files."""
+    """Return a terminal table of the states, the numbers of inputs and outputs, and the notes of a
+    linear model.
+    """
     states = Table("state", "value", "unit", "drift per s", title=f"states at t = {found.time:g} s")
     for name, value, drift in zip(found.states, found.x, found.drift, strict=True):
         states.add_row(name, f"{value:.6g}", found.units[name], f"{drift:.3g}")
@@ -29,7 +31,7 @@ def of_model(found: StateSpace) -> list[Table | str]:
 
 
 def of_modes(model: StateSpace, found: Sequence[Mode]) -> list[Table | str]:
-    """Terminal table of modes: one mode per row, with the largest parts of its shape."""
+    """Return a terminal table with one mode per row and the largest parts of its shape."""
     table = Table(
         *("mode", "undamped Hz", "damped Hz", "damping", "time constant s", "shape: amplitude and phase"),
         title=f"t = {model.time:g} s",
@@ -41,14 +43,16 @@ def of_modes(model: StateSpace, found: Sequence[Mode]) -> list[Table | str]:
 
 
 def _frequencies(mode: Mode) -> tuple[str, str]:
-    """Undamped and damped, Hz; a rigid-body mode has none."""
+    """Return undamped and damped frequency of a mode as text, Hz; a rigid-body mode has none."""
     if mode.rigid_body:
         return "rigid body", ""
     return f"{mode.frequency:.6g}", f"{mode.damped_frequency:.6g}"
 
 
 def of_tracks(found: ModeTracks) -> list[Table | str]:
-    """Frequencies, and damping ratios of what is damped, one value per row; the slowest modes."""
+    """Return a terminal table of the frequencies and damping ratios of the slowest modes, one value
+    per row.
+    """
     shown = min(found.eigenvalues.shape[1], _COLUMNS)
     title = f"undamped Hz, and damping ratio; the first {shown} of {found.eigenvalues.shape[1]} modes"
     table = Table(found.label, *(f"mode {k + 1}" for k in range(shown)), title=title)
@@ -69,13 +73,13 @@ def _notes(found: StateSpace) -> list[str]:
 
 
 def shape_text(mode: Mode) -> str:
-    """Largest parts of a mode's shape, each with its phase unless that is 0° or 180°."""
+    """Return the largest parts of a mode's shape as text, with phases unless they are 0° or 180°."""
     largest = sorted(mode.shape.items(), key=lambda item: -abs(item[1]))[:_MOST]
     return ", ".join(f"{name} {_polar(part)}" for name, part in largest if abs(part) >= _LEAST)
 
 
 def _polar(part: complex) -> str:
-    """`0.38`, `−0.38`, or `0.38∠30°`."""
+    """Return a complex amplitude as text: `0.38`, `−0.38` or `0.38∠30°`."""
     angle = round(cmath.phase(part) * 180 / cmath.pi)
     if angle % 180 == 0:
         return f"{'−' if angle else ''}{abs(part):.3g}"

@@ -1,4 +1,6 @@
-"""Tangent of the constraint manifold: derivatives of all signals by the independent ones."""
+"""Tangent space of the constraint manifold: derivatives of all states with respect to the
+independent ones.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +11,26 @@ import numpy as np
 from scipy.linalg import qr
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import SolveError
 from ..core.trajectory import Array
 from ..fmu.code.residuals import Residual
 
-_SINGULAR = 1e-8  # a pivot, rows having length 1
+_SINGULAR = 1e-8  # pivot of the normalised constraint Jacobian below which it is singular
 
 
 @dataclass(frozen=True)
 class Tangent:
-    """Tangent space of the constraint manifold in w = (q, q̇, others): δw = basis δξ, ξ independent entries of w.
+    """Tangent space of the constraint manifold in w = (q, q̇, others): δw = basis δξ.
 
-    Parameters:
-        independent  indices in w of the k entries of ξ
-        basis        shape (len(w), k)
-        drift        shape (len(w),): ∂w/∂t for ξ held, where the rows depend on time; per s
+    Parameters
+    ----------
+    independent : tuple of int
+        Indices in w of the k independent entries ξ.
+    basis : ndarray, shape (len(w), k)
+        Basis of the tangent space.
+    drift : ndarray, shape (len(w),)
+        Derivative ∂w/∂t for constant ξ, nonzero if constraints depend on time; per s.
     """
 
     independent: tuple[int, ...]
@@ -32,11 +38,24 @@ class Tangent:
     drift: Array
 
 
-def tangent(model: Prepared, position: Residual, velocity: Residual, size: int) -> Tangent:
-    """Tangent of the independent constraint equations at the state of the residuals; size: length of w.
+def tangent(model: System, position: Residual, velocity: Residual, size: int) -> Tangent:
+    """Return the tangent space of the independent constraint equations.
 
-    Rows on velocities alone, such as knife edges, leave a machine more coordinates than rates. Raises SolveError
-    where the rows are singular.
+    Constraints on velocities alone, such as knife edges, leave more independent coordinates than rates.
+
+    Parameters
+    ----------
+    model : System
+        Mechanism with its equations.
+    position, velocity : Residual
+        Constraint residuals with derivatives at position and velocity level.
+    size : int
+        Length of w = (q, q̇, others).
+
+    Raises
+    ------
+    SolveError
+        If the constraints are singular.
     """
     kept, n = [model.rows.index(name) for name in model.solvability.independent], model.mechanism.n
     parts = [(level, [i for i in kept if i in level.rows]) for level in (position, velocity)]
@@ -54,16 +73,20 @@ def tangent(model: Prepared, position: Residual, velocity: Residual, size: int) 
     return Tangent(tuple(independent), basis, drift)
 
 
-def _dependent(model: Prepared, C: Array) -> list[int]:
-    """Coordinates whose rates follow from C q̇ = ν: the description's, or those that are best here."""
+def _dependent(model: System, C: Array) -> list[int]:
+    """Return the coordinates whose rates follow from C q̇ = ν: those of the description, or the
+    best conditioned ones.
+    """
     named = model.chain.constraints.dependent
     if named == "auto":
         return list(analysis.choose_dependent(model.mechanism, C))
     return _columns(model, C, [model.mechanism.coordinate_index(name) for name in named])
 
 
-def _columns(model: Prepared, C: Array, candidates: Sequence[int]) -> list[int]:
-    """Choose m of the candidate columns of C, shape (m, n), by pivoting for the best conditioning."""
+def _columns(model: System, C: Array, candidates: Sequence[int]) -> list[int]:
+    """Choose m well-conditioned columns of C, shape (m, n), among the candidates by QR
+    decomposition with pivoting.
+    """
     m = len(C)
     if not m:
         return []
@@ -73,7 +96,7 @@ def _columns(model: Prepared, C: Array, candidates: Sequence[int]) -> list[int]:
     if len(pivots) < m or not pivots[m - 1] > _SINGULAR:
         names = ", ".join(model.mechanism.coordinates[k].name for k in candidates)
         raise SolveError(
-            f"the constraints cannot be solved for {names} in this state: a pivot is"
-            f" {pivots.min(initial=1.0):.2g}, rows having length 1; choose other dependent ones, or another state"
+            f"the constraints cannot be solved for {names} in this state: the smallest pivot of the normalised"
+            f" Jacobian is {pivots.min(initial=1.0):.2g}; choose other dependent coordinates, or another state"
         )
     return sorted(candidates[k] for k in order[:m])

@@ -1,4 +1,4 @@
-"""Modes along a parameter or the time, each followed by its shape."""
+"""Modes over a parameter or time, tracked from value to value by their shapes."""
 
 from __future__ import annotations
 
@@ -23,26 +23,47 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-_COINCIDE = 1e-6  # relative: eigenvalues nearer than that have shapes that are any mixture
-_ANOTHER = 0.1  # assurance of shape and rates below which a line does not go on
-_DOUBTFUL = 0.5  # assurance below which a line may be another mode
+_COINCIDE = 1e-6  # relative distance of eigenvalues below which their mode shapes are arbitrary mixtures
+_ANOTHER = 0.1  # modal assurance of shape and eigenvalue below which the track of a mode ends
+_DOUBTFUL = 0.5  # modal assurance below which a track may continue with another mode
 _COLUMNS = ("mode", "frequency", "damping", "damped_frequency", "real", "imaginary", "assurance")
 
 
 @dataclass(frozen=True, eq=False)
 class ModeTracks:
-    """L modes at K values of what varies; a mode keeps its place, the k-th of the first value being the k-th.
+    """Modes at K values of a parameter or of time: L modes, each tracked from value to value.
 
-    Parameters:
-        along        `t`, or a key of the description
-        unit         unit of the values; "" if unknown
-        values       shape (K,)
-        eigenvalues  shape (K, L), 1/s, imaginary part ≥ 0; NaN where a mode is not there
-        assurance    shape (K, L), 0 to 1: how alike the mode's shape is to that at the value before (modal
-                     assurance criterion, with the masses); NaN where there is none before, or where modes coincide
-        shapes       shape (K, L, n), complex, rad or m, as `Mode.shape`
-        coordinates  names of the n coordinates
-        notes        where modes may have been confused
+    Parameters
+    ----------
+    along
+        Name of the varied quantity: `t` for the time, or a key of the description.
+    unit
+        Unit of the values; empty if unknown.
+    values
+        Values of the varied quantity, shape (K,).
+    eigenvalues
+        Eigenvalues with non-negative imaginary part in 1/s, shape (K, L); NaN where a mode does not exist.
+    assurance
+        Modal assurance criterion between the shapes at this and the previous value, weighted by the mass
+        matrix, 0 to 1, shape (K, L); NaN without a previous value, or where eigenvalues coincide.
+    shapes
+        Complex mode shapes, rad or m, shape (K, L, n), scaled as in `Mode`.
+    coordinates
+        Names of the n coordinates.
+    notes
+        Values at which modes may have been confused, one sentence each.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> model = gp.load("examples/four_bar_3d.toml")
+    >>> tracks = model.modes_along("links.crank.mass", [1.0, 2.0], equilibrium=True)
+    >>> tracks
+    <ModeTracks: 1 modes along links.crank.mass, 2 values>
+    >>> tracks.frequency.shape
+    (2, 1)
+    >>> tracks.to_dataframe()["mode"].tolist()
+    [1, 1]
     """
 
     along: str
@@ -56,12 +77,12 @@ class ModeTracks:
 
     @property
     def frequency(self) -> Array:
-        """|λ|/2π, shape (K, L), Hz."""
+        """Undamped eigenfrequencies |λ|/2π in Hz, shape (K, L)."""
         return np.asarray(np.abs(self.eigenvalues) / (2 * math.pi))
 
     @property
     def damping(self) -> Array:
-        """Ratio −Re λ/|λ|, shape (K, L); 0 where λ = 0."""
+        """Damping ratios −Re λ/|λ|, shape (K, L); 0 for λ = 0."""
         size = np.abs(self.eigenvalues)
         return np.asarray(-self.eigenvalues.real / np.where(size == 0.0, 1.0, size))
 
@@ -70,26 +91,50 @@ class ModeTracks:
         return f"<ModeTracks: {L} modes along {self.along}, {K} values>"
 
     def to_dataframe(self) -> DataFrame:
-        """A row per value and mode, as in the CSV file; raises MissingToolError without pandas."""
+        """Return the modes as a table of pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per value and mode, with the columns of the CSV file.
+
+        Raises
+        ------
+        MissingToolError
+            If pandas is not installed.
+        """
         try:
             from pandas import DataFrame
         except ImportError:
-            raise MissingToolError("to_dataframe needs pandas; pip install pandas") from None
+            raise MissingToolError("to_dataframe requires pandas; run pip install pandas") from None
         return DataFrame(self._rows(), columns=[self.along, *_COLUMNS])
 
     def figure(self) -> Figure:
-        """Frequencies and damping ratios over the values, a line per mode."""
+        """Plot eigenfrequencies in Hz and damping ratios over the values, one line per mode.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Figure with two panels.
+        """
         from .campbell import draw
 
         return draw(self.label, self.values, self.eigenvalues)
 
     @property
     def label(self) -> str:
-        """Label of an axis: the varied quantity with its unit."""
+        """Axis label of the varied quantity, with unit."""
         return f"{self.along} in {self.unit}" if self.unit else self.along
 
     def data(self) -> dict[str, Any]:
-        """JSON-ready; complex numbers as [real, imaginary], None where a mode is not there."""
+        """Return the tracked modes as plain data.
+
+        Returns
+        -------
+        dict
+            Values that the module `json` accepts. Complex numbers are pairs [real, imaginary]; entries of a
+            mode that does not exist at a value are None.
+        """
         return {
             "along": self.along,
             "unit": self.unit,
@@ -100,7 +145,18 @@ class ModeTracks:
         }
 
     def write(self, folder: Path) -> list[Path]:
-        """Write `modes_along.json`, `.csv`, `.svg` and `.png`; returns the paths."""
+        """Write `modes_along.json`, `modes_along.csv`, `modes_along.svg` and `modes_along.png`.
+
+        Parameters
+        ----------
+        folder
+            Folder of the files.
+
+        Returns
+        -------
+        list of Path
+            Paths of the files.
+        """
         from ..report.plots.style import render, styled
 
         stream = io.StringIO()
@@ -153,15 +209,24 @@ class ModeTracks:
 def tracks(
     along: str, unit: str, values: Sequence[float], found: Sequence[Sequence[Mode]], masses: Sequence[Array]
 ) -> ModeTracks:
-    """Modes at each value followed from one to the next.
+    """Track modes from value to value by their shapes and eigenvalues.
 
-    found   modes at each value, all with the same coordinates, at least one mode somewhere
-    masses  mass matrix there, shape (n, n): what tells shapes of rad and m apart
+    The modal assurance of two shapes a and b is |aᴴMb|²/(aᴴMa bᴴMb) with the mass matrix M: 1 for equal
+    shapes, 0 for two undamped modes at one value (Allemang and Brown 1982, there without M). Shapes of
+    coincident eigenvalues are arbitrary mixtures; the next shape is therefore compared with the
+    previous one. The corresponding measure of (shape, λ·shape) distinguishes eigenvalues with equal
+    shapes, such as the two of an overdamped motion.
 
-    The assurance of two shapes a and b is |aᴴMb|²/(aᴴMa bᴴMb): 1 of the same, 0 of two undamped modes at one
-    value (Allemang and Brown 1982, there without M). Where eigenvalues coincide shapes are any mixture, so the
-    next shape is compared with the one before. The same of shapes with their rates λ·shape tells poles of one
-    shape apart, as a damped motion has two.
+    Parameters
+    ----------
+    along, unit : str
+        Varied quantity and its unit.
+    values : sequence of float
+        Values of the varied quantity.
+    found : sequence of sequence of Mode
+        Modes at each value, with the same coordinates; at least one mode in total.
+    masses : sequence of ndarray, shape (n, n)
+        Mass matrix at each value.
     """
     lines: list[_Line] = []
     for k, (modes, M) in enumerate(zip(found, masses, strict=True)):
@@ -180,7 +245,11 @@ def tracks(
 
 @dataclass
 class _Line:
-    """A mode so far: at each value's index, and by what it is recognised at the next one."""
+    """Track of one mode along the varied quantity.
+
+    `at` contains the modes found so far, with their modal assurance, by index of the value. `shape` and
+    `eigenvalue` are compared with the modes at the next value.
+    """
 
     shape: Complex
     eigenvalue: complex
@@ -213,7 +282,9 @@ def _assurance(a: Complex, b: Complex, M: Array) -> float:
 
 
 def _nearness(a: complex, b: complex) -> float:
-    """Modal assurance of (1, a/s) and (1, b/s) with s² = |a||b|: 1 for equal eigenvalues a and b."""
+    """Return the modal assurance of (1, a/s) and (1, b/s) with s² = |a||b|: 1 for equal eigenvalues
+    a and b.
+    """
     if a == b:
         return 1.0
     s = abs(a) * abs(b)
@@ -233,9 +304,9 @@ def _notes(along: str, values: Sequence[float], assurance: Array) -> list[str]:
     k, mode = (int(place) for place in np.argwhere(assurance == least)[0])
     count = int(np.count_nonzero(assurance < _DOUBTFUL))
     return [
-        f"{count} time(s) a mode was followed by an assurance below {_DOUBTFUL}, the least {least:.2g} of mode"
-        f" {mode + 1} from {along} = {values[k - 1]:g} to {values[k]:g}: there lines may go on as other modes;"
-        " take values that are nearer to each other"
+        f"modal assurance below {_DOUBTFUL} at {count} step(s) between values, the smallest {least:.2g} for mode"
+        f" {mode + 1} from {along} = {values[k - 1]:g} to {values[k]:g}: curves may continue as other modes there;"
+        " choose more closely spaced values"
     ]
 
 

@@ -1,4 +1,4 @@
-"""Trim: a steady state that the machine's inputs hold, and the values of these inputs."""
+"""Trim: search for a steady state near a given state, and for the inputs that maintain it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import DescriptionError
 from ..core.trajectory import Array
 from ..fmu.code.residuals import residual
@@ -16,24 +16,38 @@ from ..runs.fmpy_runs.instance import Instance
 from ..runs.fmpy_runs.states import State, signals
 from .point import OperatingPoint, Plant
 
-_ITERATIONS = 50  # steps after which a search without convergence is given up
-_LONGEST = 0.3  # rad or m, of a step
-_BALANCED = 1e-10  # of what the forces alone would do, m or rad of rows
-_RANK = 1e-12  # singular values relative to the largest: along smaller ones no step is taken
-_TINY = 1e-300  # rad or m, keeps a quotient finite
+_ITERATIONS = 50  # maximum number of Newton steps
+_LONGEST = 0.3  # maximum change of a coordinate in a step, rad or m
+# Acceleration relative to the effect of forces alone, or constraint residual, that counts as zero.
+_BALANCED = 1e-10
+_RANK = 1e-12  # relative singular value below which no step is taken in that direction
+_TINY = 1e-300  # positive lower bound that avoids division by zero, rad or m
 
 
 def trimmed(plant: Plant, near: State) -> OperatingPoint:
-    """Rest near a state where no coordinate accelerates and the rows of positions hold.
+    """Return a steady state near a given state, with the inputs that maintain it.
 
-    Free are the coordinates that find their equilibrium in `statics`, the dependent ones, and all inputs. Newton's
-    method with the FMU's exact derivatives; where there are more unknowns than equations, by the smallest steps.
-    Raises DescriptionError with the largest residual if no steady state is found.
+    The unknowns are the coordinates that `statics` may change, the dependent coordinates, and all
+    inputs. In the steady state, no coordinate accelerates, and the position constraints are fulfilled.
+    Newton's method uses the FMU's exact derivatives and, if there are more unknowns than equations,
+    minimum-norm steps.
+
+    Parameters
+    ----------
+    plant : Plant
+        Native FMU of the mechanism.
+    near : State
+        Initial guess.
+
+    Raises
+    ------
+    DescriptionError
+        If no steady state is found; the message gives the largest residual.
     """
     model = plant.model
     free = _free(model, near)
     inputs = [entry.name for entry in model.native_program.inputs]
-    # from their start values: a filter rests where its command is what it begins with
+    # The search begins at the inputs' initial values, for which input filters are at rest.
     u = np.array([entry.start for entry in model.native_program.inputs], dtype=float)
     q, limits = near.q.copy(), _limits(model, near)
     with Instance(plant.fmu, plant.parameters) as instance:
@@ -51,14 +65,19 @@ def trimmed(plant: Plant, near: State) -> OperatingPoint:
     raise DescriptionError("trim", _unbalanced(model, inputs, worst, float(left[worst])))
 
 
-def _free(model: Prepared, near: State) -> list[int]:
-    """Coordinates that may move: what drives hold by rows of the task must follow these, too."""
+def _free(model: System, near: State) -> list[int]:
+    """Return the indices of the coordinates that trim may change: those free in statics, and
+    dependent ones.
+    """
     following = [model.mechanism.coordinate_index(name) for name in model.dependent]
     return sorted({*analysis.free_coordinates(model.mechanism, near.q), *following})
 
 
-def _balance(model: Prepared, instance: Instance, point: OperatingPoint) -> tuple[Array, Array]:
-    """q̈ above Φ, shape (n + m,), and its derivatives by q and the inputs, shape (n + m, n + number of inputs)."""
+def _balance(model: System, instance: Instance, point: OperatingPoint) -> tuple[Array, Array]:
+    """Return the residual (q̈, Φ), shape (n + m,), and its derivatives with respect to q and the inputs.
+
+    The derivatives have the shape (n + m, n + number of inputs).
+    """
     coordinates = model.mechanism.coordinates
     q, qdd = (signal_names(coordinates, level) for level in ("position", "acceleration"))
     states = {state.name: state.variable for state in model.native_program.states}
@@ -76,18 +95,17 @@ def _step(slopes: Array, left: Array) -> Array:
     return np.asarray(-np.linalg.lstsq(slopes / sizes, left, rcond=_RANK)[0] / sizes)
 
 
-def _limits(model: Prepared, at: State) -> Array:
-    """Largest residuals of `_balance` that count as zero, shape (n + m,)."""
+def _limits(model: System, at: State) -> Array:
+    """Return the largest residuals of `_balance` that count as zero, shape (n + m,)."""
     natural = analysis.natural_accelerations(model.problem, (at.t, at.q, 0.0 * at.q, at.z))
     return np.concatenate([_BALANCED * natural, np.full(len(model.rows), _BALANCED)])
 
 
-def _unbalanced(model: Prepared, inputs: Sequence[str], worst: int, left: float) -> str:
+def _unbalanced(model: System, inputs: Sequence[str], worst: int, left: float) -> str:
     n, coordinates = model.mechanism.n, model.mechanism.coordinates
     what = model.rows[worst - n] if worst >= n else coordinates[worst].name
     unit = "" if worst >= n else f" {coordinates[worst].unit}/s2"
     return (
-        f"no rest found in {_ITERATIONS} steps that {', '.join(inputs)} can hold: {left:.3g}{unit} are left of"
-        f" {what};"
-        " free further joints by [statics] locked, or give an input that acts on it"
+        f"no steady state found in {_ITERATIONS} steps with the inputs {', '.join(inputs)}: the residual of"
+        f" {what} is {left:.3g}{unit}; unlock joints in statics.locked, or add an input that acts on {what}"
     )

@@ -1,7 +1,7 @@
-"""The mechanism: bodies, coordinates, springs and supports, placed in order.
+"""Mechanism: bodies, coordinates, force elements and tasks in the order of the kinematic tree.
 
-Built from the description with plain numbers (for the reference solver), or with symbols for its
-parameters (for the generator): the same code, another `Algebra`.
+The mechanism is built from the description with plain numbers for the reference solver, or with symbols
+of the parameters for the generator. Both use the same code with different arithmetic, see `Algebra`.
 """
 
 from .algebra import Algebra as Algebra

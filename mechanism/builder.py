@@ -1,4 +1,8 @@
-"""Description → mechanism: links placed in order, beams cut into elements, everything hung on its body."""
+"""Construction of a mechanism from a description.
+
+Links are placed in the order of the kinematic tree, beams are divided into rigid finite elements, and
+points, closures and force elements are assigned to bodies.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import Generic, Literal, overload
 import numpy as np
 
 from ..core.arithmetic import S
-from ..description import Chain
+from ..description import Description
 from ..description.fields.elements import Element
 from ..description.fields.numbers import AnyNumber, ParametricNumber, Vector3, value_of
 from ..description.tables import closure as described
@@ -47,20 +51,21 @@ from .parts import (
 
 
 @overload
-def build(chain: Chain) -> Mechanism: ...
+def build(chain: Description) -> Mechanism: ...
 @overload
-def build(chain: Chain, algebra: Algebra[S, V, M]) -> Mechanism[S, V, M]: ...
-def build(chain: Chain, algebra: Algebra[S, V, M] | None = None) -> Mechanism | Mechanism[S, V, M]:
-    """Return the mechanism of a validated description, of plain numbers or by an algebra."""
+def build(chain: Description, algebra: Algebra[S, V, M]) -> Mechanism[S, V, M]: ...
+def build(chain: Description, algebra: Algebra[S, V, M] | None = None) -> Mechanism | Mechanism[S, V, M]:
+    """Return the mechanism of a validated description, with numbers or with symbols."""
     if algebra is None:
         return _Builder(chain, Numbers()).mechanism()
     return _Builder(chain, algebra).mechanism()
 
 
 def placement_order(links: Sequence[Link]) -> list[Link]:
-    """Links so that parents come first: again and again the first one of the file whose parent is placed.
+    """Return the links in an order with parents first.
 
-    Links that hang on a missing parent or on a cycle are left out.
+    Repeatedly, the first link of the file whose parent is already placed comes next. Links with a missing
+    parent or in a cycle are omitted.
     """
     placed, waiting, order = {"ground", "base"}, list(links), []
     while ready := next((link for link in waiting if link.parent in placed), None):
@@ -71,11 +76,13 @@ def placement_order(links: Sequence[Link]) -> list[Link]:
 
 
 class _Builder(Generic[S, V, M]):
-    """Collects bodies and coordinates while walking the links in placement order."""
+    """Builder that collects bodies and coordinates while it visits the links in placement order."""
 
-    def __init__(self, chain: Chain, algebra: Algebra[S, V, M]) -> None:
+    def __init__(self, chain: Description, algebra: Algebra[S, V, M]) -> None:
         self.chain, self._general = chain, algebra
-        self.algebra = algebra  # of the part that is being built
+        self.algebra = (
+            algebra  # Arithmetic whose new quantities get the current part of the description as origin.
+        )
         self.bodies: list[Body[S, V, M]] = []
         self.coordinates: list[Coordinate[S]] = []
         self.first_body: dict[str, int] = {"ground": GROUND}
@@ -83,7 +90,7 @@ class _Builder(Generic[S, V, M]):
         self.beams: dict[str, Beam] = {}
 
     def mechanism(self) -> Mechanism[S, V, M]:
-        gravity = self.algebra.vector("gravity", self.chain.gravity, "m/s2", "gravity, world frame")
+        gravity = self.algebra.vector("gravity", self.chain.gravity, "m/s2", "gravity vector in the world frame")
         self._begin("description")
         parameters = {
             name: self.algebra.parameter(name, p.value, p.unit, _parameter_text(name, p), p.bounds)
@@ -127,7 +134,7 @@ class _Builder(Generic[S, V, M]):
         )
 
     def _begin(self, kind: str, name: str = "") -> None:
-        """The numbers that follow come from this part of the description."""
+        """Select the part of the description to which the following numbers belong."""
         self.algebra = self._general.of(Origin(kind, name))
 
     def _of(self, kind: str, name: str) -> Algebra[S, V, M]:
@@ -135,15 +142,18 @@ class _Builder(Generic[S, V, M]):
         return self.algebra
 
     def _stabilisation(self, constraints: Constraints) -> dict[str, S]:
-        """Return the stabilisation's numbers; only those that the formulation uses get a name."""
+        """Return the coefficients of the constraint stabilisation; only those of the formulation
+        become parameters.
+        """
         self._begin("general")
         given = {"alpha": constraints.alpha, "beta": constraints.beta, "kappa": constraints.kappa}
         numbers = {key: self.algebra.value(number) for key, number in given.items()}
         if constraints.formulation == "gpme_reduced":
-            text = "feedback of the constraints' positions"
+            text = "feedback coefficient of position constraint violations"
             return numbers | {"kappa": self.algebra.scalar("kappa", constraints.kappa, "1/s", text)}
         return numbers | {
-            key: self.algebra.scalar(key, given[key], "1/s", f"Baumgarte's {key}") for key in ("alpha", "beta")
+            key: self.algebra.scalar(key, given[key], "1/s", f"Baumgarte coefficient {key}")
+            for key in ("alpha", "beta")
         }
 
     def _actuated(self, joints: str | tuple[str, ...]) -> tuple[int, ...] | None:
@@ -152,9 +162,9 @@ class _Builder(Generic[S, V, M]):
     def _base(self, base: Base) -> tuple[BaseSupport[S, V], ...]:
         self._begin("base")
         self.first_body["base"] = len(self.bodies)
-        # The base frame coincides with the world at q_base = 0; a free body's motions lead from one to the other.
+        # The base frame coincides with the world frame at q_base = 0; a free joint connects both.
         coordinates = self._coordinates("base", "base", Joint(type="free"), springs=False)
-        # Nothing that can be observed depends on the inertia of a base that does not move.
+        # The inertia of a fixed base has no influence on any result, so it is not a parameter.
         inertial = self._inertial("base", base, constant_inertia=base.support == "rigid")
         axes, origin = self.algebra.constant_matrix(np.eye(3)), self.algebra.constant_vector(np.zeros(3))
         self.bodies.append(Body("base", "base", GROUND, axes, origin, coordinates, *inertial))
@@ -165,11 +175,18 @@ class _Builder(Generic[S, V, M]):
             BaseSupport(
                 base.support_names[i - 1],
                 s.one_sided,
-                self.algebra.vector(f"support{i}_position", s.position, "m", f"support {i}, base frame"),
-                self._not_negative(
-                    f"support{i}_stiffness", s.stiffness, "N/m", f"support {i}, world axes{_power(s, i)}"
+                self.algebra.vector(
+                    f"support{i}_position", s.position, "m", f"position of support {i} in the base frame"
                 ),
-                self._not_negative(f"support{i}_damping", s.damping, "N.s/m", f"support {i}, world axes"),
+                self._not_negative(
+                    f"support{i}_stiffness",
+                    s.stiffness,
+                    "N/m",
+                    f"stiffness of support {i} along the world axes{_power(s, i)}",
+                ),
+                self._not_negative(
+                    f"support{i}_damping", s.damping, "N.s/m", f"damping of support {i} along the world axes"
+                ),
                 elements.hunt_crossley(self.algebra, f"support{i}", f"support {i}", s.law, "m"),
             )
             for i, s in enumerate(base.supports, start=1)
@@ -180,7 +197,7 @@ class _Builder(Generic[S, V, M]):
 
     def _link(self, link: Link) -> None:
         self._begin("link", link.name)
-        place, rotation = self._frame(link.parent, link.frame, link.name, f"joint frame of {link.name}")
+        place, rotation = self._frame(link.parent, link.frame, link.name, f"the joint frame of {link.name}")
         coordinates = self._coordinates(link.name, "joint", link.joint)
         self.first_body[link.name] = len(self.bodies)
         if link.beam is not None:
@@ -210,21 +227,23 @@ class _Builder(Generic[S, V, M]):
         return self.algebra.vector_of([x, zero, zero])
 
     def _beam_data(self, name: str, beam: Beam) -> tuple[rfem.BeamData[S], S]:
-        units = {"length": "m", "area": "m2", "density": "kg/m3", "Iy": "m4", "Iz": "m4"}
-        if beam.count > 1:
-            units |= {"E": "Pa", "G": "Pa", "J": "m4"}
+        named = set(_BEAM) - (set() if beam.count > 1 else {"E", "G", "J"})
         values = {
             key: self.algebra.scalar(
-                f"{name}_{key}", getattr(beam, key), units[key], f"{key} of beam {name}", POSITIVE
+                f"{name}_{key}", getattr(beam, key), _BEAM[key][0], f"{_BEAM[key][1]} of beam {name}", POSITIVE
             )
-            if key in units
+            if key in named
             else self.algebra.value(getattr(beam, key))
-            for key in ("length", "area", "density", "E", "G", "Iy", "Iz", "J")
+            for key in _BEAM
         }
         damping_time = self.algebra.value(0.0)
         if beam.count > 1:
             damping_time = self.algebra.scalar(
-                f"{name}_damping_time", beam.damping_time, "s", f"Kelvin-Voigt time of beam {name}", NON_NEGATIVE
+                f"{name}_damping_time",
+                beam.damping_time,
+                "s",
+                f"Kelvin-Voigt damping time of beam {name}",
+                NON_NEGATIVE,
             )
         return rfem.BeamData(**values), damping_time
 
@@ -268,7 +287,9 @@ class _Builder(Generic[S, V, M]):
         return tuple(range(first, len(self.coordinates)))
 
     def _joint_friction(self, owner: str, joint: Joint) -> tuple[CoulombFriction[S] | None, Friction[S] | None]:
-        """Friction of a revolute or prismatic joint by either kind of law."""
+        """Return Coulomb friction and bristle friction of a revolute or prismatic joint; at most
+        one is not None.
+        """
         if joint.friction is None:
             return None, None
         if isinstance(joint.friction, GivenCoulomb):
@@ -300,64 +321,71 @@ class _Builder(Generic[S, V, M]):
     def _spring(
         self, owner: str, motion: ElementaryMotion, joint: Joint, i: int
     ) -> tuple[S | None, S | None, S | None]:
-        """Stiffness, rest and damping of a coordinate of a joint, as far as it has them."""
+        """Return stiffness, rest position and damping of a joint's coordinate; None for absent
+        ones.
+        """
         stiffness, rest, damping = (joint.values(key)[i] for key in ("stiffness", "rest", "damping"))
-        # A multi-coordinate joint says which coordinate a parameter is about.
+        # In joints with several coordinates, the parameter's name includes the coordinate.
         prefix = owner if len(JOINT_TYPES[joint.type]) == 1 else f"{owner}_{motion.coordinate}"
         effort = "N.m" if motion.unit == "rad" else "N"
         spring: tuple[S | None, S | None] = (None, None)
         damper: S | None = None
         if _acts(stiffness):
-            unit, text = f"{effort}/{motion.unit}", f"joint spring of {owner}"
+            unit, text = f"{effort}/{motion.unit}", f"stiffness of the joint spring of {owner}"
             spring = (
                 self.algebra.scalar(f"{prefix}_stiffness", stiffness, unit, text, NON_NEGATIVE),
                 self.algebra.scalar(
-                    f"{prefix}_rest", rest, motion.unit, f"where the joint spring of {owner} is relaxed"
+                    f"{prefix}_rest", rest, motion.unit, f"rest position of the joint spring of {owner}"
                 ),
             )
         if _acts(damping):
-            unit, text = f"{effort}.s/{motion.unit}", f"joint damper of {owner}"
+            unit, text = f"{effort}.s/{motion.unit}", f"damping of the joint damper of {owner}"
             damper = self.algebra.scalar(f"{prefix}_damping", damping, unit, text, NON_NEGATIVE)
         return *spring, damper
 
     def _inertial(self, name: str, part: Inertial, constant_inertia: bool = False) -> tuple[S, V, M]:
-        if not part.has_inertia:  # a mere frame has no numbers that could be changed
+        if not part.has_inertia:  # A massless frame has no inertia parameters.
             nothing, origin, inertia = part.about_com()
             numbers = self.algebra.constant_vector(origin), self.algebra.constant_matrix(inertia)
             return self.algebra.value(nothing), *numbers
         mass, com, entries = part.numbers(self.algebra.value)
         bounds = POSITIVE if part.physical else NON_NEGATIVE
         if not constant_inertia:
-            text = f"inertia of {name} about its com: xx, yy, zz, xy, xz, yz"
+            text = f"inertia of {name} about its centre of mass: xx, yy, zz, xy, xz, yz"
             named = self.algebra.vector(f"{name}_inertia", entries, "kg.m2", text)
             entries = self.algebra.elements(named)
         xx, yy, zz, xy, xz, yz = entries
         return (
             self.algebra.scalar(f"{name}_mass", mass, "kg", f"mass of {name}", bounds),
-            self.algebra.vector(f"{name}_com", com, "m", f"centre of mass of {name}, its frame"),
+            self.algebra.vector(f"{name}_com", com, "m", f"centre of mass of {name} in its own frame"),
             self.algebra.matrix_of([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]),
         )
 
     def _place(self, link: str, position: Sequence[AnyNumber], name: str, text: str) -> Place[V]:
-        """Point of a link, fixed to the rigid finite element that contains its x."""
-        vector = self.algebra.vector(name, position, "m", f"{text}, in the frame of {link}")
+        """Return a point of a link, fixed to the rigid finite element that contains its x
+        coordinate.
+        """
+        vector = self.algebra.vector(name, position, "m", f"position of {text} in the frame of {link}")
         return self._placed(link, vector, value_of(position[0]), text)
 
     def _placed(self, link: str, vector: V, number: float, text: str) -> Place[V]:
-        """Vector in a link's frame as a place of the rigid finite element that contains its x, a number in m."""
+        """Return a point given in a link's frame as a point fixed to one of the link's rigid finite elements.
+
+        The x coordinate `number`, m, selects the element.
+        """
         body = self.first_body[link]
         if link not in self.beams:
             return Place(body, vector)
         beam, parts = self.beams[link], self.elements[link]
         r = rfem.element_at(number, value_of(beam.length), beam.count)
         x, y, z = self.algebra.elements(vector)
-        self._stays(x, parts, r, f"{text}: way to the end of its rigid element of {link} (it may not leave it), m")
+        self._stays(x, parts, r, f"{text}: distance to the end of its rigid element of beam {link}, m")
         if r == 0:
             return Place(body, vector)
         return Place(body + r, self.algebra.vector_of([x - parts[r].start, y, z]))
 
     def _stays(self, x: S, parts: Sequence[rfem.RigidElement[S]], r: int, message: str) -> None:
-        """Require that a place on a beam stays on its element r for all parameters."""
+        """Require that a point of a beam remains on its rigid element r for all parameter values."""
         rounding = 1e-9 * (parts[-1].start + parts[-1].length)
         if r > 0:
             self.algebra.require(x - parts[r].start + rounding, message)
@@ -365,18 +393,18 @@ class _Builder(Generic[S, V, M]):
             self.algebra.require(parts[r + 1].start - x + rounding, message)
 
     def _frame(self, link: str, frame: Frame, name: str, text: str) -> tuple[Place[V], M]:
-        """Origin and axes of a frame fixed to a link; axes of numbers unless they follow from parameters."""
+        """Return origin and axes of a frame that is fixed to a link."""
         offset = frame.origin(self.algebra) if frame.is_given else frame.offset.tolist()
-        vector = self.algebra.vector(f"{name}_offset", offset, "m", f"{text}, in the frame of {link}")
+        vector = self.algebra.vector(f"{name}_offset", offset, "m", f"origin of {text} in the frame of {link}")
         place = self._placed(link, vector, float(frame.offset[0]), text)
         return place, self._axes(frame, name, text)
 
     def _axes(self, frame: Frame, name: str, text: str) -> M:
-        """Axes of a frame, of numbers unless they follow from parameters."""
+        """Return the axes of a frame, as constant numbers unless they depend on parameters."""
         if not frame.is_turned_by_parameters:
             return self.algebra.constant_matrix(frame.rotation)
-        rows = [[0.0 + x for x in row] for row in frame.axes(self.algebra)]  # no -0.0
-        return self.algebra.derived(f"{name}_rotation", self.algebra.matrix_of(rows), "1", f"axes, {text}")
+        rows = [[0.0 + x for x in row] for row in frame.axes(self.algebra)]  # Adding 0.0 replaces -0.0 by 0.0.
+        return self.algebra.derived(f"{name}_rotation", self.algebra.matrix_of(rows), "1", f"axes of {text}")
 
     def _point(self, name: str, point: Point) -> Place[V]:
         self._begin("point", name)
@@ -390,7 +418,7 @@ class _Builder(Generic[S, V, M]):
         self._begin("closure", closure.name)
         name, length = closure.name, None
         if closure.length is not None:
-            text = f"distance that {name} keeps"
+            text = f"constant distance between the frames of closure {name}"
             length = self.algebra.scalar(f"{name}_length", closure.length, "m", text, POSITIVE)
         a, b = self._joint_frame(closure.a, f"{name}_a"), self._joint_frame(closure.b, f"{name}_b")
         if closure.stiffness is None:
@@ -403,7 +431,9 @@ class _Builder(Generic[S, V, M]):
     def _springs(
         self, closure: described.Closure, stiffness: Sequence[AnyNumber]
     ) -> tuple[tuple[Condition, ...], tuple[S, ...], tuple[S, ...]]:
-        """Deformations of a replacement joint that have a stiffness or damping, and these."""
+        """Return the deformations of a replacement joint that have stiffness or damping, with both
+        coefficients.
+        """
         conditions = DEFORMATIONS[closure.axes or "local"]
         damping = closure.damping or (0.0,) * len(conditions)
         acting = [i for i, pair in enumerate(zip(stiffness, damping, strict=True)) if any(map(_acts, pair))]
@@ -419,13 +449,13 @@ class _Builder(Generic[S, V, M]):
         axis, unit = _DEFORMATIONS[i]
         per_rate = ".s" if key == "damping" else ""
         effort, _, motion = unit.partition("/")
-        text = f"{key} of {closure.name}, {axis}"
+        text = f"{key} of closure {closure.name} against deformation {axis}"
         unit = f"{effort}{per_rate}/{motion}"
         return self.algebra.scalar(f"{closure.name}_{key}_{axis}", number, unit, text, NON_NEGATIVE)
 
     def _knife_edge(self, edge: Nonholonomic) -> KnifeEdge[V]:
         self._begin("knife edge", edge.name)
-        place = self._place(edge.link, edge.point, f"{edge.name}_point", f"contact of {edge.name}")
+        place = self._place(edge.link, edge.point, f"{edge.name}_point", f"contact point of {edge.name}")
         return KnifeEdge(edge.name, place, np.array(edge.normal))
 
     def _task(self, entry: Programmed) -> ProgrammedTask[S]:
@@ -439,7 +469,9 @@ class _Builder(Generic[S, V, M]):
             values = None if force.effort is None else (self.chain.expression(force.effort),)
             return AppliedForce(force.name, self._joint_coordinate(force.joint), None, True, values)
         assert force.link is not None
-        place = self._place(force.link, force.point, f"{force.name}_point", f"where {force.name} acts")
+        place = self._place(
+            force.link, force.point, f"{force.name}_point", f"the point of application of {force.name}"
+        )
         trees = None if force.force is None else tuple(map(self.chain.expression, force.force))
         return AppliedForce(force.name, None, place, force.frame == "world", trees)
 
@@ -448,7 +480,7 @@ class _Builder(Generic[S, V, M]):
         return law_element(key, element, algebra, self._units_of, self.chain.expression)
 
     def _units_of(self, joint: str) -> tuple[str, str, str]:
-        """Full name of a joint's coordinate, its unit, and that of its effort."""
+        """Return the full name of a joint's coordinate, its unit, and the unit of its effort."""
         coordinate = self.coordinates[self._joint_coordinate(joint)]
         return coordinate.name, coordinate.unit, coordinate.effort_unit
 
@@ -465,21 +497,33 @@ class _Builder(Generic[S, V, M]):
         )
 
 
+_BEAM = {  # Unit and meaning of each number of a beam.
+    "length": ("m", "length"),
+    "area": ("m2", "cross-sectional area"),
+    "density": ("kg/m3", "density"),
+    "E": ("Pa", "Young's modulus"),
+    "G": ("Pa", "shear modulus"),
+    "Iy": ("m4", "second moment of area about y"),
+    "Iz": ("m4", "second moment of area about z"),
+    "J": ("m4", "torsion constant"),
+}
 _DEFORMATIONS = (*((axis, "N/m") for axis in "xyz"), *((angle, "N.m/rad") for angle in ("phi", "theta", "psi")))
 
 
 def _power(support: DescribedSupport, i: int) -> str:
-    """Unit of a stiffness along z by a smooth law, which unit strings cannot say."""
+    """Return the unit of a nonlinear stiffness along z as text, because FMI and Modelica units
+    cannot express it.
+    """
     return f"; along z N/m^support{i}_exponent" if support.law is not None else ""
 
 
 def _acts(number: AnyNumber) -> bool:
-    """Whether a stiffness or damping has an element; an expression has one even if its value is 0."""
+    """Whether a coefficient creates an element; an expression always does, even if its value is 0."""
     return isinstance(number, ParametricNumber) or number != 0.0
 
 
 def _parameter_text(name: str, parameter: Parameter) -> str:
-    unit = "" if parameter.unit else "; unit as in its expressions"
+    unit = "" if parameter.unit else "; the unit follows from the expressions that use the parameter"
     return parameter.description or f"parameter {name} of the description{unit}"
 
 

@@ -1,4 +1,4 @@
-"""Force elements whose law is expressions, with the numbers of their tables."""
+"""Force elements whose law consists of expressions, with the numbers of their description tables."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from ..laws import law
 from ..laws.law import Vector, own_expressions, own_name
 from .algebra import Algebra, M, V
 
-# of a joint's name: full name of the coordinate, its unit, and that of an effort on it
+# Function of a joint's name: full name of its coordinate, unit of the coordinate, and unit of its effort.
 Coordinate = Callable[[str], tuple[str, str, str]]
 
 
 @dataclass(frozen=True)
 class ElementInput:
-    """Input of the FMU that an element has.
+    """FMU input of a force element.
 
     Parameters
     ----------
     name : str
         Name of the input.
     own : str
-        Name in the element's law.
+        Name of the input in the element's law.
     unit, description : str
-        As FMU and Modelica declare it.
+        Unit and description in FMU and Modelica.
     """
 
     name: str
@@ -40,26 +40,26 @@ class ElementInput:
 
 @dataclass(frozen=True)
 class LawElement(Generic[S]):
-    """Element of a table of `description.elements`.
+    """Force element of a table in `description.elements`.
 
     Parameters
     ----------
     key : str
         Key of its table in the description.
     kind, name : str
-        What it is called in headings, and its own name.
+        Kind of the element in headings, and name of the element.
     meanings : mapping
-        Key of its table to the meaning of the number there.
+        Meaning of each number by its key in the table.
     numbers : mapping
-        Name in its law to the number, SI units.
+        Numbers by their names in the law, SI units.
     inputs : tuple
         Inputs of the FMU.
     given : tuple
         Expressions of the description in place of inputs.
     signals : mapping
-        Quantity to what is published.
+        Published signal of each quantity.
     observed : mapping
-        Quantity to its expression.
+        Expression of each quantity.
     efforts : tuple
         Full name of a coordinate and the effort on it, N or N·m.
     forces : tuple
@@ -85,20 +85,20 @@ class LawElement(Generic[S]):
 def law_element(
     key: str, given: Element, algebra: Algebra[S, V, M], coordinate: Coordinate, expression: Callable[..., Expr]
 ) -> LawElement[S]:
-    """Return the element of a table.
+    """Return the force element of an entry in the description.
 
     Parameters
     ----------
     key : str
         Key of the table.
     given : Element
-        Its entry.
+        Entry of the table.
     algebra : Algebra
-        Source of numbers.
+        Arithmetic that creates numbers.
     coordinate : callable
-        See `Coordinate`.
+        Function of a joint's name, see `Coordinate`.
     expression : callable
-        Expression that a text of the description is.
+        Parser of the description's expressions.
     """
     units = {}
     if hasattr(given, "joint"):

@@ -1,4 +1,6 @@
-"""Force elements of a mechanism by their description: lines, contacts, what joints have on their coordinates."""
+"""Force elements of a mechanism from their description: two-point forces, contacts, end stops and
+friction.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,25 @@ from ..language.ir import Expr
 from .algebra import Algebra, M, V
 from .parts import CoulombFriction, EndStops, Filter, HuntCrossley, Place, PlaneContact, TwoPointForce
 
-Placed = Callable[..., Place[V]]  # link, position, name, text
+Placed = Callable[..., Place[V]]  # Its arguments are link, position, name and description text.
 
 
 def line(
     given: described_line.Line, algebra: Algebra[S, V, M], place: Placed[V], parsed: Callable[..., Expr]
 ) -> TwoPointForce[S, V]:
-    """A line; place: where a point of a link is; parsed: an expression that may use what is measured elsewhere."""
+    """Return a two-point force element.
+
+    Parameters
+    ----------
+    given : Line
+        Entry of the description.
+    algebra : Algebra
+        Arithmetic that creates numbers.
+    place : callable
+        Function that returns the place of a link's point.
+    parsed : callable
+        Parser of expressions, which can use measured quantities of other elements.
+    """
     name = given.name
     a, b = (
         place(end.link, end.point, f"{name}_{key}", f"end {key} of {name}")
@@ -34,7 +48,7 @@ def line(
     )
     springs = given.force is None and not given.input
     stiffness, damping = (
-        algebra.scalar(f"{name}_{key}", number, unit, f"{key} of {name}", NON_NEGATIVE) if springs else None
+        algebra.scalar(f"{name}_{key}", number, unit, f"{key} of line {name}", NON_NEGATIVE) if springs else None
         for key, number, unit in (("stiffness", given.stiffness, "N/m"), ("damping", given.damping, "N.s/m"))
     )
     own = {quantity: f"{name}.{quantity}" for quantity in described_line.OWN_NAMES}
@@ -48,58 +62,70 @@ def line(
 
 
 def _filter(given: Followed, algebra: Algebra[S, V, M]) -> Filter[S]:
-    """Return the filter of a line's rest length."""
+    """Return the input filter of a two-point force element's rest length."""
     name, start = given.input, None
     cutoff = algebra.scalar(
-        f"{name}_cutoff", given.cutoff, "Hz", f"cutoff frequency of the filter of {name}", POSITIVE
+        f"{name}_cutoff", given.cutoff, "Hz", f"cutoff frequency of the filter of input {name}", POSITIVE
     )
     if given.start is not None:
-        start = algebra.scalar(f"{name}_start", given.start, "m", f"what {name} begins with", NON_NEGATIVE)
+        start = algebra.scalar(f"{name}_start", given.start, "m", f"initial value of input {name}", NON_NEGATIVE)
     return Filter(name, "m", cutoff, None, start)
 
 
 def contact(given: described_contact.Contact, algebra: Algebra[S, V, M], place: Placed[V]) -> PlaneContact[S, V]:
-    """A contact; place: where a point of a link is."""
+    """Return a contact with a plane; the function `place` returns the place of a link's point."""
     name, friction = given.name, given.friction
-    where = place(given.link, given.point, f"{name}_point", f"point of {name}")
-    text = f"a point of the plane of {name}, world frame"
+    where = place(given.link, given.point, f"{name}_point", f"contact point of {name}")
+    text = f"point on the plane of contact {name} in the world frame"
     mu: S | None = None
     v_s: S | None = None
     if friction is not None:
-        mu = algebra.scalar(f"{name}_mu", friction.mu, "1", f"coefficient of friction of {name}", NON_NEGATIVE)
-        v_s = algebra.scalar(f"{name}_v_s", friction.v_s, "m/s", f"regularising velocity of {name}", POSITIVE)
+        mu = algebra.scalar(
+            f"{name}_mu", friction.mu, "1", f"friction coefficient of contact {name}", NON_NEGATIVE
+        )
+        v_s = algebra.scalar(
+            f"{name}_v_s", friction.v_s, "m/s", f"regularising velocity of the friction of {name}", POSITIVE
+        )
     return PlaneContact(
         name,
         where,
         algebra.vector(f"{name}_origin", given.plane.point, "m", text),
         np.array(given.plane.normal),
-        *_pressed(algebra, name, name, given, ("N", "m")),
+        *_pressed(algebra, name, f"contact {name}", given, ("N", "m")),
         mu,
         v_s,
     )
 
 
 def coulomb(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> CoulombFriction[S]:
-    """Friction of a joint."""
+    """Return the regularised Coulomb friction of a joint."""
     length, effort = _units(joint)
     assert isinstance(joint.friction, DescribedCoulomb)
     return CoulombFriction(
-        algebra.scalar(f"{owner}_friction", joint.friction.effort, effort, f"friction of {owner}", POSITIVE),
         algebra.scalar(
-            f"{owner}_v_s", joint.friction.v_s, f"{length}/s", f"regularising velocity of {owner}", POSITIVE
+            f"{owner}_friction", joint.friction.effort, effort, f"Coulomb friction effort of {owner}", POSITIVE
+        ),
+        algebra.scalar(
+            f"{owner}_v_s",
+            joint.friction.v_s,
+            f"{length}/s",
+            f"regularising velocity of the friction of {owner}",
+            POSITIVE,
         ),
     )
 
 
 def limits(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> EndStops[S]:
-    """Stops of a joint."""
+    """Return the mechanical end stops of a joint."""
     (length, effort), given = _units(joint), joint.limits
     assert given is not None
     lower, upper = (
-        None if stop is None else algebra.scalar(f"{owner}_{key}_stop", stop, length, f"{key} stop of {owner}")
+        None
+        if stop is None
+        else algebra.scalar(f"{owner}_{key}_stop", stop, length, f"position of the {key} end stop of {owner}")
         for key, stop in (("lower", given.lower), ("upper", given.upper))
     )
-    name, text, units = f"{owner}_stop", f"the stops of {owner}", (effort, length)
+    name, text, units = f"{owner}_stop", f"the end stops of {owner}", (effort, length)
     return EndStops(
         lower,
         upper,
@@ -110,12 +136,19 @@ def limits(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> EndStops[S]:
 def hunt_crossley(
     algebra: Algebra[S, V, M], name: str, text: str, law: ContactLaw | None, unit: str
 ) -> HuntCrossley[S] | None:
-    """The smooth law of what is named so; unit of its depth."""
+    """Return the Hunt–Crossley parameters of an element, or None for a linear law.
+
+    The argument `unit` is the unit of the depth, m or rad.
+    """
     if law is None:
         return None
     return HuntCrossley(
-        algebra.scalar(f"{name}_exponent", law.exponent, "1", f"exponent of the depth of {text}", HERTZIAN),
-        algebra.scalar(f"{name}_loss", law.loss, f"s/{unit}", f"dissipation of {text}", NON_NEGATIVE),
+        algebra.scalar(
+            f"{name}_exponent", law.exponent, "1", f"exponent of the contact depth of {text}", HERTZIAN
+        ),
+        algebra.scalar(
+            f"{name}_loss", law.loss, f"s/{unit}", f"Hunt-Crossley loss coefficient of {text}", NON_NEGATIVE
+        ),
     )
 
 
@@ -126,9 +159,10 @@ def _pressed(
     given: described_contact.Contact | Limits,
     units: tuple[str, str],
 ) -> tuple[S, S, HuntCrossley[S] | None]:
-    """Stiffness, damping and smooth law of what presses; the loss of a law takes the place of a damping.
+    """Return stiffness, damping and optional Hunt–Crossley parameters of a unilateral element.
 
-    With a power of the depth, the unit of the stiffness depends on the exponent, which unit strings cannot say.
+    With the Hunt–Crossley law the damping is zero. The unit of its stiffness depends on the
+    exponent, so that it is part of the description text.
     """
     (effort, length), law = units, given.law
     unit, power = (f"{effort}/{length}", "") if law is None else (None, f", {effort}/{length}^{name}_exponent")
@@ -142,13 +176,13 @@ def _pressed(
 
 
 def armature(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> S:
-    """Return the rotor inertia on the axis of a joint's drive."""
+    """Return the rotor inertia on the axis of a joint's drive, kg·m² or kg."""
     unit = "kg.m2" if _units(joint)[0] == "rad" else "kg"
-    text = f"rotor inertia on the axis of {owner}"
+    text = f"rotor inertia about the joint axis of {owner}"
     return algebra.scalar(f"{owner}_armature", joint.armature, unit, text, NON_NEGATIVE)
 
 
 def _units(joint: Joint) -> tuple[str, str]:
-    """Return the units of a joint's coordinate and effort."""
+    """Return the units of a joint's coordinate and of its effort."""
     length = JOINT_TYPES[joint.type][0].unit
     return length, "N.m" if length == "rad" else "N"

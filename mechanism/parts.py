@@ -1,4 +1,4 @@
-"""Bodies, coordinates, springs, closures and forces: everything the equations need to know of a mechanism."""
+"""Records of a mechanism: bodies, coordinates, closures, force elements and tasks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Generic, Literal
 
 from ..core.arithmetic import S
 from ..core.trajectory import Array
-from ..description import Chain
+from ..description import Description
 from ..description.tables.task import Path
 from ..description.types.closures import Condition
 from ..description.types.joints import Axis, ElementaryMotion, X, Y, Z
@@ -18,19 +18,33 @@ from ..language.ir import Expr
 from .algebra import M, V
 from .by_law import LawElement
 
-GROUND = -1
-MEETING = 1e-6  # of the mechanism's extent: ends of a line that come nearer meet
-FRICTION_SWEEPS = 6  # Newton steps of the loop between friction and joint load, the same in every backend
+GROUND = -1  # Index of the ground among the bodies.
+# Length of a two-point force element that counts as zero, relative to the mechanism's extent.
+MEETING = 1e-6
+# Newton steps for the loop between friction and joint reactions, the same number in every backend.
+FRICTION_SWEEPS = 6
 
 
 @dataclass(frozen=True)
 class Friction(Generic[S]):
-    """Friction on a coordinate: effort μ·f_n·arm against its motion.
+    """Bristle friction of a coordinate with the effort μ·f_n·arm against the motion.
 
-    model         lugre: μ = σ0 z + σ1 ż + σ2 q̇ | dahl: μ = σ0 z
-    arm           half the journal's diameter, m, or 1 where the coordinate is a length
-    normal_force  f_n, N, or None: the normal component of the joint's load
-    mu_k, v_s     of LuGre; gamma of Dahl
+    Attributes
+    ----------
+    model : str
+        "lugre" with μ = σ0 z + σ1 ż + σ2 q̇, or "dahl" with μ = σ0 z; z is the bristle deflection.
+    sigma0, sigma1, sigma2 : scalar
+        Stiffness, damping and viscous coefficient of the bristles.
+    mu_s, mu_k : scalar
+        Static and kinetic friction coefficient; the latter of the LuGre model only.
+    v_s : scalar
+        Stribeck velocity of the LuGre model, rad/s or m/s.
+    gamma : scalar
+        Exponent of the Dahl model.
+    arm : scalar
+        Radius of the journal, m; 1 for a prismatic joint.
+    normal_force : scalar or None
+        Normal force f_n, N; None for the normal component of the joint reaction.
     """
 
     model: Literal["lugre", "dahl"]
@@ -47,7 +61,9 @@ class Friction(Generic[S]):
 
 @dataclass(frozen=True)
 class CoulombFriction(Generic[S]):
-    """Friction effort·tanh(q̇/v_s) on a coordinate; effort in N·m or N, v_s in rad/s or m/s."""
+    """Regularised Coulomb friction −effort·tanh(q̇/v_s) of a coordinate; effort in N·m or N, v_s in
+    rad/s or m/s.
+    """
 
     effort: S
     v_s: S
@@ -55,7 +71,9 @@ class CoulombFriction(Generic[S]):
 
 @dataclass(frozen=True)
 class HuntCrossley(Generic[S]):
-    """Law k·δⁿ·(1 + c·δ̇) of what presses: exponent n, and loss c, s/m or s/rad."""
+    """Hunt–Crossley law k·δⁿ·(1 + c·δ̇) of a unilateral element: exponent n, and loss c in s/m or
+    s/rad.
+    """
 
     exponent: S
     loss: S
@@ -63,7 +81,17 @@ class HuntCrossley(Generic[S]):
 
 @dataclass(frozen=True)
 class EndStops(Generic[S]):
-    """Stops of a coordinate, rad or m, None: no stop; N·m/rad or N/m, and per second."""
+    """Mechanical end stops of a coordinate.
+
+    Attributes
+    ----------
+    lower, upper : scalar or None
+        Positions of the stops, rad or m; None without a stop.
+    stiffness, damping : scalar
+        N·m/rad and N·m·s/rad, or N/m and N·s/m.
+    law : HuntCrossley or None
+        Nonlinear law, if there is one.
+    """
 
     lower: S | None
     upper: S | None
@@ -74,15 +102,32 @@ class EndStops(Generic[S]):
 
 @dataclass(frozen=True)
 class Coordinate(Generic[S]):
-    """One generalised coordinate.
+    """Generalised coordinate.
 
-    owner, key          `column`, `angle`: the name is `column.angle`
-    role                base | joint | elastic (between rigid finite elements)
-    motion, axis        its elementary motion; unit vector in the frame that the motions before it have reached
-    position, velocity  start values in the motion's unit (and per second)
-    stiffness, rest, damping   spring about `rest` and damper on this coordinate, or None
-    armature            kg·m² or kg, on its diagonal entry of M alone, or None
-    element             `r1` of a coordinate between rigid finite elements, else empty
+    Attributes
+    ----------
+    owner, key : str
+        Parts of its name: `column` and `angle` for `column.angle`.
+    role : str
+        "base", "joint", or "elastic" for a coordinate between rigid finite elements.
+    motion : ElementaryMotion
+        Rotation or translation of the coordinate.
+    axis : tuple of float
+        Unit vector of the motion, in the frame that the preceding motions of the joint produce.
+    position, velocity : float
+        Initial values, rad or m (per s).
+    stiffness, rest, damping : scalar or None
+        Spring about `rest`, and damper.
+    friction : Friction or None
+        Friction with bristles.
+    coulomb : CoulombFriction or None
+        Regularised Coulomb friction.
+    limits : EndStops or None
+        Mechanical end stops.
+    armature : scalar or None
+        Rotor inertia of the drive, kg·m² or kg, on the diagonal of the mass matrix only.
+    element : str
+        "r1" etc. for a coordinate between rigid finite elements, else empty.
     """
 
     owner: str
@@ -103,57 +148,66 @@ class Coordinate(Generic[S]):
 
     @property
     def name(self) -> str:
-        """The name in descriptions and messages."""
+        """Name of the coordinate in descriptions and messages, such as `column.angle`."""
         return f"{self.owner}.{self.key}"
 
     @property
     def symbol(self) -> str:
-        """The name in Modelica and FMUs."""
+        """Name of the coordinate in Modelica and FMUs, such as `column_angle`."""
         return f"{self.owner}_{self.key}"
 
     @property
     def unit(self) -> str:
-        """Rad or m."""
+        """Unit of the coordinate, rad or m."""
         return self.motion.unit
 
     def signal(self, quantity: str) -> Signal:
-        """Return the signal of a state or output of the coordinate."""
+        """Return the signal of a state variable or output of the coordinate."""
         return Signal(quantity, Origin("coordinate", self.name))
 
     @property
     def effort_unit(self) -> str:
-        """N.m or N."""
+        """Unit of an effort on the coordinate, N.m or N."""
         return "N.m" if self.unit == "rad" else "N"
 
     @property
     def sense(self) -> str:
-        """Meaning of a positive value: `right-handed about z of the joint frame, as turned so far`."""
+        """Return the positive direction, such as `right-handed about z of the joint frame`."""
         way = "right-handed about" if self.motion.kind == "rotation" else "along"
         letters = {axis: letter for letter, axis in (("x", X), ("y", Y), ("z", Z))}
         axis = letters.get(self.axis) or f"({', '.join(f'{part:.6g}' for part in self.axis)})"
-        frame = {"base": "the world frame", "joint": "the joint frame", "elastic": "the element before it"}[
+        frame = {"base": "the world frame", "joint": "the joint frame", "elastic": "the preceding element"}[
             self.role
         ]
         one_of_several = self.motion.kind == "rotation" and self.motion.axis is not None
-        return f"{way} {axis} of {frame}{', as turned so far' if one_of_several else ''}"
+        return f"{way} {axis} of {frame}{' after preceding rotations' if one_of_several else ''}"
 
 
 def signal_names(coordinates: Iterable[Coordinate], quantity: str) -> list[str]:
-    """Return the names of one quantity of each coordinate: `position`, `velocity`, …"""
+    """Return the signal names of one quantity, such as `position`, for all coordinates."""
     return [coordinate.signal(quantity).name for coordinate in coordinates]
 
 
 @dataclass(frozen=True)
 class Body(Generic[S, V, M]):
-    """A rigid body, or rigid finite element.
+    """Rigid body, or rigid finite element of a beam.
 
-    parent        index of the parent body, or GROUND
-    rotation      shape (3, 3), axes of the joint frame in the parent body's frame; numbers, unless they depend on
-                  parameters
-    offset        shape (3,), origin of the joint frame in the parent body's frame, m
-    coordinates   indices of its coordinates, in order
-    com, inertia  shapes (3,), m, and (3, 3), kg·m², about the com; both in the body's frame
-    element       `r1` of a rigid finite element that is one of several, else empty
+    Attributes
+    ----------
+    name, link : str
+        Name of the body, and of its link.
+    parent : int
+        Index of the parent body, or GROUND.
+    rotation : matrix, shape (3, 3)
+        Axes of the joint frame in the parent's frame; constant unless they depend on parameters.
+    offset : vector, shape (3,)
+        Origin of the joint frame in the parent's frame, m.
+    coordinates : tuple of int
+        Indices of the joint's coordinates in order.
+    mass, com, inertia : scalar, vector and matrix
+        Mass, kg; centre of mass, m; and inertia about it, kg·m²; in the body's frame.
+    element : str
+        "r1" etc. for one of several rigid finite elements, else empty.
     """
 
     name: str
@@ -170,7 +224,9 @@ class Body(Generic[S, V, M]):
 
 @dataclass(frozen=True)
 class Place(Generic[V]):
-    """A point fixed to a body: its index (or GROUND) and the position in its frame, shape (3,), m."""
+    """Point that is fixed to a body: index of the body or GROUND, and position in its frame, shape
+    (3,), m.
+    """
 
     body: int
     position: V
@@ -178,7 +234,7 @@ class Place(Generic[V]):
 
 @dataclass(frozen=True)
 class JointFrame(Generic[V, M]):
-    """A frame fixed to a body: its origin, and shape (3, 3), its axes in the body's frame (as of `Body`)."""
+    """Frame that is fixed to a body: its origin, and its axes in the body's frame, shape (3, 3)."""
 
     place: Place[V]
     rotation: M
@@ -186,11 +242,16 @@ class JointFrame(Generic[V, M]):
 
 @dataclass(frozen=True)
 class LoopClosure(Generic[S, V, M]):
-    """The last joint of a loop between frames a and b.
+    """Joint between frames a and b that closes a kinematic loop.
 
-    conditions           constraint rows, or with springs the deformations that have a stiffness or damping
-    stiffness, damping   one per condition, N/m or N·m/rad and per second; None: conditions are constraints
-    length               m, of a distance condition
+    Attributes
+    ----------
+    conditions : tuple of Condition
+        Constraint conditions; for a closure by spring-dampers, its deformations with stiffness or damping.
+    stiffness, damping : tuple of scalars or None
+        One per condition, N/m and N·s/m or N·m/rad and N·m·s/rad; None for constraints.
+    length : scalar or None
+        Length of a distance condition, m.
     """
 
     name: str
@@ -203,20 +264,31 @@ class LoopClosure(Generic[S, V, M]):
 
     @property
     def turning(self) -> tuple[int, ...]:
-        """Positions of the conditions on rotations; three resist rotations about all axes."""
+        """Indices of the closure's conditions on rotations; if there are three, no relative
+        rotation is possible.
+        """
         return tuple(k for k, condition in enumerate(self.conditions) if condition.unit == "rad")
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of its constraint rows; none for springs."""
+        """Names of the closure's constraint equations; empty for a closure by spring-dampers."""
         return () if self.stiffness is not None else tuple(f"{self.name}_{c.name}" for c in self.conditions)
 
 
 @dataclass(frozen=True)
 class KnifeEdge(Generic[V]):
-    """A point whose velocity has no component along a normal (Wojtyra and Frączek 2013, equation (30)).
+    """Nonholonomic constraint: a point whose velocity has no component along a body-fixed normal.
 
-    normal  shape (3,), unit vector in the body's frame (constant numbers)
+    See Wojtyra and Frączek 2013, equation (30).
+
+    Attributes
+    ----------
+    name : str
+        Name of the constraint.
+    place : Place
+        The point.
+    normal : ndarray, shape (3,)
+        Constant unit vector in the body's frame.
     """
 
     name: str
@@ -226,7 +298,9 @@ class KnifeEdge(Generic[V]):
 
 @dataclass(frozen=True)
 class BaseSupport(Generic[S, V]):
-    """Base spring-damper; see the description. Shapes (3,): m, N/m, N·s/m."""
+    """Spring-damper between base and ground along world axes, with vectors of shape (3,) in m, N/m
+    and N·s/m.
+    """
 
     name: str
     one_sided: bool
@@ -237,13 +311,16 @@ class BaseSupport(Generic[S, V]):
 
     @property
     def signals(self) -> dict[str, Measure]:
-        """Gap and force, if it is one-sided."""
+        """Gap and force of a unilateral support; empty for a bilateral one."""
         return measures("support", self.name) if self.one_sided else {}
 
 
 @dataclass(frozen=True)
 class AppliedForce(Generic[V]):
-    """An effort on a coordinate, or a force at a place; values are expressions, or None for FMU inputs."""
+    """Applied effort on a coordinate, or force at a point.
+
+    Its values are expressions, or None for FMU inputs.
+    """
 
     name: str
     coordinate: int | None
@@ -253,7 +330,7 @@ class AppliedForce(Generic[V]):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """Names of its components, also the FMU's inputs."""
+        """Names of the force components, which are also the names of the FMU inputs."""
         if self.coordinate is not None:
             return (self.name,)
         return tuple(f"{self.name}_{axis}" for axis in "xyz")
@@ -261,11 +338,18 @@ class AppliedForce(Generic[V]):
 
 @dataclass(frozen=True)
 class Filter(Generic[S]):
-    """An FMU input that is followed through a critically damped filter of two states.
+    """Critically damped second-order filter of an FMU input that drives a coordinate or a rest length.
 
-    cutoff      its frequency, Hz
-    coordinate  index of the coordinate that follows it; None: a line's rest length does
-    start       what the length begins with, m; None: the distance of its ends as described
+    Attributes
+    ----------
+    name, unit : str
+        Name and unit of the input.
+    cutoff : scalar
+        Cutoff frequency, Hz.
+    coordinate : int or None
+        Index of the driven coordinate; None for the rest length of a two-point force element.
+    start : scalar or None
+        Initial rest length, m; None for the initial distance of the element's ends.
     """
 
     name: str
@@ -275,19 +359,30 @@ class Filter(Generic[S]):
     start: S | None
 
     def signal(self, quantity: str) -> Signal:
-        """Return the signal of `value`, `offset` from the initial value, or `offset_rate`."""
+        """Return the name and source of the signal `value`, `offset` (difference from the initial
+        value) or `offset_rate`.
+        """
         return Signal(quantity, Origin("filter", self.name))
 
 
 @dataclass(frozen=True)
 class TwoPointForce(Generic[S, V]):
-    """A force along the line between two places, positive where it pulls them together.
+    """Force along the line between two points, positive in tension.
 
-    stiffness, damping   N/m, N·s/m; None: there is none
-    rest                 expression of t, m
-    force                expression, N, in place of spring and damper
-    given                whether the force is an FMU input instead
-    filter               what the length at rest follows, in place of `rest`
+    Attributes
+    ----------
+    stiffness, damping : scalar or None
+        Spring and damper, N/m and N·s/m.
+    rest : Expr
+        Rest length as an expression of t, m.
+    force : Expr or None
+        Expression of the force in place of spring and damper, N.
+    given : bool
+        Whether the force is an FMU input instead.
+    tension_only : bool
+        Whether the element is a rope, which cannot push.
+    filter : Filter or None
+        Filter whose output is the rest length, in place of `rest`.
     """
 
     name: str
@@ -303,7 +398,7 @@ class TwoPointForce(Generic[S, V]):
 
     @property
     def signals(self) -> dict[str, Measure]:
-        """Length, its rate, and force."""
+        """Output signals of the element: length, its rate, and force."""
         return measures("line", self.name)
 
     @property
@@ -314,10 +409,24 @@ class TwoPointForce(Generic[S, V]):
 
 @dataclass(frozen=True)
 class PlaneContact(Generic[S, V]):
-    """A place on a plane that presses and never pulls.
+    """Unilateral contact between a point and a plane that is fixed in the world.
 
-    origin, normal  shape (3,): a point of the plane, world, m; unit vector to its free side, world, numbers
-    mu, v_s         of its friction, m/s; None: there is none
+    Attributes
+    ----------
+    name : str
+        Name of the contact.
+    place : Place
+        The point.
+    origin : vector, shape (3,)
+        A point of the plane in the world frame, m.
+    normal : ndarray, shape (3,)
+        Constant unit vector towards the free side, in world axes.
+    stiffness, damping : scalar
+        N/m and N·s/m.
+    law : HuntCrossley or None
+        Nonlinear law, if there is one.
+    mu, v_s : scalar or None
+        Friction coefficient and regularising velocity, m/s; None without friction.
     """
 
     name: str
@@ -332,13 +441,15 @@ class PlaneContact(Generic[S, V]):
 
     @property
     def signals(self) -> dict[str, Measure]:
-        """Gap and force."""
+        """Output signals of the contact: gap and normal force."""
         return measures("contact", self.name)
 
 
 @dataclass(frozen=True)
 class ProgrammedTask(Generic[S]):
-    """A programmed constraint: an expression that is to be zero, of this order, a path, or what a filter leads."""
+    """Programmed constraint: a vanishing expression of given order, a path, or a coordinate that
+    follows a filter.
+    """
 
     name: str
     order: int
@@ -349,14 +460,25 @@ class ProgrammedTask(Generic[S]):
 
 @dataclass(frozen=True)
 class Mechanism(Generic[S, V, M]):
-    """Everything the equations need; angles in rad, SI units, world frame 0.
+    """All data of a mechanism for the equations of motion, in SI units and rad.
 
-    alpha, beta, kappa   1/s, see `description.settings.Constraints`
-    actuated             indices of the coordinates that have a drive; None: all joints have one
-    frames               of those points that have axes of their own
+    Attributes
+    ----------
+    chain : Description
+        Description from which the mechanism was built.
+    frames : dict
+        Frames of the named points that have axes of their own.
+    programmed : tuple of ProgrammedTask
+        Programmed constraints and driven joints.
+    nonholonomic : tuple of KnifeEdge
+        Knife-edge constraints.
+    alpha, beta, kappa : scalar
+        Coefficients of the constraint stabilisation, 1/s, see `description.settings.Constraints`.
+    actuated : tuple of int or None
+        Indices of the coordinates with a drive; None if all joints have one.
     """
 
-    chain: Chain
+    chain: Description
     gravity: V
     parameters: dict[str, S]
     bodies: tuple[Body[S, V, M], ...]
@@ -378,7 +500,7 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Names of the FMU's inputs."""
+        """Names of the FMU inputs."""
         forces = (symbol for force in self.forces if force.values is None for symbol in force.symbols)
         lines = (line.name for line in self.lines if line.given)
         return (
@@ -390,7 +512,7 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def constants(self) -> dict[str, S]:
-        """Numbers that expressions name: parameters, and those of elements with a law."""
+        """Constants that expressions can refer to: parameters, and numbers of elements with a law."""
         numbers = dict(self.parameters)
         for element in self.elements:
             numbers |= element.numbers
@@ -398,13 +520,13 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def filters(self) -> tuple[Filter[S], ...]:
-        """Filters of driven joints, then of lines."""
+        """Input filters of driven joints, followed by those of two-point force elements."""
         found = [task.filter for task in self.programmed] + [line.filter for line in self.lines]
         return tuple(f for f in found if f is not None)
 
     @property
     def measured(self) -> tuple[BaseSupport[S, V] | TwoPointForce[S, V] | PlaneContact[S, V] | LawElement[S], ...]:
-        """Force elements that have signals."""
+        """Force elements with output signals."""
         parts: tuple[BaseSupport[S, V] | TwoPointForce[S, V] | PlaneContact[S, V] | LawElement[S], ...]
         parts = (*self.supports, *self.lines, *self.contacts, *self.elements)
         return tuple(part for part in parts if part.signals)
@@ -421,24 +543,30 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def formulation(self) -> str:
-        """`gpme`, `gpme_reduced` or `lagrange`."""
+        """Formulation of the equations of motion: `gpme`, `gpme_reduced` or `lagrange`."""
         return self.chain.constraints.formulation
 
     @property
     def redundant(self) -> str | tuple[str, ...]:
-        """`auto`, `minimum_norm`, or names of the rows to leave out."""
+        """Treatment of redundant constraints:
+
+        `auto`, `minimum_norm`, or names of the equations to omit.
+        """
         return self.chain.constraints.redundant
 
     @property
     def base_fixed(self) -> bool:
-        """Whether q_base = 0 is a constraint (Jarzębowska et al. 2023, equation (32))."""
+        """Whether the base is fixed by the constraint q_base = 0 (Jarzębowska et al. 2023, equation
+        (32)).
+        """
         return self.chain.base is not None and self.chain.base.support == "rigid"
 
     @property
     def driven(self) -> tuple[int, ...]:
-        """Indices of the coordinates whose effort is an output: what drives, or a fixed base's fixture, exert.
+        """Indices of the coordinates whose constraint effort is an output.
 
-        With programmed constraints the chosen drives alone, or those of all joints.
+        These are the efforts of the drives that realise programmed constraints, and the reactions
+        of a fixed base.
         """
         if self.programmed and self.actuated is not None:
             return self.actuated
@@ -446,11 +574,11 @@ class Mechanism(Generic[S, V, M]):
         return tuple(k for k, coordinate in enumerate(self.coordinates) if roles.get(coordinate.role))
 
     def coordinate_index(self, name: str) -> int:
-        """Position of a coordinate by its full name."""
+        """Return the index of a coordinate by its full name."""
         return next(k for k, coordinate in enumerate(self.coordinates) if coordinate.name == name)
 
     def ancestors(self, body: int) -> tuple[int, ...]:
-        """Indices of all coordinates that move the body, ground side first."""
+        """Return the indices of all coordinates that move a body, from the ground outwards."""
         chain: list[tuple[int, ...]] = []
         while body != GROUND:
             chain.append(self.bodies[body].coordinates)

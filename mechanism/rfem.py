@@ -1,6 +1,7 @@
-"""Rigid finite element method: rigid elements with springs between them (Jarzębowska et al. 2020, equation (7)).
+"""Rigid finite element method (RFEM): rigid elements of a beam with springs between them.
 
-The formulas take numbers or symbols alike, so that the generated model keeps the beam's parameters.
+The formulas follow Jarzębowska et al. 2020, equation (7). They accept numbers or symbols, so that the
+generated model contains the beam's parameters.
 """
 
 from __future__ import annotations
@@ -14,12 +15,18 @@ from ..core.arithmetic import S
 
 @dataclass(frozen=True)
 class RigidElement(Generic[S]):
-    """One rigid finite element; its frame is at its start, x along the beam.
+    """Rigid finite element of a beam; its frame is at its start, with x along the beam.
 
-    start    distance from the beam's start, m
-    length   m
-    mass     kg; the com is at length/2
-    moments  about the com, axes of the element, kg·m²
+    Attributes
+    ----------
+    start : scalar
+        Distance from the start of the beam, m.
+    length : scalar
+        Length, m.
+    mass : scalar
+        Mass, kg; the centre of mass is at half the length.
+    moments : tuple of scalars
+        Moments of inertia about the centre of mass along the element's axes, kg·m².
     """
 
     start: S
@@ -30,7 +37,7 @@ class RigidElement(Generic[S]):
 
 @dataclass(frozen=True)
 class BeamData(Generic[S]):
-    """Length, section, density and moduli of a prismatic beam; SI units."""
+    """Length, cross-section, density and moduli of elasticity of a prismatic beam, SI units."""
 
     length: S
     area: S
@@ -43,7 +50,7 @@ class BeamData(Generic[S]):
 
 
 def element_lengths(length: S, count: int) -> list[S]:
-    """Δ/2, Δ, …, Δ, Δ/2 with Δ = length/(count − 1); m."""
+    """Return the element lengths Δ/2, Δ, …, Δ, Δ/2 of a beam, m, with Δ = length/(count − 1)."""
     if count == 1:
         return [length]
     section = length / (count - 1)
@@ -51,12 +58,12 @@ def element_lengths(length: S, count: int) -> list[S]:
 
 
 def element_starts(length: S, count: int) -> list[S]:
-    """Return the begins of the elements, from the beam's begin, m."""
+    """Return the start of each element of a beam, as a distance from the start of the beam, m."""
     return [0.0 * length, *[(r - 0.5) * length / (count - 1) for r in range(1, count)]]
 
 
 def elements(beam: BeamData[S], count: int) -> list[RigidElement[S]]:
-    """The beam's rigid finite elements, from its start to its end."""
+    """Return the rigid finite elements of a beam from its start to its end."""
     places = zip(element_starts(beam.length, count), element_lengths(beam.length, count), strict=True)
     return [_element(beam, start, length) for start, length in places]
 
@@ -73,11 +80,16 @@ def _element(beam: BeamData[S], start: S, length: S) -> RigidElement[S]:
 
 
 def stiffnesses(beam: BeamData[S], count: int) -> tuple[S, S, S]:
-    """Springs between elements about z (psi), y (theta) and x (phi), N·m/rad; count ≥ 2."""
+    """Return the spring stiffnesses between elements about z (psi), y (theta) and x (phi), N·m/rad.
+
+    At least two elements are required.
+    """
     section = beam.length / (count - 1)
     return beam.E * beam.Iz / section, beam.E * beam.Iy / section, beam.G * beam.J / section
 
 
 def element_at(x: float, length: float, count: int) -> int:
-    """Index of the element with start ≤ x < end; the ends of the beam belong to the first and last one."""
+    """Return the index of the element that contains x, m; positions beyond the beam belong to its
+    end elements.
+    """
     return max(bisect_right(element_starts(length, count), x) - 1, 0)

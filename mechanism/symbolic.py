@@ -1,4 +1,6 @@
-"""Records of a mechanism whose numbers are symbols, for the generator."""
+"""Type aliases of the mechanism's records for the generator, where symbols take the place of
+numbers.
+"""
 
 from __future__ import annotations
 

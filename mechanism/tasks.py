@@ -1,11 +1,11 @@
-"""Tasks that drives have to realise: programmed constraints and motions."""
+"""Tasks that the drives realise: programmed constraints and driven joints."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ..core.arithmetic import S
-from ..description import Chain
+from ..description import Description
 from ..description.tables.task import Motion, Path, Programmed
 from ..description.types.bounds import POSITIVE, RAMP
 from ..language import ir
@@ -14,16 +14,20 @@ from .algebra import Algebra, M, V
 from .parts import Coordinate, Filter, ProgrammedTask
 
 
-def programmed(given: Programmed, chain: Chain) -> ProgrammedTask[S]:
-    """A programmed constraint."""
+def programmed(given: Programmed, chain: Description) -> ProgrammedTask[S]:
+    """Return the programmed constraint of an entry in the description."""
     expression = None if given.expression is None else chain.expression(given.expression)
     return ProgrammedTask(given.name, given.order, expression, given.path)
 
 
 def motion(
-    given: Motion, coordinates: Sequence[Coordinate[S]], k: int, chain: Chain, algebra: Algebra[S, V, M]
+    given: Motion, coordinates: Sequence[Coordinate[S]], k: int, chain: Description, algebra: Algebra[S, V, M]
 ) -> ProgrammedTask[S]:
-    """Coordinate k less what it has to be, as it is written; or what an input leads it to."""
+    """Return the constraint of a driven joint with coordinate k.
+
+    The constraint is the coordinate minus its prescribed position, or minus the output of an input
+    filter.
+    """
     coordinate, name = coordinates[k], given.name
     if given.position is None:
         assert given.cutoff is not None
@@ -35,11 +39,11 @@ def motion(
 
 
 def keep_times(path: Path, name: str, algebra: Algebra[S, V, M]) -> None:
-    """Require valid times of a path for all parameters."""
+    """Require that the leg durations and blend times of a path are valid for all parameter values."""
     for number, (duration, shared) in enumerate(path.blended(algebra.value), start=1):
         text = f"duration of leg {number} of {name}"
         algebra.require(duration, f"{text}, s", POSITIVE)
-        algebra.require(duration - shared, f"{text} without what its ends blend, s")
+        algebra.require(duration - shared, f"{text} less the blend times at its ends, s")
     for number, blend in enumerate(path.blends(algebra.value), start=1):
         algebra.require(blend, f"blend time at waypoints[{number}] of {name}, s")
     algebra.require(algebra.value(path.ramp_share), f"ramp of {name}", RAMP)

@@ -1,1 +1,1 @@
-"""Jinja2 templates of the Modelica text: layout only."""
+"""Jinja2 templates that define the layout of the generated Modelica source."""

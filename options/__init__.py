@@ -1,1 +1,3 @@
-"""Options of each task: names, types, defaults and help, once for the command line and for Python."""
+"""Options of each task, defined once for the command line and for Python: names, types, defaults
+and help texts.
+"""

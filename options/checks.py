@@ -1,4 +1,4 @@
-"""Checks of options that do not depend on a description."""
+"""Checks of option values that need no description."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ FMI_VERSIONS = ("2.0", "3.0")
 
 
 def one_of(what: str, value: str, known: Sequence[str]) -> None:
-    """Raise DescriptionError if the value is none that is known."""
+    """Raise DescriptionError if a value is not in the list of known values."""
     if value not in known:
         raise DescriptionError(what, f"expected one of {', '.join(known)}, got {value!r}")
 
 
 def above_zero(what: str, value: float) -> None:
-    """Raise DescriptionError if the number is not."""
+    """Raise DescriptionError if a number is not positive and finite."""
     if not 0.0 < value < math.inf:
         raise DescriptionError(what, f"expected a number above 0, got {value:g}")

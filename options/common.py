@@ -10,57 +10,64 @@ from typing import Annotated, Any, TypeAlias
 from .option import Option
 
 Inputs: TypeAlias = Path | str | Mapping[str, Any]
-"""Inputs of an FMU over time: a CSV file, or arrays by name, `time` (s) among them."""
+"""Inputs of an FMU over time: a CSV file, or arrays by name with the times `time` in s."""
 
 GivenInputs: TypeAlias = Annotated[
     Inputs | None,
-    Option("FMU inputs over time: CSV with a column time and one per input", "--input", type=Path | None),
+    Option(
+        "CSV file of FMU inputs over time: a column time, s, and one column per input", "--input", type=Path | None
+    ),
 ]
 Out: TypeAlias = Annotated[
     Path | str | None,
-    Option("folder for what is written (default: Name, or Name_CASE)", type=Path | None),
+    Option("folder for the files (default: Name, or Name_CASE)", type=Path | None),
 ]
-OwnRumoca: TypeAlias = Annotated[bool, Option("run the Modelica text in rumoca too")]
-CompilerName: TypeAlias = Annotated[str, Option("auto | native | openmodelica")]
-Fmi: TypeAlias = Annotated[str, Option("FMI version: 2.0 | 3.0")]
+OwnRumoca: TypeAlias = Annotated[bool, Option("also simulate the Modelica model in rumoca")]
+CompilerName: TypeAlias = Annotated[str, Option("compiler of the FMU: auto | native | openmodelica")]
+Fmi: TypeAlias = Annotated[str, Option("version of FMI: 2.0 | 3.0")]
 March: TypeAlias = Annotated[
     str,
     Option(
-        "processors to build for: native, this one | x86-64-v3, with AVX2 and FMA (default: all)",
+        "processors to compile for: native (this one) | x86-64-v3, with AVX2 and FMA (default: all)",
         shows_default=False,
     ),
 ]
-OmcPath: TypeAlias = Annotated[str | None, Option("omc to use: a path, or docker:IMAGE")]
-Timeout: TypeAlias = Annotated[float, Option("longest time that omc, and rumoca's run, may take, s")]
-Seed: TypeAlias = Annotated[int, Option("the same one gives the same samples")]
+OmcPath: TypeAlias = Annotated[str | None, Option("OpenModelica compiler omc: a path, or docker:IMAGE")]
+Timeout: TypeAlias = Annotated[float, Option("time limit for omc and for the simulation in rumoca, s")]
+Seed: TypeAlias = Annotated[int, Option("seed of the samples; equal seeds give equal samples")]
 Json: TypeAlias = Annotated[bool, Option("print JSON for scripts", "--json")]
-Html: TypeAlias = Annotated[bool, Option("page that plays in a browser (default)", "--html")]
+Html: TypeAlias = Annotated[bool, Option("write a page that plays in a browser (default)", "--html")]
+Live: TypeAlias = Annotated[
+    bool, Option("let the page simulate in the browser, with other inputs and parameters", "--live")
+]
 
 
 @dataclass(frozen=True)
 class Described:
-    """File of a description."""
+    """Path of a description file."""
 
     file: Annotated[Path, Option("description of the mechanism, TOML", positional=True)]
 
 
 @dataclass(frozen=True)
 class DescribedCase(Described):
-    """Description that a command reads, with one of its cases."""
+    """Path of a description file, and the name of one of its cases."""
 
-    case: Annotated[str | None, Option("case of the description")] = None
+    case: Annotated[str | None, Option("name of a case of the description")] = None
 
 
 @dataclass(frozen=True)
 class Printed:
-    """Form of a command's answer."""
+    """Output format of a command."""
 
     as_json: Json = False
 
 
 @dataclass(frozen=True)
 class PrintedVerdict:
-    """Form of a verdict."""
+    """Output format and strictness of a verdict."""
 
-    strict: Annotated[bool, Option("exit status 5 if all is ok but something is questionable", "--strict")] = False
+    strict: Annotated[
+        bool, Option("exit status 5 if the verdict is positive but a value is questionable", "--strict")
+    ] = False
     as_json: Json = False

@@ -1,4 +1,4 @@
-"""Options of runs of coupled FMUs."""
+"""Options for the co-simulation of coupled FMUs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .option import Option
 
 @dataclass(frozen=True)
 class CosimSystem:
-    """Archive that `cosim` runs."""
+    """SSP archive that `cosim` simulates."""
 
     system: Annotated[Path, Option("SSP archive of co-simulation FMUs", positional=True)]
 
@@ -24,30 +24,35 @@ class CosimOptions:
     Parameters
     ----------
     out
-        Folder for `result.json`, `report.txt` and `signals.csv`; default: the archive's name, from Python none.
+        Folder for `result.json`, `report.txt` and `signals.csv`. Default: the name of the archive for the
+        command, and no files for Python.
     tolerance
-        Admissible error, relative to the range of each signal; default: the archive's, or 1e-4.
+        Admissible error, relative to the range of each signal. Default: the tolerance in the archive, or
+        1e-4.
     method
-        Method for all groups in place of the chosen ones.
+        Coupling method of all groups of FMUs: `sequential`, `hermite`, `mean_force`, `pin`, or `auto` for a
+        choice per group.
     step
-        Fixed communication step, s; without it the tolerance decides.
+        Fixed communication step, s. Default: a step according to the tolerance.
     order
         Degree of extrapolation of the sequential method, 0 to 2.
     stop
-        End of the run, s; default: the archive's.
+        Final time, s. Default: the final time in the archive.
     progress
-        Function that is called with an activity and the fraction done.
+        Function that is called with an activity and the completed fraction.
     """
 
     out: Annotated[
-        Path | str | None, Option("folder for what is written (default: the archive's name)", type=Path | None)
+        Path | str | None, Option("folder for the files (default: the name of the archive)", type=Path | None)
     ] = None
     _: KW_ONLY
     tolerance: Annotated[float | None, Option("admissible error, relative to the range of each signal (1e-4)")] = (
         None
     )
-    method: Annotated[str, Option("auto | sequential | hermite | mean_force | pin")] = "auto"
-    step: Annotated[float | None, Option("fixed communication step, s (default: by tolerance)")] = None
-    order: Annotated[int | None, Option("degree of extrapolation of the sequential method, 0–2")] = None
-    stop: Annotated[float | None, Option("end of the run, s (default: the archive's)")] = None
+    method: Annotated[str, Option("coupling method: auto | sequential | hermite | mean_force | pin")] = "auto"
+    step: Annotated[float | None, Option("fixed communication step, s (default: according to the tolerance)")] = (
+        None
+    )
+    order: Annotated[int | None, Option("degree of extrapolation of the sequential method, 0 to 2")] = None
+    stop: Annotated[float | None, Option("final time, s (default: the final time in the archive)")] = None
     progress: Progress = silent

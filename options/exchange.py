@@ -1,4 +1,4 @@
-"""Options of tasks that read and write files of other formats."""
+"""Options of the tasks `import`, `export`, `new` and `reactions`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ class ImportOptions:
 
     file: Annotated[
         Path,
-        Option("robot, URDF; expand xacro first: xacro robot.urdf.xacro > robot.urdf", positional=True),
+        Option(
+            "URDF file of a robot; expand xacro macros first: xacro robot.urdf.xacro > robot.urdf", positional=True
+        ),
     ]
-    base: Annotated[str, Option("fixed: the root link stands still | floating: it moves freely")] = "fixed"
-    out: Annotated[Path | None, Option("TOML file to write (default: the robot's name)")] = None
+    base: Annotated[
+        str, Option("joint of the root link: fixed, to the ground | floating, with six degrees of freedom")
+    ] = "fixed"
+    out: Annotated[Path | None, Option("TOML file to write (default: the name of the robot)")] = None
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class NewOptions:
     """Options of `new`."""
 
     name: Annotated[str, Option("name of an example, such as crane", positional=True)]
-    out: Annotated[Path, Option("folder of the copy")] = Path()
+    out: Annotated[Path, Option("folder for the copy")] = Path()
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
-"""Functions that take the fields of a record as their arguments."""
+"""Decorator for functions whose arguments are the fields of an options record."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast, get_type_hints
 
@@ -12,14 +13,17 @@ Record = TypeVar("Record")
 Owner = TypeVar("Owner")
 Result = TypeVar("Result")
 
+_HEADING = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)  # heading of a numpydoc section, underlined
+_ENTRY = re.compile(r"^(?=\S)", re.MULTILINE)  # start of a line without indentation
+
 
 def taking(
     record: Callable[Fields, Record],
 ) -> Callable[[Callable[[Owner, Record], Result]], Callable[Concatenate[Owner, Fields], Result]]:
-    """Return a decorator that replaces a function's second parameter, a record, by the fields of the record.
+    """Return a decorator that replaces the second parameter of a function by the fields of a record.
 
-    The function's signature has the names, order, types and default values of the fields; its docstring continues
-    with the record's section `Parameters`.
+    The signature of the decorated function has the names, order, types and default values of the
+    fields. The section `Parameters` of the docstring contains the texts of the record.
 
     Parameters
     ----------
@@ -34,7 +38,7 @@ def taking(
     ) -> Callable[Concatenate[Owner, Fields], Result]:
         own = inspect.signature(function)
         first = next(iter(own.parameters.values()))
-        types = get_type_hints(record)  # without the forms of options on the command line
+        types = get_type_hints(record)  # types of the fields, without the annotations for the command line
         fields = [p.replace(annotation=types[p.name]) for p in inspect.signature(record).parameters.values()]
         whole = own.replace(parameters=[first, *fields])
 
@@ -45,18 +49,32 @@ def taking(
             return function(owner, make(**given))
 
         called.__signature__ = whole  # type: ignore[attr-defined]
-        called.__doc__ = f"{inspect.getdoc(function)}\n\n{_parameters(cast(type, record))}"
+        called.__doc__ = _documented(function, cast(type, record), list(whole.parameters))
         return called
 
     return decorate
 
 
-def _parameters(record: type) -> str:
-    """Return the section `Parameters` of a record and its base classes."""
-    sections = [_section(base) for base in reversed(record.__mro__)]
-    return "Parameters\n----------\n" + "\n".join(filter(None, sections))
+def _documented(function: Callable[..., Any], record: type, names: Sequence[str]) -> str:
+    """Return the docstring of a function with the section `Parameters`, which describes the named
+    fields of a record.
+    """
+    sections = _sections(function)
+    known = {name: text for item in (function, *record.__mro__) for name, text in _entries(item).items()}
+    sections.pop("Parameters", None)
+    summary = sections.pop("")
+    parameters = "\n".join(known[name] for name in names if name in known)
+    whole = {"Parameters": parameters} | sections
+    return "\n\n".join([summary, *(f"{name}\n{'-' * len(name)}\n{text}" for name, text in whole.items())])
 
 
-def _section(record: type) -> str:
-    """Return the lines of a class's own section `Parameters`; empty if it has none."""
-    return inspect.cleandoc(record.__doc__ or "").partition("Parameters\n----------\n")[2]
+def _sections(item: Any) -> dict[str, str]:
+    """Return the sections of a numpydoc docstring by heading; the text before them has an empty heading."""
+    summary, *rest = _HEADING.split(inspect.getdoc(item) or "")
+    return {"": summary.rstrip()} | {name: text.rstrip() for name, text in zip(rest[::2], rest[1::2], strict=True)}
+
+
+def _entries(item: Any) -> dict[str, str]:
+    """Return the entries of the section `Parameters` of an item's docstring by name."""
+    entries = _ENTRY.split(_sections(item).get("Parameters", ""))
+    return {entry.split()[0]: entry.rstrip() for entry in entries if entry}

@@ -1,4 +1,4 @@
-"""Options of tasks about one state: linearize, modes, modes along a key."""
+"""Options of tasks about one state: `linearize`, `modes` and modes along a parameter."""
 
 from __future__ import annotations
 
@@ -21,34 +21,44 @@ class StateOptions:
     Parameters
     ----------
     time
-        Time of the run, s, whose state is the operating point.
+        Time of a simulation whose state is the operating point, s.
     state
-        Operating point: a JSON file, or `{"t": 0.0, "q": […], "qd": […], "z": […]}`.
+        Operating point: a JSON file, or `{"t": 0.0, "q": […], "qd": […], "z": […]}` with time in s,
+        coordinates, rates and friction states.
     equilibrium
-        Whether the operating point is the equilibrium that `statics` finds.
+        Whether the operating point is the equilibrium that `Model.statics` finds.
     trim
-        Whether the operating point is a steady state that the inputs hold: joints in `statics.locked` keep their
-        positions; the other positions and the inputs are found.
+        Whether the operating point is a steady state that the inputs maintain. Joints in `statics.locked`
+        keep their positions; the other positions and the inputs are computed.
     inputs
-        Inputs of the FMU over time: a CSV file, or arrays by name, `time` (s) among them; default: zero.
+        Inputs of the FMU over time: a CSV file, or arrays by name with the times `time` in s. Default:
+        zero.
     progress
-        Function that is called with an activity and the fraction done.
+        Function that is called with an activity and the completed fraction.
     """
 
     _: KW_ONLY
-    time: Annotated[float | None, Option("time of the run, s, whose state it is about", "--time")] = None
+    time: Annotated[
+        float | None, Option("time of a simulation, s, whose state is the operating point", "--time")
+    ] = None
     state: Annotated[
         GivenState | None,
-        Option('JSON file {"t": 0.0, "q": […], "qd": […]} that it is about', "--state", type=Path | None),
+        Option('JSON file of the operating point: {"t": 0.0, "q": […], "qd": […]}', "--state", type=Path | None),
     ] = None
-    equilibrium: Annotated[bool, Option("about the equilibrium that statics finds", "--equilibrium")] = False
-    trim: Annotated[bool, Option("about a rest that the inputs hold: finds them", "--trim")] = False
+    equilibrium: Annotated[
+        bool, Option("operating point: the equilibrium that statics finds", "--equilibrium")
+    ] = False
+    trim: Annotated[
+        bool, Option("operating point: a steady state, with the inputs that maintain it", "--trim")
+    ] = False
     inputs: GivenInputs = None
     progress: Progress = silent
 
     @property
     def given(self) -> tuple[str, ...]:
-        """Names of the options that choose an operating point and are given; at most one may be."""
+        """Names of the options that select an operating point and are set; at most one is
+        admissible.
+        """
         chosen = {"time": self.time is not None, "state": self.state is not None}
         chosen |= {"equilibrium": self.equilibrium, "trim": self.trim}
         return tuple(name for name, is_given in chosen.items() if is_given)
@@ -59,31 +69,32 @@ CHOICES_OF_STATE = ("time", "state", "equilibrium", "trim")
 
 @dataclass(frozen=True)
 class LinearizeOptions(StateOptions):
-    """Options of `linearize`: an operating point, and what to keep of the linear model.
+    """Options of `linearize`: an operating point, and the outputs and states of the linear model.
 
     Parameters
     ----------
     outputs
-        Names of the outputs to keep; default: all except the norms of violations.
+        Names of the outputs of the linear model. Default: all except norms of constraint violations.
     full
-        Whether to keep all states of the equations, with the poles of what stabilises the constraints.
+        Whether the linear model has all states of the equations, including the eigenvalues of the
+        constraint stabilisation.
     """
 
     _: KW_ONLY
     outputs: Annotated[
         str | Sequence[str] | None,
-        Option("name of an output, may come again (default: all)", "--output", type=list[str] | None),
+        Option("name of an output, may be repeated (default: all)", "--output", type=list[str] | None),
     ] = None
-    full: Annotated[bool, Option("all states of the equations, with the constraints' stabilisation", "--full")] = (
-        False
-    )
+    full: Annotated[
+        bool, Option("keep all states of the equations, with the constraint stabilisation", "--full")
+    ] = False
 
 
 @dataclass(frozen=True)
 class LinearizeFiles:
-    """Files that `linearize` writes from the command line."""
+    """Files that the command `linearize` writes."""
 
-    bode: Annotated[bool, Option("draw bode.svg of inputs and outputs, too", "--bode")] = False
+    bode: Annotated[bool, Option("also write the Bode plot bode.svg of all inputs and outputs", "--bode")] = False
     out: Annotated[Path | None, Option("folder for linear.json, linear.npz and linear.mat (default: none)")] = None
 
 
@@ -94,10 +105,10 @@ class ModesAlongOptions(StateOptions):
     Parameters
     ----------
     key
-        `t`, time of the run in s; a name of `[parameters]`; or a dotted key of the description. Only a key of
-        the description may have an operating point other than the default.
+        `t` for the time of a simulation in s, a name in `[parameters]`, or a dotted key of the description.
+        An operating point other than the default requires a key of the description.
     values
-        Values of the key, one after the other, rising or falling, shape (K,).
+        Values of the key in rising or falling order, shape (K,).
     """
 
     key: str
@@ -106,23 +117,24 @@ class ModesAlongOptions(StateOptions):
 
 @dataclass(frozen=True)
 class ModesFiles:
-    """Pictures of modes that `modes` draws from the command line, or the key that they depend on."""
+    """Animations and tables that the command `modes` writes."""
 
-    html: Annotated[bool, Option("write modes.html: the machine swings in its modes", "--html")] = False
-    gif: Annotated[bool, Option("write modes.gif, of the --mode", "--gif")] = False
-    mp4: Annotated[bool, Option("write modes.mp4 by ffmpeg, of the --mode", "--mp4")] = False
+    html: Annotated[bool, Option("write modes.html, an animation of the modes", "--html")] = False
+    gif: Annotated[bool, Option("write modes.gif, an animation of one --mode", "--gif")] = False
+    mp4: Annotated[bool, Option("write modes.mp4 by ffmpeg, an animation of one --mode", "--mp4")] = False
     numbers: Annotated[
         list[int] | None,
-        Option("number of a mode that is shown, may come again (default: all)", "--mode", least=1),
+        Option("number of a mode to animate, may be repeated (default: all)", "--mode", least=1),
     ] = None
     amplitude: Annotated[
-        float | None, Option("of the coordinate that moves most, rad or m (default: what is seen well)")
+        float | None,
+        Option("amplitude of the coordinate with the largest motion, rad or m (default: clearly visible)"),
     ] = None
     along: Annotated[
         str | None,
         Option(
-            "KEY=first:last:count or KEY=a,b,c: modes at these values of a key of the description, or times"
-            " of the run (t=0:5:50); with --out also modes_along.csv, .json, .svg and .png"
+            "KEY=first:last:count or KEY=a,b,c: modes at values of a key of the description, or at times of"
+            " a simulation (t=0:5:50); with --out also modes_along.csv, .json, .svg and .png"
         ),
     ] = None
     out: Out = None

@@ -1,4 +1,4 @@
-"""Options of tasks that make many runs: study, sweep, optimize."""
+"""Options of tasks that make many simulations: `study`, `sweep` and `optimize`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..core.progress import Progress, silent
 from .common import OwnRumoca, Seed
 from .option import Option
 
-_SCHEDULER = "auto: processes | processes | here | dask | address of a Dask scheduler, tcp://…"
+_SCHEDULER = "workers: auto (processes) | processes | here | dask | address of a Dask scheduler, tcp://…"
 
 
 @dataclass(frozen=True)
@@ -21,16 +21,16 @@ class StudyOptions:
     Parameters
     ----------
     out
-        Folder for everything; default: `Name_study`.
+        Folder for all files. Default: `Name_study`.
     rumoca
-        Whether to run the Modelica source in rumoca also, if it is installed.
+        Whether to simulate the Modelica model in rumoca also, if it is installed.
     progress
-        Function that is called with an activity and the fraction done, after each case.
+        Function that is called with an activity and the completed fraction, after each case.
     """
 
-    out: Annotated[
-        Path | str | None, Option("folder for what is written (default: Name_study)", type=Path | None)
-    ] = None
+    out: Annotated[Path | str | None, Option("folder for the files (default: Name_study)", type=Path | None)] = (
+        None
+    )
     _: KW_ONLY
     rumoca: OwnRumoca = True
     progress: Progress = silent
@@ -38,9 +38,9 @@ class StudyOptions:
 
 @dataclass(frozen=True)
 class StudyChoice:
-    """Runs that `study` makes."""
+    """Cases that `study` simulates."""
 
-    cases: Annotated[bool, Option("all cases of the description", "--cases")] = False
+    cases: Annotated[bool, Option("simulate all cases of the description", "--cases")] = False
 
 
 @dataclass(frozen=True)
@@ -50,34 +50,37 @@ class SweepOptions:
     Parameters
     ----------
     settings
-        Key → values: an array or list, a range `"100:1000:10"` (first, last, count), or a distribution
-        `"normal(2.1e11, 1e10)"`, `"uniform(0, 1)"`; or texts `KEY=VALUES`. Keys are parameters of the FMU or
-        dotted keys of the description.
+        Values by key, or texts `KEY=VALUES`. Values are an array or list, a range `"100:1000:10"` (first,
+        last, count), or a distribution `"normal(2.1e11, 1e10)"` (mean, standard deviation) or
+        `"uniform(0, 1)"`. Keys are parameters of the FMU or dotted keys of the description.
     objectives
-        `"name=expression"` of signals, such as `"top=peak(E_z)"`; see docs/sweeps.md.
+        Texts `"name=expression"` with expressions of signals, such as `"top=peak(E_z)"`; see
+        docs/sweeps.md.
     out
-        Folder of the results; default: the model's name, the case and `_sweep`.
+        Folder of the results. Default: the name of the model, with the case, and `_sweep`.
     samples
         Number of samples of the distributions, for each combination of the listed values.
     sampler
-        `sobol`, `lhs`, `random`; `saltelli` or `morris` for sensitivities.
+        Sampling method `sobol`, `lhs` (Latin hypercube) or `random`; `saltelli` or `morris` for
+        sensitivities.
     seed
-        Seed of the samples; the same seed gives the same samples.
+        Seed of the samples; equal seeds give equal samples.
     signals
-        Signals to keep of each run at all output times; default: those of the objectives.
+        Names of the signals that are stored for each simulation at all output times. Default: the signals
+        in the objectives.
     scheduler
-        `processes`, `here` (this process alone), `dask` (of this machine), the address of a Dask scheduler, or
-        `auto`: processes.
+        `processes`; `here` for this process only; `dask` for Dask on this computer; the address of a Dask
+        scheduler; or `auto` for `processes`.
     command
         Command line that repeats the sweep, for the report.
     progress
-        Function that is called with an activity and the fraction done.
+        Function that is called with an activity and the completed fraction.
     """
 
     settings: Annotated[
         Mapping[str, Any] | str | Sequence[str],
         Option(
-            "KEY=VALUES, may come again: a,b,c | first:last:count | normal(mean,deviation) | uniform(least,most)",
+            "KEY=VALUES, may be repeated: a,b,c | first:last:count | normal(mean,deviation) | uniform(least,most)",
             "--set",
             type=list[str],
             unset=(),
@@ -86,23 +89,23 @@ class SweepOptions:
     objectives: Annotated[
         str | Sequence[str],
         Option(
-            "name=expression of signals, such as top=peak(E_z); may come again",
+            "name=expression of signals, such as top=peak(E_z), may be repeated",
             "--objective",
             type=list[str],
             unset=(),
         ),
     ]
-    out: Annotated[Path | str | None, Option("folder of the results (default: Name_sweep)", type=Path | None)] = (
+    out: Annotated[Path | str | None, Option("folder for the results (default: Name_sweep)", type=Path | None)] = (
         None
     )
     _: KW_ONLY
-    samples: Annotated[int | None, Option("of the distributions, per point of the grid")] = None
-    sampler: Annotated[str, Option("sobol | lhs | random | saltelli | morris")] = "sobol"
+    samples: Annotated[int | None, Option("number of samples of the distributions, per point of the grid")] = None
+    sampler: Annotated[str, Option("sampling method: sobol | lhs | random | saltelli | morris")] = "sobol"
     seed: Seed = 0
     signals: Annotated[
         str | Sequence[str] | None,
         Option(
-            "to be kept of each run, may come again (default: the objectives')",
+            "name of a signal to store, may be repeated (default: the signals in the objectives)",
             "--signal",
             type=list[str] | None,
         ),
@@ -119,48 +122,56 @@ class OptimizeOptions:
     Parameters
     ----------
     bounds
-        Key → (least, most), or texts `KEY=uniform(least,most)`; keys as those of `sweep`.
+        Smallest and largest value by key, or texts `KEY=uniform(least,most)`. Keys are as in `sweep`.
     objective
-        Expression of signals to be made small, such as `"peak(E_z)"`; a minus sign makes the expression large.
+        Expression of signals to be minimised, such as `"peak(E_z)"`; a minus sign maximises.
     out
-        Folder of the FMU; default: the model's name, the case and `_optimum`.
+        Folder of the FMU. Default: the name of the model, with the case, and `_optimum`.
     constraints
-        `"rms(column_angle_effort) <= 900"`, or `>=`.
+        Texts such as `"rms(column_angle_effort) <= 900"`, with `<=` or `>=`.
     method
-        `evolution` (SciPy's differential evolution) or `simplex` (Nelder and Mead).
+        `evolution` for SciPy's differential evolution, or `simplex` for the method of Nelder and Mead.
     evaluations
-        Largest number of runs.
+        Maximum number of simulations.
     seed
-        Seed of the evolution.
+        Seed of the differential evolution.
     scheduler
-        `processes`, `here` (this process alone), `dask`, or the address of a Dask scheduler.
+        `processes`; `here` for this process only; `dask` for Dask on this computer; or the address of a
+        Dask scheduler.
     progress
-        Function that is called with an activity and the fraction done.
+        Function that is called with an activity and the completed fraction.
     """
 
     bounds: Annotated[
         Mapping[str, tuple[float, float]] | str | Sequence[str],
-        Option("KEY=uniform(least,most), may come again", "--set", type=list[str], unset=()),
+        Option("KEY=uniform(least,most), may be repeated", "--set", type=list[str], unset=()),
     ]
     objective: Annotated[
         str,
         Option(
-            "expression of signals to be made small, such as peak(E_z) or -final(E_x)",
+            "expression of signals to minimise, such as peak(E_z) or -final(E_x)",
             unset="",
             shows_default=False,
         ),
     ]
     out: Annotated[
         Path | str | None,
-        Option("folder of what is written (default: Name_optimum)", type=Path | None),
+        Option("folder for the files (default: Name_optimum)", type=Path | None),
     ] = None
     _: KW_ONLY
     constraints: Annotated[
         str | Sequence[str],
-        Option("expression <= number, or >=; may come again", "--constraint", type=list[str], unset=()),
+        Option(
+            "expression <= number or expression >= number, may be repeated",
+            "--constraint",
+            type=list[str],
+            unset=(),
+        ),
     ] = ()
-    method: Annotated[str, Option("evolution (differential) | simplex (Nelder and Mead)")] = "evolution"
-    evaluations: Annotated[int, Option("most runs")] = 1000
+    method: Annotated[str, Option("search method: evolution (differential) | simplex (Nelder and Mead)")] = (
+        "evolution"
+    )
+    evaluations: Annotated[int, Option("maximum number of simulations")] = 1000
     seed: Seed = 0
     scheduler: Annotated[str, Option(_SCHEDULER)] = "processes"
     progress: Progress = silent
@@ -168,6 +179,6 @@ class OptimizeOptions:
 
 @dataclass(frozen=True)
 class Verification:
-    """Run that follows a search."""
+    """Simulation with the best values after an optimisation."""
 
-    verify: Annotated[bool, Option("run the best values in full, with a report", "--verify")] = False
+    verify: Annotated[bool, Option("run all solvers with the best values, and write a report", "--verify")] = False

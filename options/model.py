@@ -1,4 +1,4 @@
-"""Options of tasks about one model: check, build, run, simulate, animate and others."""
+"""Options of tasks about one model, such as `check`, `build`, `run`, `simulate` and `animate`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ..core.progress import Progress, silent
-from .common import CompilerName, Fmi, GivenInputs, Html, March, OmcPath, Out, OwnRumoca, Timeout
+from .common import CompilerName, Fmi, GivenInputs, Html, Live, March, OmcPath, Out, OwnRumoca, Timeout
 from .option import Option
 
 
@@ -16,7 +16,9 @@ from .option import Option
 class CheckOptions:
     """Options of `check`."""
 
-    draw: Annotated[bool, Option("write drawing.png, .svg and .html: the machine at its start", "--draw")] = False
+    draw: Annotated[
+        bool, Option("write drawing.png, .svg and .html: the mechanism in its initial state", "--draw")
+    ] = False
     out: Out = None
 
 
@@ -26,7 +28,7 @@ class ModelicaOptions:
 
     out: Out = None
     drives: Annotated[
-        bool, Option("NameDrives.mo, too: with flanges of the Modelica Standard Library", "--drives")
+        bool, Option("also write NameDrives.mo, with flanges of the Modelica Standard Library", "--drives")
     ] = False
 
 
@@ -37,21 +39,22 @@ class BuildOptions:
     Parameters
     ----------
     out
-        Folder; default: the model's name, `_` and the case.
+        Folder of the files. Default: the name of the model, with `_` and the case.
     compiler
-        `openmodelica`, `native`, or `auto`: OpenModelica if there is an omc.
+        `openmodelica`, `native`, or `auto` for OpenModelica if `omc` is installed.
     fmi
         Version of FMI, `2.0` or `3.0`.
     platforms
-        Systems to build for, such as `linux64` and `win64`, a list or a text with commas; default: this machine.
+        Operating systems to compile for, such as `linux64` and `win64`: a list, or a text with commas.
+        Default: this computer.
     march
-        Processors to build for: `native` (this one) or `x86-64-v3`; default: all.
+        Processors to compile for: `native` (this processor) or `x86-64-v3`. Default: all.
     omc
-        Path of the omc to use, or `docker:IMAGE`.
+        Path of the OpenModelica compiler `omc`, or `docker:IMAGE`.
     timeout
-        Longest time that omc may take, s.
+        Longest time for `omc`, s.
     progress
-        Function that is called with an activity and the fraction done.
+        Function that is called with an activity and the completed fraction.
     """
 
     out: Out = None
@@ -59,13 +62,13 @@ class BuildOptions:
     fmi: Fmi = "2.0"
     _: KW_ONLY
     platforms: Annotated[
-        str | Sequence[str] | None,
+        str | Sequence[str],
         Option(
-            "systems to build for, such as linux64,win64,darwin64 (default: this machine's)",
-            type=str | None,
-            unset=None,
+            "operating systems to compile for, such as linux64,win64,darwin64 (default: this computer)",
+            type=str,
+            shows_default=False,
         ),
-    ] = ()
+    ] = ""
     march: March = ""
     omc: OmcPath = None
     timeout: Timeout = 600.0
@@ -74,10 +77,14 @@ class BuildOptions:
 
 @dataclass(frozen=True)
 class BuildFiles:
-    """Further files that `build` writes from the command line."""
+    """Further files that the command `build` writes."""
 
     reference_results: Annotated[
-        bool, Option("write Name_ref.csv, Name_ref.opt and so on beside the FMU", "--reference-results")
+        bool,
+        Option(
+            "write the reference results Name_ref.csv, Name_ref.opt and so on beside the FMU",
+            "--reference-results",
+        ),
     ] = False
     inputs: GivenInputs = None
 
@@ -87,11 +94,49 @@ class SspOptions:
     """Options of `ssp`."""
 
     out: Out = None
-    controller: Annotated[Path | None, Option("FMU to connect with the plant by the names of its variables")] = (
-        None
-    )
+    controller: Annotated[
+        Path | None, Option("FMU of a controller, connected to the plant by names of variables")
+    ] = None
     fmi: Fmi = "2.0"
     march: March = ""
+
+
+@dataclass(frozen=True)
+class SplitOptions:
+    """Options of `split`.
+
+    Parameters
+    ----------
+    at
+        Joints, named by their links, loop closures and lines to cut; a list, or a text with commas.
+    out
+        Folder of archives and descriptions; default: the model's name, `_` and the case.
+    fmi
+        Version of FMI, `2.0` or `3.0`.
+    march
+        Processors to build for: `native` (this one) or `x86-64-v3`; default: all.
+    step
+        Communication step of masters that run the archive with bushings, s; default: a tenth of the output step.
+    stiffness
+        Stiffness of each bushing in all directions, N/m; default: as stiff as the step allows.
+    damping
+        Damping of each bushing in all directions, N·s/m; default: half of the critical damping.
+    progress
+        Function that is called with an activity and the fraction done.
+    """
+
+    at: Annotated[
+        str | Sequence[str],
+        Option("joints (by their links), closures and ropes to cut, separated by commas", type=str),
+    ]
+    out: Out = None
+    _: KW_ONLY
+    fmi: Fmi = "2.0"
+    march: March = ""
+    step: Annotated[float | None, Option("step of masters for the bushings, s (default: output_step/10)")] = None
+    stiffness: Annotated[float | None, Option("stiffness of bushings, N/m (default: by the step)")] = None
+    damping: Annotated[float | None, Option("damping of bushings, N.s/m (default: by the step)")] = None
+    progress: Progress = silent
 
 
 @dataclass(frozen=True)
@@ -101,28 +146,32 @@ class RunOptions:
     Parameters
     ----------
     out
-        Folder for all files; default: the model's name, `_` and the case.
+        Folder for all files. Default: the name of the model, with `_` and the case.
     inputs
-        Inputs of the FMU over time: a CSV file, or arrays by name, `time` (s) among them; default: zero.
+        Inputs of the FMU over time: a CSV file, or arrays by name with the times `time` in s. Default:
+        zero.
     tolerance
-        Admissible error, relative to each signal's scale; default: 1e-6, or 100 times the description's
-        `simulation.tolerance` if that is more, at most 1e-2.
+        Admissible error, relative to the scale of each signal. Default: 100 times `simulation.tolerance`
+        of the description, between 1e-6 and 1e-2.
     rumoca
-        Whether to run the Modelica source in rumoca also, if it is installed.
+        Whether to simulate the Modelica model in rumoca also, if it is installed.
     compiler
-        `openmodelica`, `native`, or `auto`: both if there is an omc.
+        `openmodelica`, `native`, or `auto` for both if `omc` is installed.
     fmi
         Version of FMI, `2.0` or `3.0`.
     march
-        Processors to build the native FMU for: `native` (this one) or `x86-64-v3`; default: all.
+        Processors to compile for: `native` (this processor) or `x86-64-v3`. Default: all.
     omc
-        Path of the omc to use, or `docker:IMAGE`.
+        Path of the OpenModelica compiler `omc`, or `docker:IMAGE`.
     timeout
-        Longest time that omc, and rumoca's run, may take, s.
+        Longest time for `omc` and for the simulation in rumoca, s.
+    live
+        Whether the report contains the model as WebAssembly, so that the browser can simulate the
+        mechanism with other inputs and parameters. Requires ziglang.
     command
         Command line that repeats the run, for the report.
     progress
-        Function that is called with an activity and the fraction done.
+        Function that is called with an activity and the completed fraction.
     """
 
     out: Out = None
@@ -130,7 +179,7 @@ class RunOptions:
     inputs: GivenInputs = None
     tolerance: Annotated[
         float | None,
-        Option("admissible error, relative to each signal's scale (1e-6, or 100 times the description's)"),
+        Option("admissible error, relative to the scale of each signal (1e-6, or 100 times simulation.tolerance)"),
     ] = None
     rumoca: OwnRumoca = True
     compiler: CompilerName = "auto"
@@ -138,6 +187,7 @@ class RunOptions:
     march: March = ""
     omc: OmcPath = None
     timeout: Timeout = 600.0
+    live: Live = False
     command: str = ""
     progress: Progress = silent
 
@@ -146,9 +196,9 @@ class RunOptions:
 class CompareOptions:
     """Options of `compare`."""
 
-    first: Annotated[Path, Option("result file (CSV) or FMU, taken as the truth", positional=True)]
-    second: Annotated[Path, Option("result file (CSV) or FMU", positional=True)]
-    tolerance: Annotated[float, Option("admissible error, relative to each signal's scale")] = 1e-6
+    first: Annotated[Path, Option("result file (CSV) or FMU, the reference", positional=True)]
+    second: Annotated[Path, Option("result file (CSV) or FMU, compared with the first", positional=True)]
+    tolerance: Annotated[float, Option("admissible error, relative to the scale of each signal")] = 1e-6
 
 
 @dataclass(frozen=True)
@@ -158,9 +208,10 @@ class MotionOptions:
     Parameters
     ----------
     inputs
-        Inputs of the FMU over time: a CSV file, or arrays by name, `time` (s) among them; default: zero.
+        Inputs of the FMU over time: a CSV file, or arrays by name with the times `time` in s. Default:
+        zero.
     progress
-        Function that is called with an activity and the fraction done.
+        Function that is called with an activity and the completed fraction.
     """
 
     inputs: GivenInputs = None
@@ -174,11 +225,12 @@ class AnimateOptions:
     out: Out = None
     inputs: GivenInputs = None
     html: Html = False
-    gif: Annotated[bool, Option("film for documents", "--gif")] = False
-    mp4: Annotated[bool, Option("film by ffmpeg", "--mp4")] = False
+    gif: Annotated[bool, Option("write an animated GIF", "--gif")] = False
+    mp4: Annotated[bool, Option("write a film by ffmpeg", "--mp4")] = False
+    live: Live = False
     result: Annotated[
         Path | None,
-        Option("result file (CSV) or FMU whose motion is shown, with the reference as its ghost"),
+        Option("result file (CSV) or FMU to animate, with the reference run as a transparent ghost"),
     ] = None
 
 
@@ -186,11 +238,11 @@ class AnimateOptions:
 class EvaluateOptions:
     """Options of `evaluate`."""
 
-    state: Annotated[Path, Option('JSON file {"t": 0.0, "q": […], "qd": […]}')]
+    state: Annotated[Path, Option('JSON file of the state: {"t": 0.0, "q": […], "qd": […]}')]
 
 
 @dataclass(frozen=True)
 class Folder:
-    """Folder of a command's files, with the model's own as default value."""
+    """Folder of a command's files; default: the name of the model."""
 
     out: Out = None

@@ -1,4 +1,4 @@
-"""A field of a record as an option of the command line."""
+"""Command-line form of the fields of an options record."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ NO_DEFAULT: Any = inspect.Parameter.empty
 
 @dataclass(frozen=True)
 class Option:
-    """Form of a field on the command line; the field has the type `Annotated[type, Option(…)]`.
+    """Command-line form of a field, in the type `Annotated[type, Option(…)]` of the field.
 
-    A field without it, such as a function that is called, exists in Python alone.
+    A field without this annotation, such as a function, exists in Python only.
 
     Parameters
     ----------
     help
         Text of `--help`.
     flag
-        Name on the command line; empty: the field's name, with `--no-…` for a switch.
+        Flag on the command line. Default: the name of the field, with `--no-…` for a switch.
     type
-        Type on the command line; None: the field's.
+        Type on the command line; None for the type of the field.
     unset
-        Value if the command line does not have the option; by default the field's default value.
+        Value if the option is not on the command line. Default: the default value of the field.
     least
         Smallest admissible number, or None.
     shows_default
@@ -47,7 +47,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Entry:
-    """An option of a record: its field's name, its type and default value on the command line, and its form."""
+    """Command-line option of a record's field: name, type, default value and form."""
 
     name: str
     type: Any
@@ -57,7 +57,7 @@ class Entry:
 
 @cache
 def entries(record: type) -> tuple[Entry, ...]:
-    """Return the options of a record in the order of its fields."""
+    """Return the command-line options of a record in the order of its fields."""
     return tuple(_entries(record))
 
 

@@ -1,5 +1,6 @@
-"""Second opinion on a mechanism's motion, from its description alone.
+"""Independent second derivation of a mechanism's motion from its description.
 
-Nothing here is shared with the code that makes models: no parser, no bodies, no tables of joints and closures, no
-formulas of beams and paths. The description comes as plain tables, production's initial state and choices as data.
+The package shares neither parser, bodies, tables of joints and closures nor formulas of beams and paths
+with the code that generates models. Its input is the description as plain tables; the initial state and
+the choices of the generator are data.
 """

@@ -1,7 +1,7 @@
-"""Process of its own for the second opinion: `python -m gpmelica.oracle.process FOLDER`.
+"""Separate process of the oracle: `python -m gpmelica.oracle.process FOLDER`.
 
-The folder has `given.json`. The process writes `said.json`, what it says against the start, and then `run.pickle`:
-its trajectory, or the error that ended the motion.
+The folder contains the input file `given.json`. The process writes `said.json`, its messages about the
+initial state, and then `run.pickle`, the trajectory or the error that ended the simulation.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .runs.inputs import Input
 from .runs.simulate import simulate
 
 GIVEN, SAID, RUN = "given.json", "said.json", "run.pickle"
-EFFORT = 120  # s of processor time, where the system counts it
-OVER = int(getattr(signal, "SIGXCPU", 0))  # signal that ends a process whose time is over
+EFFORT = 120  # limit of processor time on Unix, s
+OVER = int(getattr(signal, "SIGXCPU", 0))  # signal that ends a process after its processor time limit
 
 
 def write_given(
@@ -34,27 +34,27 @@ def write_given(
     inputs: dict[str, list[list[float]]],
     tolerance: float | None = None,
 ) -> None:
-    """Write what the process needs.
+    """Write the input file of the oracle's process.
 
     Parameters
     ----------
     folder : Path
-        Folder of the process.
+        Working folder of the process.
     data : dict
         Description as plain tables.
     claims : Claims
-        Initial state and choices of production.
+        Initial state and choices of the generator.
     inputs : dict
-        Name of an input to its times and values, s and the input's unit.
+        Times, s, and values of each input, by name.
     tolerance : float or None
-        Relative tolerance of the run; None: a tenth of the description's.
+        Relative tolerance of the simulation; None for a tenth of the description's tolerance.
     """
     given = {"data": data, "claims": asdict(claims), "inputs": inputs, "tolerance": tolerance}
     (folder / GIVEN).write_text(json.dumps(given), "utf-8")
 
 
 def main(folder: Path) -> None:
-    """Check the start, and run."""
+    """Check the initial state and simulate the mechanism in the given working folder."""
     if OVER:
         _limit()
     given = json.loads((folder / GIVEN).read_text("utf-8"))
@@ -69,21 +69,24 @@ def main(folder: Path) -> None:
 
 
 def _limit() -> None:
-    """Let this process end with SIGXCPU after its processor time."""
-    import resource  # noqa: PLC0415 - of Unix alone
+    """Limit the processor time of this process; the operating system ends it with SIGXCPU."""
+    import resource  # noqa: PLC0415 - exists on Unix only
 
     most = resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (EFFORT if most < 0 else min(EFFORT, most), most))
 
 
 def _claims(table: dict[str, Any]) -> Claims:
-    """Return the claims, whose names JSON has as lists."""
+    """Return the generator's claims (initial state and choices) from a JSON table.
+
+    Lists are converted to tuples.
+    """
     own: dict[str, Any] = {key: tuple(x) if isinstance(x, list) else x for key, x in table.items()}
     return Claims(**own)
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file that is whole as soon as it has its name."""
+    """Write a file atomically: write a temporary file, then rename it."""
     unfinished = path.with_suffix(".part")
     unfinished.write_bytes(content)
     unfinished.replace(path)

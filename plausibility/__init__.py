@@ -1,4 +1,4 @@
-"""Remarks about a mechanism that a person should look at: the fourth line of the verdict."""
+"""Remarks on values that are probably unintended: the fourth line of the verdict."""
 
 from .collect import of_description, of_run
 from .drives import input_starts

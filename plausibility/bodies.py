@@ -1,4 +1,4 @@
-"""Masses and lengths of bodies that have probably another unit than the description expects."""
+"""Remarks on masses and lengths of bodies that are probably given in a wrong unit."""
 
 from __future__ import annotations
 
@@ -6,21 +6,24 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..mechanism import GROUND
 from .geometry import Mark, described, extent, marks, own_size, radius_of_gyration
 from .places import link
 from .remark import Remark
 
-_LARGEST = 5.0  # radius of gyration by the mechanism's extent: a body may reach beyond its joints
-_SMALLEST = 1e-3  # radius of gyration, relative to the body's own size
-_ROUNDING = 1e-9  # radius of gyration by the body's size that rounding leaves of a point mass
-_APART = 200.0  # ratio of a length to the next smaller one; millimetres are metres times 1,000
-_LONGEST = 10.0  # m: shorter than this, a length in millimetres would be below a centimetre
+_LARGEST = 5.0  # largest plausible radius of gyration, relative to the mechanism's extent
+_SMALLEST = 1e-3  # smallest plausible radius of gyration, relative to the body's own size
+_ROUNDING = 1e-9  # relative radius of gyration below which a body is a point mass
+# Implausible ratio of a length to the next smaller one; confusion of mm and m causes a ratio of 1,000.
+_APART = 200.0
+_LONGEST = 10.0  # length below which a value in metres is always plausible, m
 
 
-def inertias(model: Prepared) -> Iterator[Remark]:
-    """Rigid bodies whose radius of gyration does not fit their size; a point mass has none."""
+def inertias(model: System) -> Iterator[Remark]:
+    """Yield remarks on rigid bodies whose radius of gyration does not fit their size; point masses
+    are ignored.
+    """
     whole = extent(model)
     for index, body in enumerate(model.mechanism.bodies):
         table = described(model, body)
@@ -33,7 +36,7 @@ def inertias(model: Prepared) -> Iterator[Remark]:
                 "inertia_unlikely",
                 where,
                 f"the radius of gyration is {radius:.3g} m, beyond the mechanism's extent of {whole:.3g} m",
-                "kg·mm² or g·mm² instead of kg·m²?",
+                "is the inertia in kg·mm² or g·mm² instead of kg·m²?",
                 radius,
                 "m",
                 _LARGEST * whole,
@@ -44,15 +47,17 @@ def inertias(model: Prepared) -> Iterator[Remark]:
                 where,
                 f"the radius of gyration is {radius:.3g} m, less than a thousandth of the body's size of"
                 f" {size:.3g} m",
-                "t·m² instead of kg·m², or lengths in mm? a point mass has inertia = [0, 0, 0]",
+                "is the inertia in t·m² instead of kg·m², or a length in mm? a point mass has inertia = [0, 0, 0]",
                 radius,
                 "m",
                 _SMALLEST * size,
             )
 
 
-def lengths(model: Prepared) -> Iterator[Remark]:
-    """Lengths of bodies that are far above all others, as millimetres are above metres."""
+def lengths(model: System) -> Iterator[Remark]:
+    """Yield remarks on lengths that exceed all other lengths by orders of magnitude, such as
+    millimetres given as metres.
+    """
     found = [(float(np.linalg.norm(mark.position)), mark) for mark in marks(model) if mark.body != GROUND]
     sized = sorted(((length, mark) for length, mark in found if length > 0.0), key=lambda entry: entry[0])
     first = _first_apart([length for length, _ in sized])
@@ -61,7 +66,9 @@ def lengths(model: Prepared) -> Iterator[Remark]:
 
 
 def _first_apart(ascending: list[float]) -> int:
-    """Index of the first length that is far above the one before it, and above the middle of all."""
+    """Return the index of the first length that is far larger than the previous one, searched in
+    the upper half of the ascending lengths.
+    """
     for k in range((len(ascending) + 1) // 2, len(ascending)):
         if ascending[k] > max(_APART * ascending[k - 1], _LONGEST):
             return k
@@ -73,7 +80,7 @@ def _too_long(mark: Mark, length: float, limit: float) -> Remark:
         "length_unlikely",
         mark.key,
         f"a length of {length:.4g} m is more than {_APART:g} times the lengths of the other bodies",
-        "millimetres instead of metres?",
+        "is the length in millimetres instead of metres?",
         length,
         "m",
         max(limit, _LONGEST),

@@ -1,4 +1,4 @@
-"""All remarks about a description, and about one run of it."""
+"""Collection of all remarks on a description and on one run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from .. import analysis
 from ..analysis import InitialValueProblem
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.trajectory import Trajectory
 from .bodies import inertias, lengths
 from .drives import constant_inputs, idle_drives
@@ -19,57 +19,57 @@ from .statics import accelerated_start, far_equilibria
 from .unilateral import inactive_at_start, inactive_in_run
 from .unresolved_functions import unresolved_functions
 
-_INSTANTS = 200  # of a run, at which forces are looked at
+_INSTANTS = 200  # maximum number of instants of a run at which forces are evaluated
 
 
-def of_description(model: Prepared, initial: InitialState | None = None) -> tuple[Remark, ...]:
-    """Remarks that need no run: on the description and its initial state.
+def of_description(model: System, initial: InitialState | None = None) -> tuple[Remark, ...]:
+    """Return the remarks on the description and its initial state, which require no run.
 
     Parameters
     ----------
-    model : Prepared
-        The mechanism with its initial state.
+    model : System
+        Mechanism with its initial state.
     initial : InitialState, optional
-        Forces and accelerations at t = 0, where they are known already.
+        Forces and accelerations at t = 0; computed if omitted.
 
     Returns
     -------
     tuple of Remark
-        The most urgent kind first.
+        Remarks, the most urgent kind first.
     """
     return ordered(_before_run(model, initial or initial_state(model, model.problem)))
 
 
 def of_run(
-    model: Prepared,
+    model: System,
     run: Trajectory,
     further: Iterable[Remark] = (),
     problem: InitialValueProblem | None = None,
 ) -> tuple[Remark, ...]:
-    """Remarks on the description, its initial state and the motion.
+    """Return the remarks on the description, its initial state and the motion.
 
     Parameters
     ----------
-    model : Prepared
-        The mechanism with its initial state.
+    model : System
+        Mechanism with its initial state.
     run : Trajectory
-        Reference run, with signals and events.
+        Reference run with signals and events.
     further : iterable of Remark
-        Remarks that the caller has found.
+        Additional remarks of the caller.
     problem : InitialValueProblem, optional
-        Equations that the run fulfils, with its inputs; default the model's, without inputs.
+        Equations of motion of the run with its inputs; default the model's, without inputs.
 
     Returns
     -------
     tuple of Remark
-        The most urgent kind first.
+        Remarks, the most urgent kind first.
     """
     equations = problem or model.problem
     initial = initial_state(model, equations)
     return ordered([*_before_run(model, initial), *_in_run(model, run, equations), *further])
 
 
-def _before_run(model: Prepared, initial: InitialState) -> Iterator[Remark]:
+def _before_run(model: System, initial: InitialState) -> Iterator[Remark]:
     yield from initial_positions(model)
     yield from far_equilibria(model)
     yield from inactive_at_start(initial)
@@ -81,7 +81,7 @@ def _before_run(model: Prepared, initial: InitialState) -> Iterator[Remark]:
     yield from unused_names(model)
 
 
-def _in_run(model: Prepared, run: Trajectory, problem: InitialValueProblem) -> Iterator[Remark]:
+def _in_run(model: System, run: Trajectory, problem: InitialValueProblem) -> Iterator[Remark]:
     course = analysis.course(problem, run, most=_INSTANTS)
     yield from inactive_in_run(model, run)
     yield from idle_drives(model, run, course)

@@ -1,4 +1,4 @@
-"""Inputs that keep their start values, and drives that move nothing."""
+"""Remarks on inputs that stay at their initial values, and on drives that move nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import analysis
 from ..analysis import Input
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.trajectory import Array, Trajectory, rms
 from ..language import expressions
 from ..mechanism import Coordinate
@@ -16,25 +16,24 @@ from .geometry import extent
 from .places import by_law, member
 from .remark import Remark
 
-_ROUNDING = 1e-12  # rad or m, and of the coordinate's own value
-_CHANGE = 1e-9  # of the weight on earth, times the extent for a moment: a control that acts on rounding
-_EARTH = 9.80665  # m/s²
-_SAMPLES, _LATER = 60, 100.0  # instants of the run and after it; in runs' durations
+_ROUNDING = 1e-12  # motion that counts as rounding error, rad or m, or relative to the coordinate's value
+# Smallest relevant change of a force, relative to the weight on earth (times extent for a moment).
+_CHANGE = 1e-9
+_EARTH = 9.80665  # standard gravity, m/s²
+_SAMPLES, _LATER = 60, 100.0  # number of samples, and sampled time in multiples of the run's duration
 
 
-def constant_inputs(
-    model: Prepared, run: Trajectory, inputs: Mapping[str, Input] | None = None
-) -> Iterator[Remark]:
-    """FMU inputs that have their start value all the time: one remark for all, since they have one cause.
+def constant_inputs(model: System, run: Trajectory, inputs: Mapping[str, Input] | None = None) -> Iterator[Remark]:
+    """Yield one remark on all FMU inputs that stay at their initial values during the run.
 
     Parameters
     ----------
-    model : Prepared
-        The mechanism.
+    model : System
+        Mechanism with its equations.
     run : Trajectory
-        Run whose output times count.
+        Run whose output times are checked.
     inputs : mapping, optional
-        FMU inputs by name, as in the run; inputs without data keep their start values.
+        FMU inputs of the run, by name; a missing input keeps its initial value.
     """
     given, begins = inputs or {}, input_starts(model)
     kept = [
@@ -47,15 +46,15 @@ def constant_inputs(
         yield Remark(
             "input_constant",
             ", ".join(_place(model, entry.name) for entry in kept),
-            f"FMU inputs keep their start values in all runs ({values})",
-            "the comparison does not exercise them; give them over time with --input",
+            f"FMU inputs keep their initial values in all runs ({values})",
+            "the comparison does not test them; specify them over time with --input",
             begins[kept[0].name] if len(kept) == 1 else None,
             kept[0].unit if len(kept) == 1 else "",
         )
 
 
-def input_starts(model: Prepared) -> dict[str, float]:
-    """Return the start value of each FMU input: where its filter begins, else 0."""
+def input_starts(model: System) -> dict[str, float]:
+    """Return the initial value of each FMU input: the initial output of its filter, otherwise 0."""
     mechanism = model.mechanism
     begins = zip(mechanism.filters, model.problem.model.filters.begins(model.start[0]), strict=True)
     return {entry.name: entry.start for entry in model.program.inputs} | {f.name: begin for f, begin in begins}
@@ -65,8 +64,10 @@ def _values(given: Input, times: Array) -> Array:
     return np.array([analysis.input_value(given, t) for t in times.tolist()])
 
 
-def _place(model: Prepared, name: str) -> str:
-    """Key of the motion, line, force or element with a law that has an input."""
+def _place(model: System, name: str) -> str:
+    """Return the key of the motion, two-point element, force or other element that an input belongs
+    to.
+    """
     chain = model.chain
     for force in model.mechanism.forces:
         if name in force.symbols:
@@ -80,16 +81,16 @@ def _place(model: Prepared, name: str) -> str:
     return member("motions", chain.motions, name)
 
 
-def idle_drives(model: Prepared, run: Trajectory, course: analysis.EnergyHistory) -> Iterator[Remark]:
-    """Motions and efforts that change with time while their joint stays where it is.
+def idle_drives(model: System, run: Trajectory, course: analysis.EnergyHistory) -> Iterator[Remark]:
+    """Yield remarks on prescribed motions and efforts that vary with time although their joint does not move.
 
     Parameters
     ----------
-    model : Prepared
-        The mechanism.
+    model : System
+        Mechanism with its equations.
     run : Trajectory
-        Run of it.
-    course : Course
+        Run of the mechanism.
+    course : EnergyHistory
         Forces along the run.
     """
     motions, forces = model.chain.motions, model.chain.forces
@@ -103,8 +104,8 @@ def idle_drives(model: Prepared, run: Trajectory, course: analysis.EnergyHistory
             yield from _idle(model, run, joints[name], member("forces", forces, name))
 
 
-def _changes(model: Prepared, course: analysis.EnergyHistory) -> Iterator[tuple[str, float, float]]:
-    """Name of each applied force, by how much it changes, and the change that counts, N or N·m."""
+def _changes(model: System, course: analysis.EnergyHistory) -> Iterator[tuple[str, float, float]]:
+    """Yield name, change and smallest relevant change of each applied force or moment, N or N·m."""
     mass = sum(float(body.mass) for body in model.mechanism.bodies)
     least = {"force": _CHANGE * mass * _EARTH, "moment": _CHANGE * mass * _EARTH * extent(model)}
     for mark, acting in zip(course.marks, course.acting.transpose(1, 0, 2), strict=True):
@@ -112,8 +113,8 @@ def _changes(model: Prepared, course: analysis.EnergyHistory) -> Iterator[tuple[
             yield mark.name, float(np.ptp(np.linalg.norm(acting, axis=1))), least[mark.kind]
 
 
-def _varies(model: Prepared, numbers: analysis.ReferenceModel, position: str | float) -> bool:
-    """Whether an expression of time changes, in the run or later."""
+def _varies(model: System, numbers: analysis.ReferenceModel, position: str | float) -> bool:
+    """Whether an expression of time varies, either during the run or later."""
     tree = expressions.parse(position)
     reading = numbers.reader.reading("motion", tree)
     stop = model.chain.simulation.stop
@@ -121,7 +122,7 @@ def _varies(model: Prepared, numbers: analysis.ReferenceModel, position: str | f
     return float(np.ptp([reading.number(numbers.state(t, *model.start)) for t in times])) > 0.0
 
 
-def _idle(model: Prepared, run: Trajectory, joint: str, where: str) -> Iterator[Remark]:
+def _idle(model: System, run: Trajectory, joint: str, where: str) -> Iterator[Remark]:
     coordinate = _coordinate(model, joint)
     position = run.signals[coordinate.signal("position").name]
     moved = rms(run.time, position - position[0])
@@ -131,13 +132,14 @@ def _idle(model: Prepared, run: Trajectory, joint: str, where: str) -> Iterator[
             "drive_without_motion",
             where,
             f"{coordinate.name} is driven, but moves by no more than {moved:.2g} {coordinate.unit} during the run",
-            "the drive begins after simulation.stop, its table or amplitude is too small, or the joint is held?",
+            "does the drive begin after simulation.stop, is its table or amplitude too small, or is the joint"
+            " locked?",
             moved,
             coordinate.unit,
             limit,
         )
 
 
-def _coordinate(model: Prepared, joint: str) -> Coordinate:
-    """Coordinate that a joint's name stands for: `column`, or `wrist.psi`."""
+def _coordinate(model: System, joint: str) -> Coordinate:
+    """Return the coordinate with the given joint name, such as `column` or `wrist.psi`."""
     return next(c for c in model.mechanism.coordinates if joint in (c.name, c.owner))

@@ -1,4 +1,4 @@
-"""Forces of elements that are far above the weight of the mechanism."""
+"""Remarks on element forces far above the mechanism's weight."""
 
 from __future__ import annotations
 
@@ -7,45 +7,48 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from .geometry import extent
 from .initial_state import InitialState
 from .places import member, support_key
 from .remark import Remark
 
-_TIMES = 100.0
-_REFERENCE_LENGTH = 1.0  # m: strength goes with the square of a length, weight with its cube
-_WEIGHTLESS = 0.1  # m/s²: below this there is no weight to compare with
+_TIMES = 100.0  # largest plausible force in multiples of the weight
+# Mechanism size below which larger forces are plausible (strength ~ size², weight ~ size³), m.
+_REFERENCE_LENGTH = 1.0
+_WEIGHTLESS = 0.1  # gravity below which the weight is no reference, m/s²
 
 
-def weight(model: Prepared) -> float:
-    """Return the weight of all bodies, N; 0 where gravity is negligible."""
+def weight(model: System) -> float:
+    """Return the weight of all bodies, N; 0 if gravity is negligible."""
     gravity = float(np.linalg.norm(np.asarray(model.mechanism.gravity, dtype=float)))
     mass = sum(float(body.mass) for body in model.mechanism.bodies)
     return mass * gravity if gravity > _WEIGHTLESS else 0.0
 
 
-def limit(model: Prepared) -> float:
-    """Return the largest usual force of an element, N: 100 times the weight, more for mechanisms below 1 m."""
+def limit(model: System) -> float:
+    """Return the largest plausible element force, N: 100 times the weight, and more for mechanisms
+    smaller than 1 m.
+    """
     return _TIMES * weight(model) * max(1.0, _REFERENCE_LENGTH / extent(model))
 
 
-def forces_at_start(model: Prepared, initial: InitialState) -> Iterator[Remark]:
-    """Elements whose force at t = 0 is far above the weight."""
+def forces_at_start(model: System, initial: InitialState) -> Iterator[Remark]:
+    """Yield remarks on elements whose force at t = 0 is far above the weight."""
     most = limit(model)
     for element in initial.forces:
         if most and abs(element.force) > most:
             yield _remark(element.where, abs(element.force), "at t = 0", most, 0.0)
 
 
-def forces_in_run(model: Prepared, found: analysis.EnergyHistory) -> Iterator[Remark]:
-    """Elements whose force is far above the weight in the mean over a run; the peak of an impact may be.
+def forces_in_run(model: System, found: analysis.EnergyHistory) -> Iterator[Remark]:
+    """Yield remarks on elements whose mean force over a run is far above the weight; impact peaks are ignored.
 
     Parameters
     ----------
-    model : Prepared
-        The mechanism.
-    found : Course
+    model : System
+        Mechanism with its equations.
+    found : EnergyHistory
         Forces along the run.
     """
     most = limit(model)
@@ -60,7 +63,7 @@ def _remark(where: str, force: float, when: str, most: float, time: float | None
         "force_far_above_weight",
         where,
         f"the force is {force:.3g} N {when}, more than {_TIMES:g} times the weight",
-        "stiffness, length at rest, place or force in another unit?",
+        "is a stiffness, unstretched length, position or force given in another unit?",
         force,
         "N",
         most,
@@ -68,8 +71,8 @@ def _remark(where: str, force: float, when: str, most: float, time: float | None
     )
 
 
-def _places(model: Prepared, found: tuple[analysis.ForceArrow, ...]) -> Iterator[str]:
-    """Keys of the elements that marks belong to."""
+def _places(model: System, found: tuple[analysis.ForceArrow, ...]) -> Iterator[str]:
+    """Yield the description key of the element that each force arrow belongs to."""
     supports = 0
     for mark in found:
         if mark.table == "base.supports":

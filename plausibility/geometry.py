@@ -1,4 +1,6 @@
-"""Lengths of a mechanism: its extent, and where each body has joints, points and force elements."""
+"""Lengths of a mechanism: its extent, and positions of joints, points and force elements on each
+body.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.trajectory import Array
 from ..description.fields.numbers import value_of
 from ..description.tables.base import Base
@@ -20,16 +22,16 @@ from .places import link, member, support_key
 
 @dataclass(frozen=True)
 class Mark:
-    """A place of a body that the description gives.
+    """Position on a body that the description gives.
 
     Parameters
     ----------
     key : str
-        Key of the description, such as `links[2] (boom), com`.
+        Description key, such as `links[2] (boom), com`.
     body : int
         Index of the body, or GROUND.
-    position : Array
-        Position vector in the body's frame, shape (3,), m.
+    position : ndarray, shape (3,)
+        Position vector in the body frame, m.
     """
 
     key: str
@@ -37,8 +39,10 @@ class Mark:
     position: Array
 
 
-def marks(model: Prepared) -> Iterator[Mark]:
-    """Places of all bodies: centres of mass, joints, closures, points and ends of force elements."""
+def marks(model: System) -> Iterator[Mark]:
+    """Yield the described positions on all bodies: centres of mass, joints, closures, points and
+    ends of force elements.
+    """
     chain, mechanism = model.chain, model.mechanism
     for index, body in enumerate(mechanism.bodies):
         own = link(chain, body.link)
@@ -66,26 +70,27 @@ def _mark(key: str, place: Place) -> Mark:
     return Mark(key, place.body, np.asarray(place.position, dtype=float))
 
 
-def described(model: Prepared, body: Body) -> Base | Link | None:
+def described(model: System, body: Body) -> Base | Link | None:
     """Return the table of a body in the description."""
     if body.link == "base":
         return model.chain.base
     return next(entry for entry in model.chain.links if entry.name == body.link)
 
 
-def extent(model: Prepared) -> float:
+def extent(model: System) -> float:
     """Return the extent of a mechanism at t = 0.
 
     Parameters
     ----------
-    model : Prepared
-        The mechanism with its initial state.
+    model : System
+        Mechanism with its initial state.
 
     Returns
     -------
     float
-        Diagonal of the box around all joints, centres of mass, points, ends of force elements and shapes of moving
-        bodies, m. The largest radius of gyration where all of them coincide; 1 m for a point.
+        Diagonal of the bounding box of all joints, centres of mass, points, force elements and shapes
+        of moving bodies, m; the largest radius of gyration if the box is a point, or 1 m if that is
+        zero as well.
     """
     frames = analysis.poses(model.mechanism, model.start[0])
     at = [frames[m.body][:3] @ [*m.position, 1.0] for m in marks(model) if m.body != GROUND]
@@ -96,10 +101,12 @@ def extent(model: Prepared) -> float:
     return max(box, seen) or gyration or 1.0
 
 
-def own_size(model: Prepared, index: int) -> float:
-    """Return how far a body reaches from its centre of mass, m: to its marks, or by its shape.
+def own_size(model: System, index: int) -> float:
+    """Return the size of a body, m.
 
-    The body's own joint does not count: a bob may hang on a long rod that has no mass.
+    The size is the largest distance from the centre of mass to a point that is described on the body, or the
+    size of its shape, whichever is larger. The body's own joint is ignored, because a point mass may be
+    attached to a long massless rod.
     """
     body = model.mechanism.bodies[index]
     com = np.asarray(body.com, dtype=float)
@@ -115,8 +122,10 @@ def radius_of_gyration(body: Body) -> float:
     return float(np.sqrt(max(largest, 0.0) / float(body.mass)))
 
 
-def shape_size(model: Prepared, body: Body) -> float:
-    """Return the diameter of the sphere around a body's shape, m; 0 without a shape, or for a mesh."""
+def shape_size(model: System, body: Body) -> float:
+    """Return the diameter of the bounding sphere of a body's shape, m; 0 without a shape, or for a
+    mesh.
+    """
     found = described(model, body)
     shape: Shape | None = None if found is None else found.shape
     if shape is None:

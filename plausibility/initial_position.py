@@ -1,4 +1,4 @@
-"""Initial positions of joints: beyond an end stop, or more than a turn."""
+"""Remarks on initial joint positions beyond an end stop, or above one turn."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..mechanism import Coordinate, EndStops
 from .places import link
 from .remark import Remark
 
 _TURN = 2.0 * np.pi
-_PRESSED = 1e-2  # of the way between the stops; a little penetration may be a state at rest
+_PRESSED = 1e-2  # plausible penetration of an end stop in equilibrium, relative to the travel
 
 
-def initial_positions(model: Prepared) -> Iterator[Remark]:
-    """Joints whose initial position is beyond an end stop, or above 2π."""
+def initial_positions(model: System) -> Iterator[Remark]:
+    """Yield remarks on joints whose initial position is beyond an end stop or above 2π."""
     balanced = _balanced(model)
     for k, (coordinate, position) in enumerate(
         zip(model.mechanism.coordinates, model.start[0].tolist(), strict=True)
@@ -32,15 +32,15 @@ def initial_positions(model: Prepared) -> Iterator[Remark]:
                 "angle_above_turn",
                 where,
                 f"{coordinate.name} starts at {position:.4g} rad, more than one turn",
-                "degrees instead of radians?",
+                "is the angle in degrees instead of radians?",
                 position,
                 "rad",
                 _TURN,
             )
 
 
-def _balanced(model: Prepared) -> tuple[int, ...]:
-    """Indices of the coordinates that start in static equilibrium, where a stop may carry a load."""
+def _balanced(model: System) -> tuple[int, ...]:
+    """Return the coordinates that start in static equilibrium, whose end stops may carry loads."""
     if model.chain.simulation.start != "statics":
         return ()
     return analysis.free_coordinates(model.mechanism, model.start[0])
@@ -66,7 +66,7 @@ def _beyond_stop(coordinate: Coordinate, position: float, where: str) -> Iterato
 
 
 def _travel(limits: EndStops) -> float:
-    """Way between the stops, rad or m; 1 if there is one stop."""
+    """Return the distance between the end stops, rad or m; 1 if only one stop exists."""
     if limits.lower is None or limits.upper is None:
         return 1.0
     return float(limits.upper) - float(limits.lower)
@@ -74,7 +74,7 @@ def _travel(limits: EndStops) -> float:
 
 def _cause(coordinate: Coordinate, limits: EndStops, position: float) -> str:
     if coordinate.unit == "rad" and abs(position) > np.pi and _is_within(limits, np.radians(position)):
-        return "degrees instead of radians?"
+        return "is the angle in degrees instead of radians?"
     return "change joint.position or joint.limits"
 
 

@@ -1,4 +1,4 @@
-"""Initial state of a mechanism: forces of its elements and accelerations at t = 0."""
+"""Forces of the elements and accelerations of the coordinates at t = 0."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from .. import analysis
 from ..analysis import InitialValueProblem
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.trajectory import Array
 from .places import member, support_key
 from .takeover import taken_over
 
-_ROUNDING = 1e-6  # of the acceleration that the forces would cause one by one
+_ROUNDING = 1e-6  # acceleration that counts as rounding error, relative to the scale of unbalanced forces
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,13 @@ class ElementForce:
     name : str
         Name of the element.
     where : str
-        Key of the description.
+        Description key.
     force : float
-        N. Support: along the world's z, positive upwards. Rope and line: tension. Contact: along the plane's
-        normal. Closure by springs: magnitude.
+        Force, N. Support: vertical component, positive upwards. Rope and line: tension. Contact: normal
+        force. Spring-damper closure: magnitude.
     stretch : float or None
-        Length of a rope with a spring beyond its length at rest, or depth of a unilateral support or contact, m;
-        negative where the element is slack or lifted. None for others.
+        Elongation of an elastic rope, or penetration depth of a unilateral support or contact, m;
+        negative if the element is slack or lifted. None for other elements.
     """
 
     kind: str
@@ -52,16 +52,16 @@ class InitialState:
     Parameters
     ----------
     forces : tuple of ElementForce
-        Supports, lines, contacts and spring-damper closures, in the order of the description.
-    accelerations : Array
-        Of the coordinates, shape (n,), rad/s² or m/s².
-    is_significant : array of bool
-        Whether each acceleration is more than rounding of the forces in balance, shape (n,).
-    uncommanded : Array
-        Accelerations with all programmed constraints and motions held, shape (n,), rad/s² or m/s²; zero where they
-        are not more than rounding.
-    is_taken_over : array of bool
-        Whether a programmed constraint takes over the load of the coordinate from a joint, shape (n,).
+        Supports, two-point elements, contacts and spring-damper closures, in the order of the description.
+    accelerations : ndarray, shape (n,)
+        Accelerations of the coordinates, rad/s² or m/s².
+    is_significant : ndarray of bool, shape (n,)
+        Whether each acceleration exceeds rounding errors of balanced forces.
+    uncommanded : ndarray, shape (n,)
+        Accelerations without commanded accelerations of programmed constraints and motions, rad/s² or m/s²;
+        rounding errors are set to zero.
+    is_taken_over : ndarray of bool, shape (n,)
+        Whether a programmed constraint takes over the coordinate's load from a joint.
     """
 
     forces: tuple[ElementForce, ...]
@@ -71,13 +71,13 @@ class InitialState:
     is_taken_over: NDArray[np.bool_]
 
 
-def initial_state(model: Prepared, problem: InitialValueProblem) -> InitialState:
-    """Evaluate a mechanism at t = 0.
+def initial_state(model: System, problem: InitialValueProblem) -> InitialState:
+    """Evaluate the forces and accelerations of a mechanism at t = 0.
 
     Parameters
     ----------
-    model : Prepared
-        The mechanism with its initial positions and velocities.
+    model : System
+        Mechanism with its initial positions and velocities.
     problem : InitialValueProblem
         Equations of the mechanism with its initial state and inputs.
 
@@ -92,7 +92,7 @@ def initial_state(model: Prepared, problem: InitialValueProblem) -> InitialState
     bristles = np.zeros(len(numbers.friction.coordinates) + numbers.filters.size)
     natural = analysis.natural_accelerations(problem, (0.0, *start, bristles))
     commanded = analysis.accelerations_by_rows(problem, found, tasks)
-    left = found.qdd - commanded  # the equations are linear in commanded accelerations
+    left = found.qdd - commanded  # superposition, because the equations are linear in accelerations
     is_left = np.abs(left) > _ROUNDING * np.maximum(natural, np.abs(commanded))
     return InitialState(
         tuple(_forces(model, problem)),
@@ -103,7 +103,7 @@ def initial_state(model: Prepared, problem: InitialValueProblem) -> InitialState
     )
 
 
-def _forces(model: Prepared, problem: InitialValueProblem) -> Iterator[ElementForce]:
+def _forces(model: System, problem: InitialValueProblem) -> Iterator[ElementForce]:
     numbers, state = problem.model, problem.initial_state
     signals = numbers.forces.signals(state)
     acting = list(zip(numbers.forces.marks, numbers.forces.acting(state), strict=True))
@@ -118,30 +118,28 @@ def _forces(model: Prepared, problem: InitialValueProblem) -> Iterator[ElementFo
     yield from _closures(model, {mark.name: force for mark, force in reversed(acting) if mark.kind == "line"})
 
 
-def _supports(model: Prepared, pressing: Sequence[Array], signals: Mapping[str, float]) -> Iterator[ElementForce]:
+def _supports(model: System, pressing: Sequence[Array], signals: Mapping[str, float]) -> Iterator[ElementForce]:
     for index, (support, force) in enumerate(zip(model.mechanism.supports, pressing, strict=True)):
         depth = -signals[support.signals["gap"].signal.name] if support.one_sided else None
         yield ElementForce("support", support.name, support_key(model, index), float(force[2]), depth)
 
 
-def _lines(
-    model: Prepared, signals: Mapping[str, float], stretches: Mapping[str, float]
-) -> Iterator[ElementForce]:
+def _lines(model: System, signals: Mapping[str, float], stretches: Mapping[str, float]) -> Iterator[ElementForce]:
     for line in model.mechanism.lines:
         kind, tension = "rope" if line.tension_only else "line", signals[line.signals["force"].signal.name]
         where = member("lines", model.chain.lines, line.name)
         yield ElementForce(kind, line.name, where, tension, stretches.get(f"line {line.name}"))
 
 
-def _contacts(model: Prepared, signals: Mapping[str, float]) -> Iterator[ElementForce]:
+def _contacts(model: System, signals: Mapping[str, float]) -> Iterator[ElementForce]:
     for contact in model.mechanism.contacts:
         values = {key: signals[measure.signal.name] for key, measure in contact.signals.items()}
         where = member("contacts", model.chain.contacts, contact.name)
         yield ElementForce("contact", contact.name, where, values["force"], -values["gap"])
 
 
-def _closures(model: Prepared, acting: Mapping[str, Array]) -> Iterator[ElementForce]:
-    """Forces of spring-damper closures; of equal names, `acting` has the closure's force and not the line's."""
+def _closures(model: System, acting: Mapping[str, Array]) -> Iterator[ElementForce]:
+    """Yield the forces of spring-damper closures from the acting forces, by closure name."""
     for closure in model.mechanism.closures:
         if closure.stiffness is not None:
             where = member("closures", model.chain.closures, closure.name)

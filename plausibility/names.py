@@ -1,21 +1,23 @@
-"""Names of the description that nothing refers to."""
+"""Remarks on unused names of the description."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..description.uses import unused
 from .remark import Remark
 
 
-def unused_names(model: Prepared) -> Iterator[Remark]:
-    """Parameters and tables without effect, neither in the description nor in one of its cases."""
+def unused_names(model: System) -> Iterator[Remark]:
+    """Yield remarks on parameters and tables that neither the description nor one of its cases
+    uses.
+    """
     for key, names in unused(model.chain).items():
         for name in names:
             yield Remark(
                 "unused_name",
                 f"{key}.{name}",
-                "no number and no expression uses it",
-                "misspelled, or left over?",
+                "no number or expression uses this name",
+                "is the name misspelled or obsolete?",
             )

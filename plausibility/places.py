@@ -1,16 +1,16 @@
-"""Keys of the description that a remark refers to."""
+"""Description keys that remarks refer to."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
 
-from ..analysis.prepared import Prepared
-from ..description import Chain
+from ..analysis.system import System
+from ..description import Description
 
 
 class Named(Protocol):
-    """Part of the description that has a name."""
+    """Part of the description with a name."""
 
     @property
     def name(self) -> str:
@@ -18,22 +18,26 @@ class Named(Protocol):
 
 
 def member(key: str, parts: Sequence[Named], name: str) -> str:
-    """Return the key of the part with a name, `links[2] (boom)`, or the name of an element without a table."""
+    """Return the description key of a named part, such as `links[2] (boom)`, or the name alone
+    without a table.
+    """
     index = next((k for k, part in enumerate(parts) if part.name == name), None)
     return name if index is None else f"{key}[{index}] ({name})"
 
 
-def by_law(model: Prepared, name: str) -> str:
-    """Return the key of an element with a law, by its name."""
+def by_law(model: System, name: str) -> str:
+    """Return the description key of a force element of the package `laws`, given the element's
+    name.
+    """
     key = next(element.key for element in model.mechanism.elements if element.name == name)
     return member(key, getattr(model.chain, key), name)
 
 
-def link(chain: Chain, name: str) -> str:
-    """Return the key of a link, or `base`."""
+def link(chain: Description, name: str) -> str:
+    """Return the description key of a link, or `base`."""
     return "base" if name == "base" else member("links", chain.links, name)
 
 
-def support_key(model: Prepared, index: int) -> str:
-    """Return the key of a support: `base.supports[0] (front_left)`."""
+def support_key(model: System, index: int) -> str:
+    """Return the description key of a support, such as `base.supports[0] (front_left)`."""
     return f"base.supports[{index}] ({model.mechanism.supports[index].name})"

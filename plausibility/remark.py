@@ -1,4 +1,4 @@
-"""One remark about a mechanism, and the sentence that sums up all of them."""
+"""Remark on an implausible value, and the summary of all remarks."""
 
 from __future__ import annotations
 
@@ -29,17 +29,33 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Remark:
-    """Something about a mechanism that is probably not meant.
+    """Value or motion of a mechanism that is unusual and probably unintended.
 
-    Parameters:
-        id     kind of remark, one of `KINDS`
-        where  key of the description, such as `links[2] (boom)`
-        found  clause that states the fact, with value and unit
-        hint   likely cause, or what to do
-        value  number that exceeds the limit, or None
-        unit   of value and limit
-        limit  bound that a usual mechanism keeps, or None
-        time   instant of the run, s; None: before it, or all the time
+    Parameters
+    ----------
+    id
+        Kind of remark, one of `KINDS`.
+    where
+        Key of the description, such as `links[2] (boom)`.
+    found
+        Clause that states the fact, with value and unit.
+    hint
+        Probable cause or remedy.
+    value
+        Value that exceeds the limit, or None.
+    unit
+        Unit of value and limit.
+    limit
+        Limit that usual mechanisms do not exceed, or None.
+    time
+        Time of the run in s, or None for a remark that belongs to no time.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> slow = gp.Remark("tips", "supports", "the crane tips at 1.5 s", "check the counterweight", time=1.5)
+    >>> slow.text
+    'supports: the crane tips at 1.5 s; check the counterweight'
     """
 
     id: str
@@ -53,11 +69,17 @@ class Remark:
 
     @property
     def text(self) -> str:
-        """Place, fact and likely cause in one line."""
+        """Place, fact and probable cause in one line."""
         return f"{self.where}: {self.found}; {self.hint}"
 
     def data(self) -> dict[str, Any]:
-        """JSON-ready entry of `plausible` in `result.json`."""
+        """Return the entry of this remark in `result.json`.
+
+        Returns
+        -------
+        dict
+            Values that the module `json` accepts.
+        """
         return {
             "id": self.id,
             "where": self.where,
@@ -71,7 +93,7 @@ class Remark:
 
 
 def ordered(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
-    """Return one remark per kind and place: the most urgent kind first, then the earliest."""
+    """Return one remark per kind and location, sorted by urgency of the kind, then by time."""
     first: dict[tuple[str, str], Remark] = {}
     for remark in remarks:
         first.setdefault((remark.id, remark.where), remark)
@@ -79,12 +101,14 @@ def ordered(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
 
 
 def word(remarks: Sequence[Remark]) -> str:
-    """Return the fourth line of the verdict in one word."""
+    """Return the summary of all remarks in one word, which is the fourth line of the verdict."""
     return "questionable" if remarks else "plausible"
 
 
 def sentence(remarks: Sequence[Remark]) -> str:
-    """Return the fourth line of the verdict in one sentence."""
+    """Return the summary of all remarks in one sentence, which explains the fourth line of the
+    verdict.
+    """
     if not remarks:
         return "No value of the description, its initial state or the motion is unusual."
     return "One value is unusual." if len(remarks) == 1 else f"{len(remarks)} values are unusual."

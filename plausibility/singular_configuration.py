@@ -1,4 +1,6 @@
-"""Singular configurations along a run: the constraints do not say on which branch the motion goes on."""
+"""Remarks on singular configurations along a run, where the constraints do not determine the branch
+of the motion.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,13 @@ from collections.abc import Iterator
 from ..core.trajectory import Trajectory
 from .remark import Remark
 
-_LISTED = 4  # times and names
+_LISTED = 4  # maximum number of listed times or names
 
 
 def singular_configurations(run: Trajectory) -> Iterator[Remark]:
-    """Remark on the singular configurations that the reference run passes, with times and constraint equations."""
+    """Yield a remark on the singular configurations of the reference run, with times and constraint
+    equations.
+    """
     if not run.singular:
         return
     names = dict.fromkeys(name for passed in run.singular for name in passed.constraints)
@@ -19,10 +23,9 @@ def singular_configurations(run: Trajectory) -> Iterator[Remark]:
     yield Remark(
         "singular_configuration",
         "constraints",
-        f"the constraint equations {_listed(list(names))} depend on each other at t = {_listed(times)} s, so the"
-        " constraints do not determine the branch that the motion follows there; runs keep the direction of the"
-        " velocities",
-        "change the dimensions or add a constraint, so that there is one way only, or end the run before",
+        f"the constraint equations {_listed(list(names))} are linearly dependent at t = {_listed(times)} s, so the"
+        " constraints do not determine the branch of the motion; runs preserve the direction of the velocities",
+        "change the dimensions, add a constraint that makes the motion unique, or end the run earlier",
         time=run.singular[0].t,
     )
 

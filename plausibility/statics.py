@@ -1,4 +1,6 @@
-"""Static equilibrium far from the description, and an initial state that does not stay at rest."""
+"""Remarks on a static equilibrium far from the description, and on an initial state that
+accelerates.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +9,23 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.trajectory import Array
 from .geometry import extent
 from .initial_state import InitialState
 from .places import link
 from .remark import Remark
 
-_TURNED = 0.2  # rad
-_MOVED = 0.1  # of the mechanism's extent
-_STANDARD_GRAVITY = 9.80665  # m/s²
-_AT_REST = 1e-3 * _STANDARD_GRAVITY  # m/s²
+_TURNED = 0.2  # largest plausible rotation by static equilibrium, rad
+_MOVED = 0.1  # largest plausible displacement by static equilibrium, relative to the extent
+_STANDARD_GRAVITY = 9.80665  # standard gravity, m/s²
+_AT_REST = 1e-3 * _STANDARD_GRAVITY  # acceleration below which a coordinate is at rest, m/s²
 
 
-def far_equilibria(model: Prepared) -> Iterator[Remark]:
-    """Joints, beams and the base that static equilibrium leaves far from where the description puts them.
+def far_equilibria(model: System) -> Iterator[Remark]:
+    """Yield remarks on joints, beams and the base whose static equilibrium is far from their described position.
 
-    Loops are closed first: how far they are open in the description has nothing to do with statics.
+    The comparison starts from the described position with closed loops, so that open loops do not count.
     """
     if model.chain.simulation.start != "statics" or not _balanced(model):
         return
@@ -35,19 +37,21 @@ def far_equilibria(model: Prepared) -> Iterator[Remark]:
         where = link(model.chain, name)
         if turned > _TURNED:
             angle = f"{turned:.3g} rad ({np.degrees(turned):.3g}°)"
-            fact = f"static equilibrium turns it by {angle} from the description"
+            fact = f"static equilibrium rotates {name} by {angle} from the description"
             yield Remark("statics_far", where, fact, _cause(name), turned, "rad", _TURNED)
         elif moved > _MOVED * whole:
-            fact = f"static equilibrium moves it by {moved:.3g} m from the description"
+            fact = f"static equilibrium moves {name} by {moved:.3g} m from the description"
             yield Remark("statics_far", where, fact, _cause(name), moved, "m", _MOVED * whole)
 
 
-def _balanced(model: Prepared) -> tuple[int, ...]:
+def _balanced(model: System) -> tuple[int, ...]:
     return analysis.free_coordinates(model.mechanism, model.start[0])
 
 
-def _by_link(model: Prepared, q: Array) -> dict[str, Array]:
-    """Frames of links, of beams that of the last element, in the bodies that carry them, shape (4, 4), by link."""
+def _by_link(model: System, q: Array) -> dict[str, Array]:
+    """Return the frame of each link (of a beam: the last element) relative to its parent body,
+    shape (4, 4), by link.
+    """
     frames, bodies = analysis.poses(model.mechanism, q), model.mechanism.bodies
     carriers: dict[str, int] = {}
     found: dict[str, Array] = {}
@@ -59,7 +63,7 @@ def _by_link(model: Prepared, q: Array) -> dict[str, Array]:
 
 
 def _difference(before: Array, after: Array) -> tuple[float, float]:
-    """Angle, rad, and distance, m, between two frames."""
+    """Return the rotation angle, rad, and the distance, m, between two frames."""
     rotation = before[:3, :3].T @ after[:3, :3]
     sine = np.linalg.norm(rotation - rotation.T) / np.sqrt(2.0)
     angle = np.arctan2(sine, np.trace(rotation) - 1.0)
@@ -68,16 +72,16 @@ def _difference(before: Array, after: Array) -> tuple[float, float]:
 
 def _cause(name: str) -> str:
     if name == "base":
-        return "the supports cannot hold it? look at their places, at masses and at com (m, not mm)"
-    return "springs too soft, com in mm, or a joint that should be in statics.locked?"
+        return "can the supports hold the base? check their positions, masses and com (m, not mm)"
+    return "are springs too soft, is com in mm, or should statics.locked contain the joint?"
 
 
-def accelerated_start(model: Prepared, initial: InitialState) -> Iterator[Remark]:
-    """The coordinate that accelerates most at t = 0, where the description asks for a static start.
+def accelerated_start(model: System, initial: InitialState) -> Iterator[Remark]:
+    """Yield a remark on the coordinate that accelerates most at t = 0, if the description requests a static start.
 
-    Commanded accelerations and all that they cause are no reason to ask. Reasons to accelerate are velocities in
-    the description and programmed constraints that may be violated at the start. A programmed constraint that
-    drives a joint which statics held is one for the coordinates that it moves.
+    Commanded accelerations and their effects are ignored. Initial velocities and programmed constraints
+    that may start violated justify accelerations. So does a programmed constraint that takes over the
+    load of a joint that was locked in the search for the equilibrium.
     """
     if not _is_static(model):
         return
@@ -96,15 +100,17 @@ def accelerated_start(model: Prepared, initial: InitialState) -> Iterator[Remark
         "start_accelerates",
         "simulation.start",
         f'start = "statics", but {coordinate.name} accelerates with {value:.3g} {unit} at t = 0',
-        "a joint that statics held and that nothing drives, or a force or input that is not zero at first?",
+        "was a joint locked in statics that nothing drives, or is a force or input nonzero at t = 0?",
         value,
         unit,
         limit,
     )
 
 
-def _is_static(model: Prepared) -> bool:
-    """Whether the description asks for a static start, and names no reason to accelerate."""
+def _is_static(model: System) -> bool:
+    """Whether the description requests a static start and contains no reason for initial
+    accelerations.
+    """
     chain, simulation = model.chain, model.chain.simulation
     asked = "start" in simulation.model_fields_set or "statics" in chain.model_fields_set
     moves = bool(np.any(model.start[1]))

@@ -1,7 +1,8 @@
-"""Coordinates whose accelerations at t = 0 come from a load that passes from a joint to a programmed constraint.
+"""Coordinates that accelerate at t = 0 because a programmed constraint takes over a joint's load.
 
-The moment of a joint that statics held bears the load before the start. Afterwards, a force at the constrained
-point bears it, so that the mechanism accelerates although its description means no fault.
+In the search for the static equilibrium, the moment of a locked joint carries the load. In the run, a
+force at the constrained point carries it, so that the mechanism accelerates although the description is
+correct.
 """
 
 from __future__ import annotations
@@ -11,30 +12,31 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.trajectory import Array
 
-_ROUNDING = 1e-12  # of the largest entry of a constraint's row: smaller ones couple nothing
+_ROUNDING = 1e-12  # entry of a Jacobian row that counts as zero, relative to the largest entry
 
 
-def taken_over(model: Prepared, C: Array, rows: tuple[str, ...]) -> NDArray[np.bool_]:
-    """Return which coordinates accelerate with a joint that statics held and a programmed constraint drives.
+def taken_over(model: System, C: Array, rows: tuple[str, ...]) -> NDArray[np.bool_]:
+    """Return a mask of the coordinates that accelerate because a programmed constraint drives a locked joint.
 
-    Coordinates belong together if they move one body, or if one constraint equation contains them.
+    The joint was locked only while the static equilibrium was computed. Coordinates are coupled if they move
+    the same body, or if one constraint equation contains them.
 
     Parameters
     ----------
-    model : Prepared
-        The mechanism with its initial state.
-    C : Array
-        Constraint Jacobian at t = 0, shape (m, n).
+    model : System
+        Mechanism with its initial state.
+    C : ndarray, shape (m, n)
+        Constraint Jacobian at t = 0.
     rows : tuple of str
         Names of the constraint equations.
 
     Returns
     -------
-    array of bool
-        Shape (n,).
+    ndarray of bool, shape (n,)
+        Mask of these coordinates.
     """
     coordinates = model.mechanism.coordinates
     settled = analysis.free_coordinates(model.mechanism, model.start[0])

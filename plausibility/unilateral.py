@@ -1,4 +1,4 @@
-"""Ropes that are slack and supports that are lifted, at t = 0 and during a run."""
+"""Remarks on slack ropes and lifted supports, at t = 0 and during a run."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.trajectory import Trajectory
 from ..mechanism import BaseSupport, PlaneContact
 from .initial_state import ElementForce, InitialState
 from .places import member, support_key
 from .remark import Remark
 
-_ROUNDING = 1e-9  # m per m of a rope, or m of a gap
-_LOADED = 1e-6  # of the largest force of all supports or of the rope: below it an element carries nothing
+_ROUNDING = 1e-9  # elongation or gap that counts as rounding error, m
+_LOADED = 1e-6  # force below which a support carries no load, relative to the largest support force
 
 
 def inactive_at_start(initial: InitialState) -> Iterator[Remark]:
-    """Ropes with a spring that are shorter than at rest at t = 0, and unilateral supports above the ground."""
+    """Yield remarks on elastic ropes that are slack and on unilateral supports that are lifted at t
+    = 0.
+    """
     for element in initial.forces:
         if element.stretch is None or element.stretch >= -_ROUNDING or element.force:
             continue
@@ -33,8 +35,8 @@ def _slack(element: ElementForce) -> Remark:
     return Remark(
         "rope_slack",
         element.where,
-        f"the rope is slack at t = 0, {-element.stretch:.3g} m shorter than its length at rest",
-        "change rest, or where its ends are",
+        f"the rope is slack at t = 0, {-element.stretch:.3g} m shorter than its unstretched length",
+        "change rest, or the positions of the rope's ends",
         element.stretch,
         "m",
         0.0,
@@ -47,8 +49,8 @@ def _lifted(element: ElementForce) -> Remark:
     return Remark(
         "support_lifted",
         element.where,
-        f"the support is {-element.stretch:.3g} m above the ground at t = 0 and carries nothing",
-        "the other supports hold the weight; look at its place, at masses and at com",
+        f"the support is {-element.stretch:.3g} m above the ground at t = 0 and carries no load",
+        "the other supports carry the weight; check the support's position, masses and com",
         -element.stretch,
         "m",
         0.0,
@@ -56,8 +58,10 @@ def _lifted(element: ElementForce) -> Remark:
     )
 
 
-def inactive_in_run(model: Prepared, run: Trajectory) -> Iterator[Remark]:
-    """Outriggers that leave the ground and ropes that become slack during a run, at the first time."""
+def inactive_in_run(model: System, run: Trajectory) -> Iterator[Remark]:
+    """Yield remarks on outriggers that lift and ropes that become slack during a run, with the
+    first time.
+    """
     yield from _tipping(model, run)
     for line in model.mechanism.lines:
         tension = run.signals[line.signals["force"].signal.name]
@@ -67,7 +71,7 @@ def inactive_in_run(model: Prepared, run: Trajectory) -> Iterator[Remark]:
                 "rope_slack",
                 member("lines", model.chain.lines, line.name),
                 f"the rope becomes slack at t = {first:.4g} s",
-                "the load is set down or held by something else, or a drive is too fast?",
+                "is the load set down or supported otherwise, or is a drive too fast?",
                 0.0,
                 "N",
                 0.0,
@@ -75,7 +79,7 @@ def inactive_in_run(model: Prepared, run: Trajectory) -> Iterator[Remark]:
             )
 
 
-def _tipping(model: Prepared, run: Trajectory) -> Iterator[Remark]:
+def _tipping(model: System, run: Trajectory) -> Iterator[Remark]:
     outriggers = dict(_outriggers(model))
     forces = {key: run.signals[part.signals["force"].signal.name] for key, part in outriggers.items()}
     largest = max((float(values.max()) for values in forces.values()), default=0.0)
@@ -91,7 +95,7 @@ def _tipping(model: Prepared, run: Trajectory) -> Iterator[Remark]:
             "tips",
             key,
             f"{part.name} lifts at t = {first:.4g} s, up to {max(gap, 0.0):.3g} m{rest}",
-            "too much load or reach for the supports, or a drive that is too fast?",
+            "is the load or reach too large for the supports, or a drive too fast?",
             max(gap, 0.0),
             "m",
             0.0,
@@ -99,8 +103,10 @@ def _tipping(model: Prepared, run: Trajectory) -> Iterator[Remark]:
         )
 
 
-def _outriggers(model: Prepared) -> Iterator[tuple[str, BaseSupport | PlaneContact]]:
-    """Unilateral supports of the base, and contacts of the base with planes below it, by their keys."""
+def _outriggers(model: System) -> Iterator[tuple[str, BaseSupport | PlaneContact]]:
+    """Yield unilateral supports of the base, and contacts of the base with planes below, with their
+    description keys.
+    """
     bodies = model.mechanism.bodies
     for index, support in enumerate(model.mechanism.supports):
         if support.one_sided:
@@ -111,5 +117,5 @@ def _outriggers(model: Prepared) -> Iterator[tuple[str, BaseSupport | PlaneConta
 
 
 def _first(run: Trajectory, label: str, *words: str) -> float | None:
-    """Time of the first event of an element with one of the words, s; None without one."""
+    """Return the time of an element's first event with one of the given phrases, s, or None."""
     return next((event.t for event in run.events if event.label == label and event.word in words), None)

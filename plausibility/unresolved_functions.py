@@ -1,23 +1,26 @@
-"""Expressions of time that change faster than any solver was made to resolve."""
+"""Remarks on functions of time that vary too fast to be resolved by the solvers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..language.pace import CELLS
 from .remark import Remark
 
 
-def unresolved_functions(model: Prepared) -> Iterator[Remark]:
-    """Expressions whose changes with time are too fast for the search that bounds the solvers' steps."""
+def unresolved_functions(model: System) -> Iterator[Remark]:
+    """Yield remarks on expressions that vary too fast for the search that bounds the solvers' step
+    sizes.
+    """
     stop = model.chain.simulation.stop
     for label in model.problem.model.unresolved(stop):
         yield Remark(
             "function_unresolved",
             label,
-            f"changes with time within less than {stop / CELLS:.2g} s, which runs of {stop:.6g} s may step over",
-            "a shorter simulation.stop, or a slower function",
+            f"the expression changes within less than {stop / CELLS:.2g} s, which runs of {stop:.6g} s may"
+            " step over",
+            "choose a shorter simulation.stop, or a slower function",
             unit="s",
             limit=stop / CELLS,
         )
@@ -25,6 +28,7 @@ def unresolved_functions(model: Prepared) -> Iterator[Remark]:
         yield Remark(
             "function_unresolved",
             label,
-            f"has a short pulse at times that depend on the motion, which runs of {stop:.6g} s may step over",
-            "a pulse whose time depends on t alone, or a condition in place of the pulse",
+            f"the expression has a short pulse at a time that depends on the motion; runs of {stop:.6g} s may"
+            " step over it",
+            "let the pulse depend on t alone, or replace it by a condition",
         )

@@ -1,1 +1,1 @@
-"""Equations of motion a second time, by the papers' 4×4 transforms, and their integration over time."""
+"""Reference solver: independent equations of motion by 4×4 transforms, and their time integration."""

@@ -1,1 +1,1 @@
-"""Reports: pages, tables, figures."""
+"""Reports of runs, studies and sweeps: pages, tables, figures and films."""

@@ -1,4 +1,6 @@
-"""First numbers of a report, with times: peak loads and efforts, frequencies, supports, violation."""
+"""Key numbers at the top of a report: peak loads and efforts, frequencies, support forces,
+constraint violation.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ from .plots.loads import is_doubtful, loaded_links, magnitude
 from .plots.number_text import decimal, scientific, unit_text
 
 _MODES = 3
-Number = tuple[str, str]  # what it is of and when, and its value
+Number = tuple[str, str]  # Label with the time, and value with the unit.
 
 
 def headline(report: RunReport) -> list[Number]:
-    """Return the available first numbers of a report, in order."""
+    """Return the key numbers of a report that are available, each with a label and a value."""
     return [
         *_loads(report),
         *_efforts(report),
@@ -27,7 +29,7 @@ def headline(report: RunReport) -> list[Number]:
 
 
 def _loads(report: RunReport) -> Iterator[Number]:
-    """Peak forces and moments of all joints whose reactions are unique."""
+    """Yield the peak force and the peak moment of all joints whose reactions are unique."""
     run = report.loaded or report.reference
     for part, unit in (("force", "N"), ("moment", "N.m")):
         series = {
@@ -47,11 +49,13 @@ def _efforts(report: RunReport) -> Iterator[Number]:
 
 
 def _frequencies(report: RunReport) -> Iterator[Number]:
-    """Undamped eigenfrequencies, as `modes` has them; rigid-body modes and those of stabilisation have none."""
+    """Yield the lowest undamped eigenfrequencies without rigid-body modes and modes of the
+    constraint stabilisation.
+    """
     swinging = [m for m in report.modes if m.damped_frequency and not (m.violating or m.rigid_body)]
     for k, mode in enumerate(sorted(swinging, key=lambda mode: abs(mode.eigenvalue))[:_MODES]):
         ratio = -mode.eigenvalue.real / abs(mode.eigenvalue)
-        which = "lowest undamped frequency at the start" if k == 0 else "next undamped frequency"
+        which = "lowest undamped frequency at the initial state" if k == 0 else "next undamped frequency"
         yield (
             f"{which}, damping {decimal(100 * ratio, 2)} %: {mode.coordinate}",
             f"{decimal(mode.frequency, 3)} Hz",
@@ -59,14 +63,17 @@ def _frequencies(report: RunReport) -> Iterator[Number]:
 
 
 def _supports(report: RunReport) -> Iterator[Number]:
-    """Smallest force of a support against gravity; without supports, of a contact along its normal."""
+    """Yield the smallest support force against gravity; without supports, the smallest normal force
+    of a contact.
+    """
     gravity, course = np.asarray(report.mechanism.gravity, dtype=float), report.course
     up = -gravity / (np.linalg.norm(gravity) or 1.0)
-    kinds = {mark.kind for mark in course.marks}
+    # Contacts count only if there are no supports, because an open contact exerts no force.
+    pressed = "support" if any(mark.kind == "support" for mark in course.marks) else "plane"
     pressing = {
         mark.name: course.acting[:, k] @ (up if mark.axis is None else np.array(mark.axis))
         for k, mark in enumerate(course.marks)
-        if mark.kind == ("support" if "support" in kinds else "plane")  # a load in the air bears on no plane
+        if mark.kind == pressed
     }
     if not pressing or not gravity.any():
         return
@@ -98,7 +105,7 @@ def _peak(what: str, series: dict[str, Array], time: Array, unit: str) -> Iterat
 
 
 def _with_unit(value: float, unit: str) -> str:
-    """Three digits; kN and MN for many newtons."""
+    """Return a value with three digits and its unit, with the prefix k or M for large values."""
     prefix, size = next(((p, s) for p, s in (("M", 1e6), ("k", 1e3)) if abs(value) >= 0.9995 * s), ("", 1.0))
     return f"{decimal(value / size, 3)} {prefix}{unit_text(unit)}"
 

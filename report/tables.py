@@ -1,4 +1,4 @@
-"""The report's tables: every cell already text."""
+"""Tables of the report of one case, with every cell as text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Kind = Literal["text", "code", "expression", "number", "verdict", "link", "open"
 
 @dataclass(frozen=True)
 class TextTable:
-    """Headers, what kind of content each column has, and rows of text."""
+    """Table of text: headers, kind of content of each column, and rows."""
 
     headers: tuple[str, ...]
     kinds: tuple[Kind, ...]
@@ -36,17 +36,17 @@ class TextTable:
 
 
 def verdicts(report: RunReport) -> TextTable:
-    """One row per run."""
+    """Return a table of the comparison of each run with the reference solver."""
     columns: list[tuple[str, Kind, Callable[[Comparison], str]]] = [
         ("run", "code", lambda c: c.name),
         ("verdict", "verdict", lambda c: _verdict(c, report)),
         ("relative error", "number", lambda c: scientific(c.max_rel_error)),
         ("tolerance", "number", lambda c: scientific(c.tolerance)),
         ("worst signal", "code", lambda c: c.worst_signal or NOTHING),
-        ("its error", "number", lambda c: _worst_error(c, report.model.units)),
+        ("error of this signal", "number", lambda c: _worst_error(c, report.model.units)),
         ("largest ‖Φ‖", "number", lambda c: scientific(c.violation_position)),
         ("largest ‖dΦ/dt‖", "number", lambda c: scientific(c.violation_velocity)),
-        ("horizon, s", "number", lambda c: decimal(c.horizon)),
+        ("compared time, s", "number", lambda c: decimal(c.horizon)),
         ("wall, s", "number", lambda c: decimal(c.wall_s, 2)),
         ("steps", "number", lambda c: str(c.steps or NOTHING)),
     ]
@@ -54,19 +54,19 @@ def verdicts(report: RunReport) -> TextTable:
 
 
 def events(run: Trajectory) -> TextTable:
-    """Table of a run's events in the order of time."""
+    """Return a table of a run's events in the order of time."""
     columns: list[tuple[str, Kind, Callable[[Event], str]]] = [
         ("t, s", "number", lambda e: decimal(e.t, 6)),
-        ("of", "text", lambda e: e.label),
-        ("what", "text", lambda e: e.word),
+        ("element", "text", lambda e: e.label),
+        ("event", "text", lambda e: e.word),
     ]
     return tabulate(columns, run.events)
 
 
 def lines(mechanism: Mechanism) -> TextTable:
-    """One row per line."""
+    """Return a table of the two-point force elements."""
     columns: list[tuple[str, Kind, Callable[[Line], str]]] = [
-        ("line", "code", lambda e: e.name),
+        ("force element", "code", lambda e: e.name),
         ("from", "text", lambda e: _end(e.a)),
         ("to", "text", lambda e: _end(e.b)),
         ("force, N", "expression", _law),
@@ -76,14 +76,14 @@ def lines(mechanism: Mechanism) -> TextTable:
 
 
 def contacts(mechanism: Mechanism) -> TextTable:
-    """One row per contact."""
+    """Return a table of the contacts."""
     columns: list[tuple[str, Kind, Callable[[Contact], str]]] = [
         ("contact", "code", lambda e: e.name),
-        ("of", "text", lambda e: f"{e.link} at {_numbers(e.point)} m"),
+        ("point", "text", lambda e: f"{e.link} at {_numbers(e.point)} m"),
         ("plane through, m", "number", lambda e: _numbers(e.plane.point)),
         ("normal", "number", lambda e: _numbers(e.plane.normal)),
-        ("N/m", "number", lambda e: decimal(value_of(e.stiffness))),
-        ("N·s/m", "number", lambda e: NOTHING if e.law else decimal(value_of(e.damping))),
+        ("stiffness, N/m", "number", lambda e: decimal(value_of(e.stiffness))),
+        ("damping, N·s/m", "number", lambda e: NOTHING if e.law else decimal(value_of(e.damping))),
         ("exponent, loss in s/m", "number", lambda e: _smooth(e.law)),
         ("friction μ", "number", lambda e: NOTHING if e.friction is None else decimal(value_of(e.friction.mu))),
     ]
@@ -91,7 +91,7 @@ def contacts(mechanism: Mechanism) -> TextTable:
 
 
 def elements(mechanism: Mechanism) -> dict[str, TextTable]:
-    """One table for each kind of element with a law, by its heading."""
+    """Return one table for each kind of force element that has a law of its own, by heading."""
     meanings = {(element.key, element.name): element.meanings for element in mechanism.elements}
     found: dict[str, list[tuple[Element, Mapping[str, Quantity]]]] = {}
     for key, element in mechanism.chain.elements:
@@ -100,7 +100,7 @@ def elements(mechanism: Mechanism) -> dict[str, TextTable]:
 
 
 def _of_kind(members: Sequence[tuple[Element, Mapping[str, Quantity]]]) -> TextTable:
-    """One row per element, one column per key."""
+    """Return a table of force elements of one kind, with one column for each key."""
     kind = type(members[0][0])
     numbers = kind.marked(Quantity)
     headers = (kind.kind(), *(key for key in kind.model_fields if key != "name"))
@@ -136,20 +136,24 @@ def _law(line: Line) -> str:
 
 
 def bodies(mechanism: Mechanism) -> TextTable:
-    """One row per rigid body or rigid finite element."""
+    """Return a table of the rigid bodies and rigid finite elements."""
     columns: list[tuple[str, Kind, Callable[[Body], str]]] = [
         ("body", "code", lambda b: b.name),
-        ("on", "code", lambda b: "ground" if b.parent == GROUND else mechanism.bodies[b.parent].name),
-        ("by", "text", lambda b: _held_by(mechanism, b)),
+        ("parent", "code", lambda b: "ground" if b.parent == GROUND else mechanism.bodies[b.parent].name),
+        ("joint", "text", lambda b: _held_by(mechanism, b)),
         ("mass, kg", "number", lambda b: decimal(float(b.mass))),
         ("centre of mass, m", "number", lambda b: _numbers(b.com)),
-        ("Ixx, Iyy, Izz about it, kg·m²", "number", lambda b: _numbers(np.diag(np.asarray(b.inertia)))),
+        (
+            "Ixx, Iyy, Izz about the centre of mass, kg·m²",
+            "number",
+            lambda b: _numbers(np.diag(np.asarray(b.inertia))),
+        ),
     ]
     return tabulate(columns, mechanism.bodies)
 
 
 def coordinates(mechanism: Mechanism, reference: Trajectory, dependent: Iterable[str]) -> TextTable:
-    """One row per generalised coordinate, in the order of q."""
+    """Return a table of the generalised coordinates with their ranges in the reference run."""
     chosen = set(dependent)
     columns: list[tuple[str, Kind, Callable[[Coordinate], str]]] = [
         ("coordinate", "code", lambda c: c.name),
@@ -158,7 +162,7 @@ def coordinates(mechanism: Mechanism, reference: Trajectory, dependent: Iterable
         ("in the partition", "text", lambda c: "dependent" if c.name in chosen else "independent"),
         ("unit", "text", lambda c: c.unit),
         ("as described", "number", lambda c: decimal(c.position, 4)),
-        ("at the start", "number", lambda c: _rounded(reference.signals[c.symbol][0])),
+        ("initial", "number", lambda c: _rounded(reference.signals[c.symbol][0])),
         ("smallest", "number", lambda c: _rounded(np.min(reference.signals[c.symbol]))),
         ("largest", "number", lambda c: _rounded(np.max(reference.signals[c.symbol]))),
     ]
@@ -166,7 +170,7 @@ def coordinates(mechanism: Mechanism, reference: Trajectory, dependent: Iterable
 
 
 def task(mechanism: Mechanism) -> TextTable:
-    """One row per programmed constraint or motion."""
+    """Return a table of the programmed constraints and motions."""
     columns: list[tuple[str, Kind, Callable[[Programmed | Motion], str]]] = [
         ("programmed constraint", "code", lambda p: p.name),
         ("level", "text", lambda p: ("position", "velocity", "acceleration")[getattr(p, "order", 0)]),
@@ -176,7 +180,7 @@ def task(mechanism: Mechanism) -> TextTable:
 
 
 def closures(mechanism: Mechanism) -> TextTable:
-    """One row per closure, constraint or replacement joint."""
+    """Return a table of the loop closures, which are cut joints or replacement joints."""
     columns: list[tuple[str, Kind, Callable[[Closure], str]]] = [
         ("closure", "code", lambda c: c.name),
         ("type", "text", lambda c: c.type.replace("_", " ")),
@@ -189,7 +193,7 @@ def closures(mechanism: Mechanism) -> TextTable:
 
 
 def knife_edges(mechanism: Mechanism) -> TextTable:
-    """One row per point that does not move along a normal."""
+    """Return a table of the knife edges: points without velocity along a normal."""
     columns: list[tuple[str, Kind, Callable[[Nonholonomic], str]]] = [
         ("knife edge", "code", lambda e: e.name),
         ("link", "code", lambda e: e.link),
@@ -200,7 +204,7 @@ def knife_edges(mechanism: Mechanism) -> TextTable:
 
 
 def mode_text(mode: LinearisedMode) -> str:
-    """Whose mode it is, how fast it oscillates and decays."""
+    """Return the coordinate that moves most in a mode, with the frequency and the time constant of the mode."""
     whose = "stabilisation of the constraints" if mode.violating else mode.coordinate
     if mode.rigid_body:
         return f"{whose}: rigid-body motion"
@@ -211,7 +215,7 @@ def mode_text(mode: LinearisedMode) -> str:
 
 
 def forces(mechanism: Mechanism) -> TextTable:
-    """One row per applied force."""
+    """Return a table of the applied forces."""
     columns: list[tuple[str, Kind, Callable[[Force], str]]] = [
         ("force", "code", lambda f: f.name),
         ("acts on", "code", lambda f: str(f.joint or f.link)),
@@ -221,7 +225,7 @@ def forces(mechanism: Mechanism) -> TextTable:
 
 
 def supports(mechanism: Mechanism) -> TextTable:
-    """One row per spring-damper between base and ground."""
+    """Return a table of the spring-dampers between the base and the ground."""
     rows = [
         (str(k), _numbers(s.position), _numbers(s.stiffness), _numbers(s.damping))
         for k, s in enumerate(mechanism.supports, start=1)
@@ -231,7 +235,7 @@ def supports(mechanism: Mechanism) -> TextTable:
 
 
 def signals(report: RunReport, relative: bool) -> TextTable:
-    """One row per signal, one column of largest errors per run: relative, or absolute in the signal's unit."""
+    """Return a table of the largest errors of each signal by run, relative or in the signal's unit."""
     runs = [c for c in report.comparisons if c.max_abs_error and c.name != report.reference.name]
     errors = [c.rel_error if relative else c.max_abs_error for c in runs]
     names = dict.fromkeys(name for of_run in errors for name in of_run)
@@ -249,12 +253,15 @@ def signals(report: RunReport, relative: bool) -> TextTable:
 
 
 def pairs(left: str, right: str, kinds: tuple[Kind, Kind], content: Mapping[str, str]) -> TextTable:
-    """Two columns."""
+    """Return a table of two columns: names and their values."""
     return TextTable((left, right), kinds, tuple(content.items()))
 
 
 def tabulate(columns: Iterable[tuple[str, Kind, Callable[[T], str]]], items: Iterable[T]) -> TextTable:
-    """One row per item; a column is its header, its kind, and the text that it shows of an item."""
+    """Return a table with one row per item.
+
+    Each column has a header, a kind, and a function that returns the text of an item.
+    """
     headers, kinds, cells = zip(*columns, strict=True)
     return TextTable(headers, kinds, tuple(tuple(cell(item) for cell in cells) for item in items))
 
@@ -271,7 +278,7 @@ def _worst_error(comparison: Comparison, units: Mapping[str, str]) -> str:
 
 
 def _rounded(value: float) -> str:
-    """Four digits; what only rounding has put there is not worth its digits."""
+    """Return a number with four digits, or `≈ 0` for a value that is a rounding error of zero."""
     return "≈ 0" if 0 < abs(value) < 1e-15 else decimal(value_of(value), 4)
 
 

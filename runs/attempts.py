@@ -1,4 +1,6 @@
-"""Every backend runs the model: both modes of each FMU in FMPy, and the Modelica text in rumoca."""
+"""Runs of a model by all backends: each FMU in both modes in FMPy, and the Modelica source in
+rumoca.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import BuildError, SolveError
 from ..core.progress import Progress, renamed
 from ..core.trajectory import Trajectory
@@ -20,22 +22,35 @@ from .fmpy_runs import simulate as runs
 from .fmpy_runs.apart import apart
 from .fmpy_runs.inputs import InputTable
 
-RUMOCA_TOLERANCE = 1e-5
-_AT_EVENTS = 0.01  # of rumoca's tolerance
-_RUMOCA_FINER = 1e-3  # the same, where its run is repeated
-RUMOCA_EFFORT = 60.0  # s of processor time; rumoca interprets the model
-SOLVER_MARGIN = 0.1  # all solvers are asked for so much more accuracy than the description wants
-CVODE_MARGIN = 0.01  # FMPy's CVODE is asked for more: its errors grow more in a run than those of the others
-_FINEST = 1e-13  # of CVODE's tolerances: beyond that it meets the rounding of doubles
-RESTART_MARGIN = 1000.0  # of FMPy's CVODE's tolerance: a smaller violation is not worth its restart at order 1
+RUMOCA_TOLERANCE = 1e-5  # smallest admissible relative error of rumoca's run
+_AT_EVENTS = 0.01  # factor on rumoca's tolerance for models with events
+_RUMOCA_FINER = 1e-3  # factor on rumoca's tolerance for a repeated run
+RUMOCA_EFFORT = 60.0  # maximum processor time of rumoca, which interprets the model, s
+SOLVER_MARGIN = 0.1  # factor on the description's tolerance for all solvers
+CVODE_MARGIN = 0.01  # factor on the description's tolerance for FMPy's CVODE, whose global errors are larger
+_FINEST = 1e-13  # smallest tolerance of CVODE, just above rounding errors
+# Constraint violation that triggers a projection with restart, relative to CVODE's tolerance.
+RESTART_MARGIN = 1000.0
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A run's trajectory, or why there is none; and the relative error that it is granted.
+    """Result of an attempted run: its trajectory, or the reason of its failure.
 
-    finer   the same run with a finer tolerance of its solver; None: there is none
-    until   the same run up to an earlier time, s; None: there is none
+    Parameters
+    ----------
+    name : str
+        Name of the run.
+    tolerance : float
+        Admissible relative error of the run.
+    trajectory : Trajectory or None
+        Simulation result; None after a failure.
+    failure : str
+        Error message; empty without a failure.
+    finer : callable or None
+        Function that repeats the run with a tighter solver tolerance; None if impossible.
+    until : callable or None
+        Function that repeats the run up to an earlier time, s; None if impossible.
     """
 
     name: str
@@ -47,37 +62,51 @@ class Attempt:
 
 
 def fmu_attempts(
-    model: Prepared,
+    model: System,
     fmus: Sequence[Fmu],
     truth: Trajectory,
     tolerance: float,
     inputs: InputTable | None,
     progress: Progress,
 ) -> Iterator[Attempt]:
-    """Model exchange and co-simulation of each FMU.
+    """Yield the model-exchange and the co-simulation run of each FMU.
 
-    truth      the reference's run, by which the magnitudes of the states are known
-    tolerance  relative error that is asked for
+    Parameters
+    ----------
+    model : System
+        Mechanism with its equations.
+    fmus : sequence of Fmu
+        Compiled FMUs.
+    truth : Trajectory
+        Run of the reference solver, from which the scales of the states follow.
+    tolerance : float
+        Admissible relative error.
+    inputs : InputTable or None
+        Inputs over time.
+    progress : callable
+        Callback with the current activity and the completed fraction.
     """
     magnitudes = scales(truth.signals, model.units, truth.natural)
     for fmu in fmus:
         name = f"fmu-{fmu.backend.name}"
         given = (magnitudes, inputs, progress)
         yield _attempt(model, f"{name}-me", tolerance, partial(fmu_run, model, fmu, "me", *given))
-        granted = max(tolerance, fmu.backend.tolerance)
+        admissible = max(tolerance, fmu.backend.tolerance)
         if fmu.refused:
-            yield Attempt(f"{name}-cs", granted, None, fmu.refused)
+            yield Attempt(f"{name}-cs", admissible, None, fmu.refused)
             continue
-        yield _attempt(model, f"{name}-cs", granted, partial(fmu_run, model, fmu, "cs", *given))
+        yield _attempt(model, f"{name}-cs", admissible, partial(fmu_run, model, fmu, "cs", *given))
 
 
 def solver_tolerance(wanted: float, mode: runs.Mode) -> float:
-    """Relative tolerance of the solver that runs an FMU, for what the description wants."""
+    """Return the relative tolerance of an FMU's solver, tighter than the description's tolerance by
+    a margin.
+    """
     return max(wanted * (CVODE_MARGIN if mode == "me" else SOLVER_MARGIN), _FINEST)
 
 
 def fmu_run(
-    model: Prepared,
+    model: System,
     fmu: Fmu,
     mode: runs.Mode,
     magnitudes: Mapping[str, float],
@@ -86,10 +115,31 @@ def fmu_run(
     part: float,
     stop: float,
 ) -> Trajectory:
-    """An FMU in FMPy, as the description says, with a part of its tolerance. Raises SolveError.
+    """Run an FMU in FMPy with the settings of the description.
 
-    magnitudes  of signals, in their units
-    stop        end of the run, s
+    Parameters
+    ----------
+    model : System
+        Mechanism with its equations.
+    fmu : Fmu
+        Compiled FMU.
+    mode : str
+        `me` for model exchange, `cs` for co-simulation.
+    magnitudes : mapping
+        Scales of the signals, in their units.
+    inputs : InputTable or None
+        Inputs over time.
+    progress : callable
+        Callback with the current activity and the completed fraction.
+    part : float
+        Factor on the description's tolerance.
+    stop : float
+        End time, s.
+
+    Raises
+    ------
+    SolveError
+        If the run fails.
     """
     simulation, backend, name = model.chain.simulation, fmu.backend, f"fmu-{fmu.backend.name}-{mode}"
     longest = backend.communication_step if mode == "cs" else None
@@ -114,13 +164,23 @@ def fmu_run(
     return _thinned(apart(name, run, told) if backend.foreign else run(progress=told), every)
 
 
-def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:
-    """The Modelica text in rumoca, for so long at most, s; no trajectory and no failure if it took longer.
+def rumoca_attempt(model: System, tolerance: float, limit: float) -> Attempt:
+    """Run the Modelica source in rumoca, within limits of processor time and wall-clock time.
 
-    How far it comes does not depend on what else the machine does, unless the limit ends it.
+    The limit of processor time makes the result independent of other processes. If a limit is reached
+    before the first result, the attempt has neither a trajectory nor a failure.
+
+    Parameters
+    ----------
+    model : System
+        Mechanism with its equations.
+    tolerance : float
+        Admissible relative error.
+    limit : float
+        Maximum wall-clock time, s.
     """
     simulation = model.chain.simulation
-    # the variant without inputs: rumoca cannot be given any yet, and without a user they keep their start values
+    # rumoca does not support inputs yet, so this variant keeps them at their initial values.
     text = model.modelica(start_values=model.start_values())
 
     def run(part: float, stop: float) -> Trajectory | None:
@@ -138,22 +198,27 @@ def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:
     return _attempt(model, rumoca_process.NAME, max(tolerance, RUMOCA_TOLERANCE), run, _RUMOCA_FINER)
 
 
-def _rumoca_tolerance(model: Prepared) -> float:
-    """Return a tolerance at which rumoca is fast, no looser than a description that asks for more."""
+def _rumoca_tolerance(model: System) -> float:
+    """Return a tolerance at which rumoca is fast, but at most ten times the description's
+    tolerance.
+    """
     wanted = model.chain.simulation.tolerance
     usual = min(max(wanted, 1e-8), 10.0 * wanted)
-    # what is wrong at an impact is more so at the next one
+    # Impacts amplify errors from event to event.
     return _AT_EVENTS * usual if model.program.relations else usual
 
 
 def _attempt(
-    model: Prepared,
+    model: System,
     name: str,
     tolerance: float,
     action: Callable[[float, float], Trajectory | None],
     finer: float = FINER,
 ) -> Attempt:
-    """Attempt that can be repeated; the action takes a part of its usual tolerance, and the end of the run, s."""
+    """Run a simulation and return an attempt that can be repeated.
+
+    The simulation is a function of a factor on its usual tolerance and of the end time, s.
+    """
     stop = model.chain.simulation.stop
     return replace(
         _tried(name, tolerance, action, 1.0, stop),
@@ -176,6 +241,6 @@ def _tried(
 
 
 def _thinned(trajectory: Trajectory, every: int) -> Trajectory:
-    """Every so many samples."""
+    """Return a trajectory with every n-th sample."""
     signals = {name: values[::every] for name, values in trajectory.signals.items()}
     return replace(trajectory, time=trajectory.time[::every], signals=signals)

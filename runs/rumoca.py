@@ -1,4 +1,6 @@
-"""The Modelica text run by rumoca, a Modelica compiler that shares nothing with the native backend."""
+"""Simulation of the Modelica source by rumoca, a Modelica compiler that is independent of the
+native backend.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ import numpy as np
 from ..core.errors import BuildError, MissingToolError, SolveError
 from ..core.trajectory import Array, Trajectory, output_grid, rows_at
 
-_INSTANT = 1e-9  # s: nothing but the start
+_INSTANT = 1e-9  # duration of a run that evaluates the initial state only, s
 
 
 def available() -> bool:
@@ -22,14 +24,25 @@ def available() -> bool:
 
 
 def version() -> str:
-    """Version of the installed rumoca."""
     return str(_rumoca().version())
 
 
 class CompiledModel:
-    """A Modelica model in rumoca's memory; `name` is the class to run, such as `Crane.Experiment`.
+    """Modelica model compiled by rumoca.
 
-    Raises BuildError with the compiler's message if it refuses the text, MissingToolError without rumoca.
+    Parameters
+    ----------
+    text : str
+        Modelica source.
+    name : str
+        Class to simulate, such as `Crane.Experiment`.
+
+    Raises
+    ------
+    BuildError
+        If rumoca rejects the source; the message is the compiler's.
+    MissingToolError
+        If rumoca is not installed.
     """
 
     def __init__(self, text: str, name: str) -> None:
@@ -38,19 +51,21 @@ class CompiledModel:
         try:
             self._model = rumoca.Session().loads(text, model=name)
         except rumoca.RumocaError as error:
-            raise BuildError(f"rumoca refuses the Modelica text of {name}: {error}") from None
+            raise BuildError(f"rumoca rejects the Modelica source of {name}: {error}") from None
         structure = self._model.structure()
         self.equations, self.unknowns = int(structure.n_equations), int(structure.n_unknowns)
 
     def values(self, names: Sequence[str], t: float, parameters: Mapping[str, float]) -> Array:
-        """Values of variables at time t, s, right after initialisation; shape (len(names),)."""
+        """Return values of variables at time t, s, after initialisation, shape (len(names),)."""
         result = self._run((t, t + _INSTANT), _INSTANT, 1e-3, parameters, 60.0)
         return np.array([result[name][0] for name in names], dtype=float)
 
     def simulate(
         self, names: Sequence[str], *, stop: float, output_step: float, tolerance: float, budget: float
     ) -> Trajectory:
-        """Trajectory over [0, stop]; tolerance is relative, budget the longest wall time, s."""
+        """Simulate from 0 to `stop`, s, with a relative tolerance and a limit of wall-clock time
+        `budget`, s.
+        """
         begin = time.perf_counter()
         result = self._run((0.0, stop), output_step, tolerance, {}, budget)
         grid = output_grid(stop, output_step)
@@ -75,10 +90,10 @@ class CompiledModel:
         try:
             return self._model.simulate(t=span, dt=dt, config=config, params=dict(parameters))
         except rumoca.RumocaError as error:
-            raise SolveError(f"modelica-rumoca: {error}") from None
+            raise SolveError(f"modelica-rumoca failed: {error}") from None
 
 
 def _rumoca() -> Any:
     if not available():
-        raise MissingToolError("rumoca is not installed; get it with: pip install 'gpmelica[check]'")
+        raise MissingToolError("rumoca is not installed; run pip install 'gpmelica[check]'")
     return importlib.import_module("rumoca")

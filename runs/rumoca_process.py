@@ -1,7 +1,8 @@
-"""A run in rumoca, in a process of its own: rumoca can be deaf to Ctrl-C and to its own limit of time.
+"""Simulation by rumoca in a separate process, because rumoca may ignore Ctrl-C and its own time limit.
 
-The process runs a first part and then all of the time; what it has finished when its time is over counts. That is
-processor time, where the system counts it: what else the machine does is no matter of the verdict.
+The process first simulates a part of the time span, then the whole span. When its time limit is
+reached, the last finished result counts. The limit refers to processor time where the system supports
+it, so that other processes do not affect the verdict.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from ..core.workers import alone
 from .rumoca import CompiledModel
 
 NAME = "modelica-rumoca"
-_FIRST = 1 / 16  # of the run's time
-_COUNTED = hasattr(signal, "SIGXCPU")  # a process can have a limit of processor time
+_FIRST = 1 / 16  # length of the first part, relative to the run
+_COUNTED = hasattr(signal, "SIGXCPU")  # whether the system can limit processor time
 _JOB, _DONE = "job.json", "done"
 
 
@@ -41,12 +42,33 @@ def simulate(
     effort: float,
     limit: float,
 ) -> Trajectory | None:
-    """Trajectory of a Modelica text's class; over a part of [0, stop] if a limit ends it; None if at once.
+    """Simulate a Modelica class by rumoca in a separate process.
 
-    effort  processor time, s, at most; of the clock where it is not counted
-    limit   time by the clock, s, at most
+    Parameters
+    ----------
+    text, model : str
+        Modelica source and name of the class.
+    names : sequence of str
+        Variables to record.
+    stop, output_step : float
+        End time and output interval, s.
+    tolerance : float
+        Relative tolerance.
+    effort : float
+        Maximum processor time, s; wall-clock time if the system does not measure processor time.
+    limit : float
+        Maximum wall-clock time, s.
 
-    Raises BuildError or SolveError with rumoca's message.
+    Returns
+    -------
+    Trajectory or None
+        Result over the whole time span, or over its first part if a limit was reached; None without a
+        result.
+
+    Raises
+    ------
+    BuildError, SolveError
+        If rumoca fails; the message is rumoca's.
     """
     with TemporaryDirectory(prefix="gpmelica-rumoca-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
@@ -55,7 +77,7 @@ def simulate(
         (folder / _JOB).write_text(json.dumps(job), "utf-8")
         status = alone(__name__, folder, limit if _COUNTED else min(effort, limit))
         if status and not (_COUNTED and status == -signal.SIGXCPU):
-            raise SolveError(f"{NAME}: its process died with status {status}")
+            raise SolveError(f"{NAME}: the process ended with status {status}")
         return _result(folder, stop)
 
 
@@ -65,12 +87,12 @@ def _result(folder: Path, stop: float) -> Trajectory | None:
     done: Trajectory | GpmelicaError = pickle.loads((folder / _DONE).read_bytes())
     if isinstance(done, GpmelicaError):
         raise done
-    note = "" if done.time[-1] >= stop * (1 - 1e-9) else "stopped by its limit of time"
+    note = "" if done.time[-1] >= stop * (1 - 1e-9) else "stopped by the time limit"
     return replace(done, note=note)
 
 
 def main(folder: Path) -> None:
-    """Run the job of a folder and write its results there."""
+    """Run the job in a folder, and write its results there."""
     job = json.loads((folder / _JOB).read_text("utf-8"))
     if _COUNTED:
         _grant(job["effort"])
@@ -83,10 +105,10 @@ def main(folder: Path) -> None:
 
 
 def _run(compiled: CompiledModel, job: dict[str, Any], horizon: float) -> Trajectory:
-    """The run over [0, horizon], s.
+    """Simulate from 0 to `horizon`, s. After a failure, repeat the simulation with a tenth of the tolerance.
 
-    Where it fails it is tried again with a tenth of the tolerance, by other steps: of a step that goes from an
-    event to the run's end rumoca may find that its own two values of a state there differ by more than 1e-11.
+    A tighter tolerance changes the steps and may succeed: in a step from an event to the end of the
+    run, rumoca may reject its own result because two values of a state differ by more than 1e-11.
     """
     run = partial(
         compiled.simulate, job["names"], stop=horizon, output_step=job["output_step"], budget=job["limit"]
@@ -98,15 +120,15 @@ def _run(compiled: CompiledModel, job: dict[str, Any], horizon: float) -> Trajec
 
 
 def _grant(effort: float) -> None:
-    """Let this process end with SIGXCPU after so much processor time, s."""
-    import resource  # noqa: PLC0415 - of Unix alone
+    """Limit the processor time of this process, s; the operating system ends it with SIGXCPU."""
+    import resource  # noqa: PLC0415 - exists on Unix only
 
     seconds, most = math.ceil(effort), resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (seconds if most < 0 else min(seconds, most), most))
 
 
 def _part(job: dict[str, Any]) -> float:
-    """A first part of the run, s, of whole output steps."""
+    """Return the length of the first part of the run, s, in whole output steps."""
     steps = max(round(_FIRST * job["stop"] / job["output_step"]), 1)
     return float(min(steps * job["output_step"], job["stop"]))
 

@@ -1,12 +1,14 @@
-"""Visible parts of a mechanism: shapes on its bodies, their connections, and their motion."""
+"""Visible parts of a mechanism for pictures: shapes of bodies, connections, forces, and their
+motion.
+"""
 
 from .motion import RecordedMotion as RecordedMotion
 from .motion import check_coordinates as check_coordinates
 from .reach import reach_of as reach_of
 from .scene import Bar as Bar
 from .scene import Scene as Scene
-from .scene import bars_of as bars_of
 from .scene import film as film
+from .scene import poses_of as poses_of
 from .scene import still as still
 from .shapes import Solid as Solid
 from .skeleton import axes_in_world as axes_in_world

@@ -1,4 +1,4 @@
-"""Meshes from STL and OBJ files."""
+"""Triangle meshes from STL and OBJ files."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from numpy.typing import NDArray
 
 from ..core.errors import DescriptionError
 
-_MOST = 100_000  # triangles: a page with more is several megabytes
+_MOST = 100_000  # Largest number of triangles, for pages of at most a few megabytes.
 
 
 @dataclass(frozen=True)
 class Mesh:
-    """Triangles.
+    """Triangle mesh.
 
-    vertices  shape (V, 3), in the file's unit
-    faces     shape (F, 3), indices of vertices
+    Attributes
+    ----------
+    vertices : ndarray, shape (V, 3)
+        Corners in the unit of the file.
+    faces : ndarray of int, shape (F, 3)
+        Indices of the three corners of each triangle.
     """
 
     vertices: NDArray[np.float64]
@@ -26,18 +30,21 @@ class Mesh:
 
 
 def read_mesh(path: Path) -> Mesh:
-    """Raises DescriptionError for a file that cannot be read or has too many triangles."""
-    import trimesh  # takes most of a second
+    """Return the mesh of an STL or OBJ file; raises DescriptionError if it is unreadable or too
+    large.
+    """
+    import trimesh  # Imported here because the import takes almost a second.
 
     try:
         found = trimesh.load_mesh(path)
-    except Exception as error:  # the parsers of damaged files raise whatever they run into
+    except Exception as error:  # Parsers raise errors of any type for damaged files.
         raise DescriptionError(str(path), f"cannot be read as a mesh: {error}") from None
     faces = np.asarray(getattr(found, "faces", ()), dtype=np.int64).reshape(-1, 3)
     vertices = np.asarray(getattr(found, "vertices", ()), dtype=np.float64).reshape(-1, 3)
     if not len(faces) or not np.isfinite(vertices).all():
-        raise DescriptionError(str(path), "has no triangles, or corners that are no numbers")
+        text = "has no triangles, or a corner that is not a finite number; check the mesh file"
+        raise DescriptionError(str(path), text)
     if len(faces) > _MOST:
-        text = f"has {len(faces)} triangles, at most {_MOST} are drawn; reduce it in the program that it is from"
+        text = f"has {len(faces)} triangles; expected at most {_MOST}: reduce the mesh in a modelling program"
         raise DescriptionError(str(path), text)
     return Mesh(vertices, faces)

@@ -1,4 +1,4 @@
-"""Frames of all bodies over the time of a film, by the reference's kinematics from a run's coordinates."""
+"""World frames of all bodies over the time of an animation, from the coordinates of a run."""
 
 from __future__ import annotations
 
@@ -13,22 +13,27 @@ from ..core.trajectory import Array, Trajectory
 from ..mechanism import Mechanism, signal_names
 from .skeleton import frames_of
 
-_RATE = 60.0  # frames in a second of the model
+_RATE = 60.0  # Animation frames per second of model time.
 _LEAST, _MOST = 240, 1800
-_NUMBERS = 40_000  # frames times bodies, of all films on a page: 28 bytes each
+_NUMBERS = 40_000  # Largest number of frames times bodies of all animations on a page, 28 bytes each.
 _SCALES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
-_FARTHEST = 1e9  # rad or m, and per second: a run that goes beyond has diverged
-_BENT = 0.6  # rad: what a beam may bend from end to end when its deformation is drawn larger
+_FARTHEST = 1e9  # Largest coordinate, rad or m, or velocity of a run that has not diverged.
+_BENT = 0.6  # Largest bending angle of a beam, end to end, in a magnified drawing, rad.
 
 
 @dataclass(frozen=True)
 class RecordedMotion:
-    """A run as frames of bodies.
+    """Animation of a run as world frames of the bodies.
 
-    name    of the run
-    count   frames that it has; the others repeat its last one, where it broke off
-    frames  shape (S, K, 1 + bodies, 4, 4), world frames, m, the ground first: at S scales of the beams'
-            deformation, K times
+    Attributes
+    ----------
+    name : str
+        Name of the run.
+    count : int
+        Number of valid animation frames. If the run broke off early, all later frames repeat the
+        last one.
+    frames : ndarray, shape (S, K, 1 + bodies, 4, 4)
+        World frames, m, the ground first, for S scale factors of the beam deformation and K times.
     """
 
     name: str
@@ -37,14 +42,19 @@ class RecordedMotion:
 
 
 def times_of(run: Trajectory, bodies: int, films: int) -> Array:
-    """Times of the frames, evenly over a run, s; fewer where there is much to move."""
+    """Return evenly spaced times of the animation frames of a run, s.
+
+    The number of frames decreases with the number of bodies and of animations on the page.
+    """
     begin, end = float(run.time[0]), float(run.time[-1])
-    wanted = int(np.clip(_RATE * (end - begin), _LEAST, _MOST))
-    return np.linspace(begin, end, 1 + max(min(wanted, _NUMBERS // (max(bodies, 1) * films)), 1))
+    count = int(np.clip(_RATE * (end - begin), _LEAST, _MOST))
+    return np.linspace(begin, end, 1 + max(min(count, _NUMBERS // (max(bodies, 1) * films)), 1))
 
 
 def scales_of(mechanism: Mechanism, run: Trajectory) -> tuple[float, ...]:
-    """Factors by which the beams' deformation can be drawn, 1 first; 1 alone without beams."""
+    """Return the scale factors for the drawn beam deformation, 1 first; only 1 for a mechanism
+    without beams.
+    """
     bent: dict[tuple[str, str], Array] = {}
     for c in mechanism.coordinates:
         if c.role == "elastic":
@@ -58,26 +68,28 @@ def scales_of(mechanism: Mechanism, run: Trajectory) -> tuple[float, ...]:
 
 
 def check_coordinates(mechanism: Mechanism, run: Trajectory) -> None:
-    """Raise DescriptionError where the run, such as one of a file, lacks a coordinate or its rate."""
-    wanted = [n for quantity in ("position", "velocity") for n in signal_names(mechanism.coordinates, quantity)]
-    missing = [name for name in wanted if name not in run.signals]
+    """Raise DescriptionError if a run lacks a coordinate of the mechanism or its time derivative."""
+    required = [n for quantity in ("position", "velocity") for n in signal_names(mechanism.coordinates, quantity)]
+    missing = [name for name in required if name not in run.signals]
     if missing:
-        lacks = f"lacks {', '.join(missing[:5])}: it is no run of {mechanism.name}"
+        lacks = f"lacks {', '.join(missing[:5])}; expected a run of the mechanism {mechanism.name}"
         raise DescriptionError(run.name, lacks)
 
 
 def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajectory, int]:
-    """The run's coordinates and rates at other times, and how many of these it reaches before it breaks off."""
+    """Return the coordinates and velocities of a run at other times, and how many of these times
+    the run reaches.
+    """
     names = [signal_names(mechanism.coordinates, quantity) for quantity in ("position", "velocity")]
     for led in mechanism.filters:
-        if led.signal("offset_rate").name in run.signals:  # their states are as smooth as coordinates
+        if led.signal("offset_rate").name in run.signals:  # Filter states are as smooth as coordinates.
             names[0].append(led.signal("offset").name)
             names[1].append(led.signal("offset_rate").name)
     q, qd = (run.columns(each) for each in names)
     lost = np.flatnonzero(~(np.abs(np.hstack([q, qd])) < _FARTHEST).all(axis=1))
     last = int(lost[0]) if len(lost) else len(run.time)
     reached = int(np.count_nonzero(times <= run.time[max(last - 1, 0)] * (1 + 1e-9)))
-    # impacts and switches have two samples at one time
+    # At an event, a run has two samples at the same time.
     kept = np.flatnonzero(np.append(True, np.diff(run.time[:last]) > 0))
     if len(kept) < 2:
         values = np.repeat(np.hstack([q[:1], qd[:1]]), len(times), axis=0)
@@ -90,7 +102,9 @@ def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajec
 
 
 def motion(mechanism: Mechanism, run: Trajectory, times: Array, scales: Sequence[float]) -> RecordedMotion:
-    """Frames of a run at the times, s, with the beams' deformation at each scale."""
+    """Return the world frames of a run at times in s, with the beam deformation at each scale
+    factor.
+    """
     taken, reached = sampled(mechanism, run, times)
     q = taken.columns(signal_names(mechanism.coordinates, "position"))
     elastic = np.array([c.role == "elastic" for c in mechanism.coordinates], dtype=bool)

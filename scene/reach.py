@@ -1,4 +1,4 @@
-"""Space that a mechanism occupies, for the limits of pictures."""
+"""Space that a mechanism occupies during its motion, for the axis limits of pictures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from .skeleton import held_places, in_world
 
 
 def reach_of(scene: Scene) -> Array:
-    """World positions, shape (N, 3), m, of all that is held, of supports and corners of solids, over time."""
+    """Return world positions of all joints, points, supports and corners of solids over time, shape
+    (N, 3), m.
+    """
     mechanism, frames = scene.mechanism, scene.motions[-1].frames[0]
     places = held_places(mechanism)
     places += [place for bar in scene.bars for place in (bar.a, bar.b)]
@@ -22,7 +24,7 @@ def reach_of(scene: Scene) -> Array:
 
 
 def _corners(shape: Solid) -> Array:
-    """Return the corners of the box around a solid, in its body's frame, shape (8, 3), m."""
+    """Return the corners of the bounding box of a solid in its body's frame, shape (8, 3), m."""
     ends = np.array([[-0.5] * 3, [0.5] * 3])
     if shape.mesh is not None:
         ends = np.array([shape.mesh.vertices.min(axis=0), shape.mesh.vertices.max(axis=0)])

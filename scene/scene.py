@@ -1,9 +1,10 @@
-"""Everything that is to be seen of a mechanism, in one pose or over a run."""
+"""Visible parts of a mechanism in one pose or over runs: the source of figures, films and the player."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -21,7 +22,9 @@ Start = tuple[Array, Array]
 
 @dataclass(frozen=True)
 class Bar:
-    """Connection of two points: a cut joint, or the path along which a sliding joint has moved."""
+    """Drawn connection of two points: a cut joint, or the path along which a sliding joint has
+    moved.
+    """
 
     name: str
     kind: Literal["closure", "rod", "slide"]
@@ -31,87 +34,109 @@ class Bar:
 
 @dataclass(frozen=True)
 class Scene:
-    """A mechanism and K instants of its runs.
+    """Mechanism at K instants of its runs, with the forces that act on it.
 
-    time     shape (K,), s; of a cyclic scene in cycles, 0 to 1
-    extent   m, the mechanism's size
-    scales   factors of the beams' deformation, or of a mode's amplitude, that the motions have
-    motions  runs or modes that are looked at, one at a time, the last one as a ghost beside them
-    acting   shape (K, marks, 3), force at each mark's place a, world axes, N, or N·m of a moment
-    cyclic   whether motions are modes, each of which goes through a cycle and begins again
+    Parts are fixed to bodies and move with the frames of the bodies. Figures and films get their primitives in the
+    world frame from a scene at one instant; the player gets the scene itself, so that the browser can show
+    instants between those computed, from any viewpoint, without a list of primitives for each instant.
+
+    Attributes
+    ----------
+    mechanism
+        Mechanism of plain numbers.
+    time
+        Shape (K,), s; cycles from 0 to 1 for a cyclic scene.
+    scales
+        Magnification factors of the beams' deformation, or of a mode's amplitude, for which motions exist.
+    motions
+        Runs or modes that can be shown. The last one is the reference run, which is also drawn translucent behind
+        the others.
+    marks
+        Places at which forces and moments act.
+    acting
+        Shape (K, number of marks, 3), world frame: force, N, or moment, N·m, of each mark.
+    cyclic
+        Whether motions are modes, which start again after one cycle.
     """
 
     mechanism: Mechanism
     time: Array
-    extent: float
     scales: tuple[float, ...]
     motions: tuple[RecordedMotion, ...]
-    shapes: tuple[Solid, ...]
-    bars: tuple[Bar, ...]
     marks: tuple[ForceArrow, ...]
     acting: Array
     cyclic: bool = False
 
+    @cached_property
+    def extent(self) -> float:
+        """Size of the mechanism in the described pose, m."""
+        return extent(self.mechanism, self._described)
+
+    @cached_property
+    def shapes(self) -> tuple[Solid, ...]:
+        """Solids fixed to the bodies. Raises DescriptionError for a mesh that cannot be read."""
+        return tuple(shapes(self.mechanism, self._described))
+
+    @cached_property
+    def bars(self) -> tuple[Bar, ...]:
+        """Cut joints, and paths of sliding joints."""
+        return tuple(bars_of(self.mechanism))
+
     def peak(self, moments: bool) -> float:
-        """Largest force, N, or moment, N·m, that any mark ever has; 1 where there is none."""
+        """Return the largest force, N, or moment, N·m, over all marks and times; 1 if nothing acts."""
         own = [k for k, mark in enumerate(self.marks) if (mark.kind == "moment") == moments]
         return float(np.linalg.norm(self.acting[:, own], axis=2).max(initial=0.0)) or 1.0
 
+    @property
+    def _described(self) -> Array:
+        return np.array([c.position for c in self.mechanism.coordinates])
+
 
 def film(problem: analysis.InitialValueProblem, runs: Sequence[Trajectory]) -> Scene:
-    """Film of runs with all coordinates and rates: the first one is looked at; forces are those of the last.
+    """Return a film of runs with the forces of the last run.
 
-    problem  equations that the runs fulfil
-    Raises DescriptionError for a mesh that cannot be read.
+    Parameters
+    ----------
+    problem
+        Equations that the runs fulfil.
+    runs
+        Runs with all coordinates and their time derivatives.
     """
     mechanism, truth = problem.mechanism, runs[-1]
     scales = scales_of(mechanism, truth)
     times = times_of(truth, len(mechanism.bodies), len(scales) * len(runs))
     found = analysis.course(problem, sampled(mechanism, truth, times)[0], most=len(times))
     motions = tuple(motion(mechanism, run, times, scales) for run in runs)
-    return scene_of(mechanism, times, scales, motions, (found.marks, found.acting))
+    return Scene(mechanism, times, scales, motions, found.marks, found.acting)
 
 
 def still(problem: analysis.InitialValueProblem) -> Scene:
-    """The instant t = 0 of a mechanism, at its initial state."""
+    """Return the scene of a mechanism at its initial state, with the forces that act there."""
     mechanism, start = problem.mechanism, problem.start
     signals = {
         coordinate.signal(quantity).name: values[k : k + 1]
         for quantity, values in zip(("position", "velocity"), start, strict=True)
         for k, coordinate in enumerate(mechanism.coordinates)
     }
-    pose = Trajectory("start", np.zeros(1), signals)
-    found = analysis.course(problem, pose)
-    motions = (RecordedMotion("start", 1, frames_of(mechanism, np.asarray(start[0])[None, None])),)
-    return scene_of(mechanism, pose.time, (1.0,), motions, (found.marks, found.acting))
+    found = analysis.course(problem, Trajectory("start", np.zeros(1), signals))
+    return poses_of(mechanism, np.asarray(start[0])[None], found.marks, found.acting)
 
 
-def scene_of(
-    mechanism: Mechanism,
-    time: Array,
-    scales: tuple[float, ...],
-    motions: tuple[RecordedMotion, ...],
-    forces: tuple[tuple[ForceArrow, ...], Array],
-    *,
-    cyclic: bool = False,
+def poses_of(
+    mechanism: Mechanism, q: Array, marks: tuple[ForceArrow, ...] = (), acting: Array | None = None
 ) -> Scene:
-    """Motions with everything that is fixed to the bodies; forces: marks, and what acts there, see `Scene`."""
-    q = np.array([c.position for c in mechanism.coordinates])
-    return Scene(
-        mechanism,
-        time,
-        extent(mechanism, q),
-        scales,
-        motions,
-        tuple(shapes(mechanism, q)),
-        tuple(bars_of(mechanism)),
-        *forces,
-        cyclic,
-    )
+    """Return a scene of poses q, shape (K, n), rad or m, with optional forces at marked points,
+    shape (K, marks, 3).
+    """
+    motions = (RecordedMotion("start", len(q), frames_of(mechanism, q[None])),)
+    forces = np.zeros((len(q), len(marks), 3)) if acting is None else acting
+    return Scene(mechanism, np.arange(len(q), dtype=float), (1.0,), motions, marks, forces)
 
 
 def bars_of(mechanism: Mechanism) -> list[Bar]:
-    """Closures that are constraints, and ways of the sliding joints."""
+    """Return the cut joints that are constraints, and the paths of the sliding joints, as drawn
+    connections.
+    """
     closures = [
         Bar(c.name, "rod" if c.length is not None else "closure", c.a.place, c.b.place)
         for c in mechanism.closures

@@ -1,4 +1,4 @@
-"""Bodies as shapes: as the description has them, else what mass, inertia and joints make likely."""
+"""Solids that depict the bodies: from the description, or estimated from mass, inertia and joints."""
 
 from __future__ import annotations
 
@@ -18,20 +18,34 @@ from .mesh import Mesh, read_mesh
 from .skeleton import extent, held_at
 
 Kind = Literal["box", "cylinder", "sphere", "mesh"]
-_ROD, _THINNEST = 0.011, 0.004  # radii, of the mechanism's extent
-_BEYOND = 1.5  # how far a likely box may go beyond what a body holds: inertia may be that of drives
+_ROD = 0.011  # Radius of drawn rods, relative to the mechanism's extent.
+_THINNEST = 0.004  # Smallest radius of drawn tubes and boxes, relative to the mechanism's extent.
+# Longest edge of an estimated box, relative to the distance from the body's origin to its farthest joint.
+# The inertia of a body can include that of drives, which would make the box too long.
+_BEYOND = 1.5
 BASE = "#8a94a3"
 COLOURS = ("#4c86b8", "#d9902f", "#3f9c7c", "#b8668f", "#8b79b5", "#7f9a2e", "#c96a3d", "#5aa9c9")
 
 
 @dataclass(frozen=True)
 class Solid:
-    """A solid fixed to a body.
+    """Solid that is fixed to a body.
 
-    body    its index
-    size    shape (3,), m: along x, y, z of its own frame; a cylinder's axis is z; a mesh's factor, three times
-    frame   shape (4, 4), its middle (a mesh's origin) and axes in the body's frame, m
-    colour  #rrggbb
+    Attributes
+    ----------
+    body : int
+        Index of the body.
+    kind : str
+        "box", "cylinder", "sphere" or "mesh".
+    size : ndarray, shape (3,)
+        Edge lengths along the axes of its frame, m; a cylinder's axis is z. For a mesh, its scale factor
+        three times.
+    frame : ndarray, shape (4, 4)
+        Pose of its centre, or of a mesh's origin, in the body's frame, m.
+    colour : str
+        Colour as #rrggbb.
+    mesh : Mesh or None
+        Triangles of a mesh.
     """
 
     body: int
@@ -43,7 +57,13 @@ class Solid:
 
 
 def shapes(mechanism: Mechanism, q: Array) -> list[Solid]:
-    """Return the shapes of all bodies; q, shape (n,), for the mechanism's size. Raises DescriptionError."""
+    """Return the solids of all bodies; their thickness follows the mechanism's size at coordinates q, (n,).
+
+    Raises
+    ------
+    DescriptionError
+        If a mesh file cannot be read.
+    """
     size, held = extent(mechanism, q), held_at(mechanism)
     given = {link.name: link for link in mechanism.chain.links}
     links = list(dict.fromkeys(body.link for body in mechanism.bodies if body.link != "base"))
@@ -77,7 +97,10 @@ def _as_described(b: int, shape: described.Shape, colour: str) -> Solid:
 
 
 def _tube(b: int, body: Body, beam: Beam, size: float, colour: str) -> Iterator[Solid]:
-    """An element of a beam as a thin-walled tube of its section's radius of gyration; a ball where it bends."""
+    """Yield the solids of a beam element: a thin-walled tube, and a ball where the beam bends.
+
+    The tube has the radius of gyration of the beam's cross-section.
+    """
     radius = max(float(np.sqrt((value_of(beam.Iy) + value_of(beam.Iz)) / value_of(beam.area))), _THINNEST * size)
     yield _rod(b, np.zeros(3), 2 * np.asarray(body.com, dtype=float), radius, colour)
     if body.element not in ("", "r0"):
@@ -85,7 +108,9 @@ def _tube(b: int, body: Body, beam: Beam, size: float, colour: str) -> Iterator[
 
 
 def _likely(b: int, body: Body, held: list[Array], feet: list[Array], size: float, colour: str) -> Iterator[Solid]:
-    """A box of even density with the body's mass and inertia, and rods to what is held outside of it."""
+    """Yield a box of uniform density with the body's mass and inertia, and rods to the joints
+    outside of the box.
+    """
     reach = max([float(np.linalg.norm(at)) for at in (*held, *feet)], default=0.0)
     box = _box(b, body, size, max(_BEYOND * reach, 0.15 * size), colour)
     if box is not None:
@@ -96,13 +121,18 @@ def _likely(b: int, body: Body, held: list[Array], feet: list[Array], size: floa
 
 
 def _box(b: int, body: Body, size: float, longest: float, colour: str) -> Solid | None:
-    """Edges a_i² = 6 (I_j + I_k − I_i)/m about the principal axes, smaller where too long; None without mass."""
+    """Return a box of uniform density with a body's mass and inertia, or None without mass.
+
+    Its edges along the principal axes are a_i² = 6 (I_j + I_k − I_i)/m; they are reduced if they exceed
+    `longest`, m.
+    """
     mass, inertia = float(body.mass), np.asarray(body.inertia, dtype=float)
     if not mass:
         return None
     moments, axes = np.linalg.eigh(inertia)
     if np.count_nonzero(inertia - np.diag(np.diag(inertia))) == 0:
-        moments, axes = np.diag(inertia), np.eye(3)  # eigh sorts, which would turn the box about for nothing
+        # Without this case, eigh would sort the axes and rotate the box.
+        moments, axes = np.diag(inertia), np.eye(3)
     edges = np.sqrt((6.0 * (moments.sum() - 2.0 * moments) / mass).clip(0.0))
     edges *= min(1.0, longest / (edges.max() or 1.0))
     frame = np.eye(4)
@@ -116,7 +146,7 @@ def _within(box: Solid, at: Array) -> bool:
 
 
 def _rod(b: int, start: Array, end: Array, radius: float, colour: str) -> Solid:
-    """A cylinder between two places of a body."""
+    """Return a cylinder between two points of a body."""
     way = end - start
     length = float(np.linalg.norm(way))
     frame = np.eye(4)
@@ -125,7 +155,7 @@ def _rod(b: int, start: Array, end: Array, radius: float, colour: str) -> Solid:
 
 
 def _towards(z: Array) -> Array:
-    """Shape (3, 3): a rotation whose z axis is a unit vector."""
+    """Return a rotation matrix whose z axis is a given unit vector, shape (3, 3)."""
     aside = np.eye(3)[int(np.argmin(np.abs(z)))]
     x = np.cross(aside, z)
     x /= np.linalg.norm(x)

@@ -1,4 +1,4 @@
-"""Points at which bodies are held: joints, cut joints, named points."""
+"""Points of bodies where joints, closures, named points and forces are attached, for pictures."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..mechanism import GROUND, JointFrame, Mechanism, Place
 
 
 def held_at(mechanism: Mechanism) -> list[list[Array]]:
-    """Per body the places, shape (3,), m, in its frame, that something is at beside its origin.
+    """Return the attachment points of each body apart from its origin, in its frame, shape (3,) each, m.
 
-    Joints of what it carries, closures, named points, knife edges and where forces act, supports apart; the centre
-    of mass of one with nothing else.
+    These are the joints of its children, closures, named points, knife edges and points of application of
+    forces, without supports. A body without any of these has its centre of mass.
     """
     found: list[list[Array]] = [[] for _ in mechanism.bodies]
     joints = [Place(body.parent, body.offset) for body in mechanism.bodies]
@@ -31,30 +31,38 @@ def held_at(mechanism: Mechanism) -> list[list[Array]]:
 
 
 def held_places(mechanism: Mechanism) -> list[Place]:
-    """Origins of all bodies, and what they hold."""
+    """Return the origins and attachment points of all bodies."""
     return [Place(b, at) for b, own in enumerate(held_at(mechanism)) for at in (np.zeros(3), *own)]
 
 
 def frames_of(mechanism: Mechanism, q: Array) -> Array:
-    """World frames of the ground and all bodies, shape (…, 1 + bodies, 4, 4), m, at q, shape (…, n)."""
+    """Return the world frames of the ground and all bodies, shape (…, 1 + bodies, 4, 4), m, at q of
+    shape (…, n).
+    """
     found = analysis.poses(mechanism, q)
     ground = np.broadcast_to(np.eye(4), (*found.shape[:-3], 1, 4, 4))
     return np.concatenate([ground, found], axis=-3)
 
 
 def in_world(frames: Array, place: Place) -> Array:
-    """World position of a place, shape (…, 3), m; frames as `frames_of` gives them."""
+    """Return the world position of a body-fixed point, shape (…, 3), m, for frames from
+    `frames_of`.
+    """
     frame, local = frames[..., place.body + 1, :, :], np.asarray(place.position, dtype=float)
     return np.asarray(frame[..., :3, :3] @ local + frame[..., :3, 3])
 
 
 def axes_in_world(frames: Array, frame: JointFrame) -> Array:
-    """Axes of a frame fixed to a body, shape (…, 3, 3), in the world, one column each; frames as above."""
+    """Return the axes of a body-fixed frame in the world as columns, shape (…, 3, 3), for frames
+    from `frames_of`.
+    """
     return np.asarray(frames[..., frame.place.body + 1, :3, :3] @ np.asarray(frame.rotation, dtype=float))
 
 
 def extent(mechanism: Mechanism, q: Array) -> float:
-    """Diagonal of the box around all that is held, at q, shape (n,); m, 1 where that is a point."""
+    """Return the diagonal of the bounding box of all attachment points at q, shape (n,), m; 1 for a
+    single point.
+    """
     frames, places = frames_of(mechanism, q), held_places(mechanism)
     if not places:
         return 1.0

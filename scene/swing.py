@@ -1,4 +1,4 @@
-"""A machine that swings about a pose, as in a mode: one cycle, without the decay that there may be."""
+"""Undamped oscillation of a mechanism about a pose, as in a mode: one cycle for an animation."""
 
 from __future__ import annotations
 
@@ -13,42 +13,58 @@ from ..core.errors import SolveError
 from ..core.trajectory import Array
 from ..mechanism import Mechanism
 from .motion import RecordedMotion
-from .scene import Scene, scene_of
+from .scene import Scene
 from .skeleton import extent, frames_of, held_places, in_world
 
-_MOST, _LEAST = 48, 16  # frames of a cycle
-_NUMBERS = 40_000  # frames times bodies, of all films on a page
+_MOST, _LEAST = 48, 16  # Largest and smallest number of animation frames in a cycle.
+_NUMBERS = 40_000  # Largest number of frames times bodies of all animations on a page.
 _SCALES = (1.0, 0.5, 2.0, 4.0)
-_SEEN = 0.08  # of the mechanism's extent: how far something moves in a swing that is seen well
-_TURNED = 0.5  # rad: the most that a coordinate turns in it
-_SMALL = 1e-4  # rad or m: a swing of which the poses' slopes are taken
+_SEEN = 0.08  # Displacement of a well visible oscillation, relative to the mechanism's extent.
+_TURNED = 0.5  # Largest rotation of a coordinate in an animated oscillation, rad.
+_SMALL = 1e-4  # Amplitude for the numerical derivative of the poses, rad or m.
 
 
 @dataclass(frozen=True)
 class Swing:
-    """A motion q + Re(shape exp(2πi·cycles)), for a page's list by its name; shape (n,), complex, rad or m."""
+    """Harmonic motion q + Re(shape exp(2πi·cycles)) about a pose q.
+
+    Attributes
+    ----------
+    name : str
+        Name in the list of modes on the page.
+    shape : ndarray of complex, shape (n,)
+        Complex mode shape, rad or m.
+    """
 
     name: str
     shape: NDArray[np.complex128]
 
 
 def swinging(model: analysis.ReferenceModel, pose: Array, swings: Sequence[Swing], t: float = 0.0) -> Scene:
-    """Swings about a pose, shape (n,), rad or m, at the time t, s, and as their ghost the machine at rest.
+    """Return the animated scene of harmonic motions about a pose, with the mechanism at rest as the last motion.
 
-    Where a machine has loops, they are closed by the smallest change that does, and stay open where none does.
-    Raises DescriptionError for a mesh that cannot be read.
+    The pose has shape (n,), rad or m, at time t, s. Kinematic loops are closed by the smallest
+    projection; they remain open if the projection fails.
+
+    Raises
+    ------
+    DescriptionError
+        If a mesh file cannot be read.
     """
     mechanism = model.mechanism
     films = (len(swings) + 1) * len(_SCALES) * max(len(mechanism.bodies), 1)
     cycles = np.linspace(0.0, 1.0, 1 + int(np.clip(_NUMBERS // films, _LEAST, _MOST)))
     motions = [_motion(model, pose, swing, cycles, t) for swing in swings]
     rest = RecordedMotion("rest", len(cycles), frames_of(mechanism, np.tile(pose, (len(_SCALES), len(cycles), 1))))
-    forces = (model.forces.marks, np.zeros((len(cycles), len(model.forces.marks), 3)))
-    return scene_of(mechanism, cycles, _SCALES, (*motions, rest), forces, cyclic=True)
+    marks = model.forces.marks
+    nothing = np.zeros((len(cycles), len(marks), 3))
+    return Scene(mechanism, cycles, _SCALES, (*motions, rest), marks, nothing, cyclic=True)
 
 
 def seen_well(mechanism: Mechanism, pose: Array, shape: NDArray[np.complex128]) -> float:
-    """Factor of a shape, (n,), rad or m, by which its swing about a pose is neither too small nor too large."""
+    """Return the amplitude factor of a mode shape, (n,), rad or m, with which its motion about a
+    pose is well visible.
+    """
     turned = [abs(part) for part, c in zip(shape, mechanism.coordinates, strict=True) if c.unit == "rad"]
     poses = pose + _SMALL * _parts(shape, np.linspace(0.0, 1.0, 9))
     frames = frames_of(mechanism, np.vstack([pose, poses]))
@@ -59,7 +75,7 @@ def seen_well(mechanism: Mechanism, pose: Array, shape: NDArray[np.complex128]) 
 
 
 def _parts(shape: NDArray[np.complex128], cycles: Array) -> Array:
-    """Re(shape exp(2πi·cycles)), shape (K, n)."""
+    """Return the harmonic motion Re(shape exp(2πi·cycles)), shape (K, n)."""
     return np.asarray((shape * np.exp(2j * np.pi * cycles)[:, None]).real)
 
 

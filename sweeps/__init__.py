@@ -1,13 +1,16 @@
-"""Sweeps: many runs of one machine with other numbers, on all cores or on a cluster; those that end early go on.
+"""Parameter sweeps and optimisation: many runs of a mechanism on all cores or on a cluster.
 
-variations     what is varied, and by which distributions
-points         the values of every run: grids and samples
-structures     what has to be compiled, and which parameters of it are set
-objectives     what is asked of a run
-gathered       what is wrong with the arguments, all at once
-runs           a worker's part: runs in an instance that is used again
-pools          processes of this machine, or a Dask cluster
-parts          results on disk, as they come
-results        the table and the array file
-sensitivities  what the objectives depend on
+An interrupted sweep continues where it ended.
+
+variations     varied keys, with lists of values or distributions
+points         parameter values of every run: grids and samples
+structures     FMUs to compile, and the FMU parameters that the varied keys set
+objectives     numbers that are computed from each run
+gathered       one report of all invalid arguments
+runs           execution of runs by a worker, with reused FMU instances
+pools          worker processes of this machine, or a Dask cluster
+parts          intermediate results on disk
+results        result table and array file
+sensitivities  sensitivities of the objectives to the varied keys
+optimize       search for optimal values
 """

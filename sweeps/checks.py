@@ -1,6 +1,7 @@
-"""Whether the description would take a run's numbers; what is out of bounds, the FMU refuses as well.
+"""Check of a run's parameter values against the description, whose bounds the FMU also enforces.
 
-It is asked here and not by workers, who would have to import its schema before they begin.
+The check is made in the main process, because workers would have to import the schema of the
+description first.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from .structures import Structure
 
 
 def wrong_numbers(structure: Structure, values: Mapping[str, float]) -> str:
-    """Return the description's problem with values of a structure's keys; empty without one."""
+    """Return the description's error message for the values of a run's varied keys; empty if the
+    values are valid.
+    """
     if not structure.checked:
         return ""
     parameters = {structure.parameters[key]: value for key, value in values.items()}

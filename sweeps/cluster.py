@@ -1,4 +1,4 @@
-"""Dask's workers: on this machine, or those of a cluster's scheduler."""
+"""Dask workers on this machine or on a cluster."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from ..core.workers import cores
 from .pools import Workers
 from .runs import Job, receive
 
-_PATIENCE = 60.0  # s, that a scheduler may be gone or have no workers
+_PATIENCE = 60.0  # Maximum time without an answer of the scheduler or without workers, s.
 
 
 class _Receiver(WorkerPlugin):  # type: ignore[misc]
-    """Gives each worker the job, those that come later too, once."""
+    """Dask plugin that sends the job once to each worker, including workers that are added later."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
         self.name = f"gpmelica-{job.key}"
 
     def setup(self, worker: Any) -> None:
-        """By Dask, on the worker."""
+        """Receive the job; Dask calls this method on the worker."""
         receive(self.job)
 
 
@@ -39,10 +39,10 @@ def dask(job: Job, address: str | None = None) -> Workers:
 
     Parameters
     ----------
-    job
-        Job of all workers, also of those that come later.
-    address
-        Address of the scheduler, such as `tcp://host:8786`; None: a cluster of this machine's own.
+    job : Job
+        Job of all workers, including those that are added later.
+    address : str, optional
+        Address of the scheduler, such as `tcp://host:8786`; by default, a cluster is started on this machine.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def dask(job: Job, address: str | None = None) -> Workers:
 
 @contextmanager
 def _opened(job: Job, address: str | None, most: int | None) -> Iterator[Executor]:
-    """Yield Dask's executor; Dask itself tries a task on several workers."""
+    """Yield Dask's executor, which repeats a task on another worker if a worker dies."""
     del most
     with _client(address) as client:
         _check_versions(client)
@@ -69,7 +69,7 @@ def _opened(job: Job, address: str | None, most: int | None) -> Iterator[Executo
 
 @contextmanager
 def _client(address: str | None) -> Iterator[Any]:
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are reported in our words
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are reported by gpmelica
     if address is not None:
         with _connected(address) as client:
             yield client
@@ -88,7 +88,7 @@ def _client(address: str | None) -> Iterator[Any]:
 
 
 def _connected(address: str) -> Any:
-    """A client of the scheduler, once it is there and has workers."""
+    """Return a client of the scheduler as soon as the scheduler answers and has workers."""
     deadline = time.monotonic() + _PATIENCE
     while True:
         try:
@@ -99,14 +99,14 @@ def _connected(address: str) -> Any:
             if time.monotonic() > deadline or isinstance(error, ValueError):
                 raise GpmelicaError(
                     f"--scheduler {address}: expected a Dask scheduler with workers, which did not answer"
-                    f" ({error!s:.200}); start one by `dask scheduler` and `dask worker {address}`. What was"
-                    " done is kept: the same command goes on where it was"
+                    f" ({error!s:.200}); start one by `dask scheduler` and `dask worker {address}`. Finished"
+                    " runs are stored, and the same command continues the sweep"
                 ) from None
             time.sleep(0.5)
 
 
 def _check_versions(client: Any) -> None:
-    """Raise GpmelicaError where a worker has another version of this package, or none."""
+    """Raise GpmelicaError if a worker has another version of gpmelica or none."""
     try:
         found = client.run(partial(_version))
     except ModuleNotFoundError:
@@ -115,7 +115,8 @@ def _check_versions(client: Any) -> None:
     if wrong:
         address, version = next(iter(wrong.items()))
         raise GpmelicaError(
-            f"the Dask worker {address} has gpmelica {version}, expected {__version__} as here; install it there"
+            f"the Dask worker {address} has gpmelica {version}, expected {__version__} as on this machine;"
+            " install this version on the worker"
         )
 
 

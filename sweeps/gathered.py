@@ -1,4 +1,4 @@
-"""Errors of several arguments, reported at once."""
+"""Collection of the errors in several arguments, which are reported together."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from ..core.errors import DescriptionError, Problem
 
 
 class GatheredComplaints:
-    """Calls functions that check arguments, and keeps what they complain of."""
+    """Collector of the errors that argument checks raise."""
 
     def __init__(self, source: str) -> None:
         self._source, self._problems = source, list[Problem]()
         self._missing = object()
 
     def __call__(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the function's value, or a placeholder if it or an argument has failed."""
+        """Call a function and return its value; record a DescriptionError that the function raises.
+
+        The result is a placeholder if the function fails or an argument is a placeholder.
+        """
         if any(argument is self._missing for argument in arguments):
             return self._missing
         try:
@@ -26,6 +29,6 @@ class GatheredComplaints:
             return self._missing
 
     def all_well(self) -> None:
-        """Raise DescriptionError with everything, if there was something."""
+        """Raise DescriptionError with all collected errors, if there are any."""
         if self._problems:
             raise DescriptionError(self._source, self._problems)

@@ -1,4 +1,6 @@
-"""Objectives of a run: expressions of its signals with one number as result: `peak(E_z) - 2*final(E_x)`."""
+"""Objectives: expressions of a run's signals that yield one number, such as `peak(E_z) -
+2*final(E_x)`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from ..language import on_arrays
 from ..language.expressions import Dialect, names, parse, renamed
 from ..language.ir import Expr
 
-_LATE = 0.9  # of the run: what is outside its band after that has not settled
+_LATE = 0.9  # Fraction of a run after which a signal outside its band counts as not settled.
 _NAME = r"[A-Za-z_]\w*"
 
 
@@ -25,14 +27,16 @@ def _mean(time: Array, x: Array) -> float:
 
 
 def _at(time: Array, x: Array, when: Any) -> Any:
-    """NaN outside of the run, but for rounding."""
+    """Return the interpolated value at the time `when`, or NaN outside of the run."""
     margin = 1e-9 * (time[-1] - time[0])
     return np.interp(when, time, x) if time[0] - margin <= when <= time[-1] + margin else np.nan
 
 
 def _settling(time: Array, x: Array, band: Any) -> float:
-    """When x is within ± band of its last value for good; infinite if that is not before the last tenth, and NaN
-    for a band below 0."""
+    """Return the time after which x stays within ± band of its last value.
+
+    The result is infinite if this time is in the last tenth of the run, and NaN for a negative band.
+    """
     if not band >= 0.0:
         return np.nan
     outside = np.flatnonzero(np.abs(x - x[-1]) > band)
@@ -42,19 +46,19 @@ def _settling(time: Array, x: Array, band: Any) -> float:
     return float(settled) if settled <= time[0] + _LATE * (time[-1] - time[0]) else np.inf
 
 
-# of a signal over time: name → number of arguments, function of the time and of them, what it is
+# For each function of a signal over time: number of arguments, function of time and arguments, description.
 OVER_TIME: dict[str, tuple[int, Callable[..., Any], str]] = {
     "peak": (1, lambda t, x: np.max(np.abs(x)), "largest magnitude"),
     "max": (1, lambda t, x: np.max(x), "largest value"),
     "min": (1, lambda t, x: np.min(x), "least value"),
-    "range": (1, lambda t, x: np.ptp(x), "largest less least value"),
+    "range": (1, lambda t, x: np.ptp(x), "difference of the largest and the least value"),
     "start": (1, lambda t, x: x[0], "value at the start"),
     "final": (1, lambda t, x: x[-1], "value at the end"),
     "at": (2, _at, "at(x, t): value at a time of the run, s"),
     "mean": (1, _mean, "mean over time"),
     "rms": (1, lambda t, x: np.sqrt(_mean(t, x * x)), "root mean square over time"),
     "integral": (1, lambda t, x: np.trapezoid(x, t), "integral over time"),
-    "settling": (2, _settling, "settling(x, band): from when on x stays within the band about its last value, s"),
+    "settling": (2, _settling, "settling(x, band): time after which x stays within ± band of its last value, s"),
 }
 _AT_EACH_TIME = {(name, function.nin): function for name, function in on_arrays.FUNCTIONS.items()}
 _COUNTS = sorted({*((name, count) for name, (count, _, _) in OVER_TIME.items()), *_AT_EACH_TIME})
@@ -67,11 +71,15 @@ _OBJECTIVES = Dialect(
 
 @dataclass(frozen=True)
 class Objective:
-    """A number of a run.
+    """Number that is computed from a run.
 
-    Parameters:
-        name  column of the table
-        text  expression of signals and parameters by their names in the FMU, of `time` and of `FUNCTIONS`
+    Attributes
+    ----------
+    name : str
+        Column of the result table.
+    text : str
+        Expression of `time`, of signals and parameters by their FMU names, and of the functions in
+        `FUNCTIONS`.
     """
 
     name: str
@@ -79,25 +87,46 @@ class Objective:
 
     @property
     def signals(self) -> tuple[str, ...]:
-        """Names of the variables that it needs."""
+        """Names of the FMU variables that the expression uses."""
         return tuple(name for name in dict.fromkeys(names(_parsed(self.text))) if name not in ("time", "pi"))
 
     def problem(self, constants: Container[str]) -> str:
-        """Return the fault of the expression if all names but constants vary over time; else nothing."""
+        """Return the error of an expression that is invalid or changes over time, else "".
+
+        All names except those in `constants` count as time-dependent.
+        """
         try:
             moves = _over_time(_parsed(self.text), constants)
         except ValueError as error:
             return str(error)
-        return f"changes over time; expected a number, by one of {', '.join(sorted(OVER_TIME))}" if moves else ""
+        return (
+            f"changes over time; expected a number, computed by one of {', '.join(sorted(OVER_TIME))}"
+            if moves
+            else ""
+        )
 
     def of(self, time: Array, signals: Mapping[str, Any]) -> float:
-        """Return the value for a run, or NaN; time, s, and signals, shape (N,) each; parameters are numbers."""
+        """Return the value of the expression for a run, or NaN.
+
+        Parameters
+        ----------
+        time : ndarray, shape (N,)
+            Output times, s.
+        signals : mapping
+            Signals of shape (N,) and parameters, which are numbers, by name.
+        """
         with np.errstate(all="ignore"):
             return float(_value(_parsed(self.text), time, {**signals, "time": time, "pi": np.float64(np.pi)}))
 
 
 def objectives(texts: Sequence[str]) -> tuple[Objective, ...]:
-    """From `name=expression`, or an expression, which then is its name, too; raises DescriptionError."""
+    """Parse objectives of the form `name=expression`, or expressions, which are their own names.
+
+    Raises
+    ------
+    DescriptionError
+        If texts are invalid; the error lists all problems.
+    """
     found, problems = list[Objective](), list[Problem]()
     for text in texts:
         name, expression = _split(text)
@@ -108,7 +137,7 @@ def objectives(texts: Sequence[str]) -> tuple[Objective, ...]:
             continue
         if any(name == other.name for other in found):
             problems.append(
-                Problem(f"--objective {text!r}", f"there is another objective {name!r}; name one anew")
+                Problem(f"--objective {text!r}", f"there are several objectives {name!r}; rename all but one")
             )
         found.append(Objective(name, expression))
     if problems:
@@ -121,17 +150,28 @@ def _split(text: str) -> tuple[str, str]:
     return (match[1], match[2].strip()) if match else (text.strip(), text.strip())
 
 
-@lru_cache(maxsize=64)  # runs ask for the same ones again and again
+@lru_cache(maxsize=64)  # all runs evaluate the same expressions
 def _parsed(text: str) -> Expr:
-    """Return the expression, with names as the FMU has them; raises ValueError."""
+    """Return the syntax tree of an expression with the names of FMU variables.
+
+    Raises
+    ------
+    ValueError
+        If the text is not a valid expression.
+    """
     tree = parse(text, _OBJECTIVES)
     return renamed(tree, {name: name.replace(".", "_") for name in names(tree)})
 
 
 def _over_time(tree: Expr, constants: Container[str] | None) -> bool:
-    """Whether the value changes over time if names other than the constants do; None: no name does.
+    """Return whether the value of an expression changes over time.
 
-    Raises ValueError for a second argument that changes over time.
+    All names except those in `constants` count as time-dependent; with None, no name does.
+
+    Raises
+    ------
+    ValueError
+        If the second argument of a function changes over time.
     """
     if tree.op == "symbol":
         return tree.data != "pi" and constants is not None and tree.data not in constants
@@ -139,17 +179,22 @@ def _over_time(tree: Expr, constants: Container[str] | None) -> bool:
     if not _makes_a_number(tree):
         return any(parts)
     if any(parts[1:]):
-        raise ValueError(f"{tree.data}: expected a number as its second argument, got what changes over time")
+        raise ValueError(
+            f"{tree.data}: expected a number as second argument, got an expression that changes over time"
+        )
     return False
 
 
 def _makes_a_number(tree: Expr) -> bool:
-    """Whether the expression is a function of a whole signal, such as `peak`; `max` of two signals is none."""
+    """Return whether an expression is a function of a whole signal, such as `peak`.
+
+    `max` of two signals is not, because its value changes over time.
+    """
     return tree.op == "call" and tree.data in OVER_TIME and OVER_TIME[tree.data][0] == len(tree.args)
 
 
 def _value(tree: Expr, time: Array, signals: Mapping[str, Any]) -> Any:
-    """Return the value at each of the times, s, or one number."""
+    """Return the value of an expression at each time, s, or one number."""
     if tree.op == "constant":
         return np.float64(tree.data)
     if tree.op == "symbol":

@@ -1,4 +1,6 @@
-"""The best values within bounds: differential evolution or Nelder and Mead's simplex over runs of one FMU."""
+"""Optimisation within bounds by differential evolution or the Nelder–Mead simplex, over runs
+of one FMU.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from scipy.optimize import differential_evolution, minimize
 
 from ..core.errors import DescriptionError, Problem, SolveError
 from ..core.trajectory import Array
-from ..description import Chain
+from ..description import Description
 from ..language.suggest import several
 from ..options.many import OptimizeOptions
 from .checks import wrong_numbers
@@ -27,13 +29,16 @@ from .sweep import check_scheduler, check_signals, job_of, known_structures, wor
 from .variations import Distribution, Variation, variations
 
 METHODS = ("evolution", "simplex")
-_INFEASIBLE, _FAILED = 1e30, 1e60  # ranks: whatever fulfils the constraints is better than what does not
-_POPULATION = 15  # members per key, as scipy has it
+# Ranks of points that violate constraints or whose run fails; feasible points have lower ranks.
+_INFEASIBLE, _FAILED = 1e30, 1e60
+_POPULATION = 15  # Minimum number of members of the population per key; default of SciPy.
 
 
 @dataclass(frozen=True)
 class Limit:
-    """A constraint: objective ≤ or ≥ number; `scale` makes violations of several comparable."""
+    """Inequality constraint of an optimisation: objective ≤ number for sign 1, objective ≥ number
+    for sign −1.
+    """
 
     objective: Objective
     sign: int
@@ -41,11 +46,13 @@ class Limit:
 
     @property
     def text(self) -> str:
-        """Text of the limit as given."""
         return f"{self.objective.text} {'<=' if self.sign > 0 else '>='} {self.number:g}"
 
     def violation(self, value: float) -> float:
-        """0 where it is fulfilled, else how far it is not, of the number's size."""
+        """Return by how much a value of the objective violates the constraint; 0 if the constraint is satisfied.
+
+        The violation is relative to the magnitude of the constraint's bound; it is absolute if the bound is 0.
+        """
         return max(0.0, self.sign * (value - self.number) / (abs(self.number) or 1.0))
 
 
@@ -53,15 +60,31 @@ class Limit:
 class Optimum:
     """Result of an optimisation.
 
-    Parameters:
-        values       key → best value
-        objective    its value there
-        constraints  text → value of its left side
-        feasible     whether all constraints are fulfilled there
-        converged    whether the search came to its end, rather than to the most runs
-        runs         how many were made
-        failures     how many of them failed
-        reason       why the last one that failed did
+    Parameters
+    ----------
+    values
+        Best value of each key.
+    objective
+        Value of the objective at the best values.
+    constraints
+        Left-hand side of each constraint at the best values, by its text.
+    feasible
+        Whether the best values fulfil all constraints.
+    converged
+        Whether the search converged before the maximum number of runs.
+    runs
+        Number of simulations.
+    failures
+        Number of failed simulations.
+    reason
+        Reason of the last failure; empty if there is none.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> best = gp.Optimum({"payload": 250.0}, 1.5, {}, True, True, runs=40, failures=0)
+    >>> best.data()["values"]
+    {'payload': 250.0}
     """
 
     values: Mapping[str, float]
@@ -74,12 +97,24 @@ class Optimum:
     reason: str = ""
 
     def data(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """Return the result as plain data.
+
+        Returns
+        -------
+        dict
+            Values that the module `json` accepts.
+        """
         return asdict(self)
 
 
 def limits(texts: Sequence[str]) -> tuple[Limit, ...]:
-    """From `expression <= number`; raises DescriptionError with all that is wrong."""
+    """Parse constraints of the form `expression <= number` or `expression >= number`.
+
+    Raises
+    ------
+    DescriptionError
+        If texts are invalid; the error lists all problems.
+    """
     found, problems = list[Limit](), list[Problem]()
     for text in texts:
         match = re.fullmatch(r"(.*?)(<=|>=|<|>)\s*([-+.\deE]+)\s*", text, re.DOTALL)
@@ -88,7 +123,12 @@ def limits(texts: Sequence[str]) -> tuple[Limit, ...]:
         except ValueError:
             number = np.nan
         if match is None or not np.isfinite(number):
-            problems.append(Problem(f"--constraint {text!r}", "expected expression <= number, or >="))
+            problems.append(
+                Problem(
+                    f"--constraint {text!r}",
+                    "expected a constraint of the form: expression <= number, or expression >= number",
+                )
+            )
             continue
         try:
             (objective,) = objectives([f"constraint{len(found) + 1}={match[1].strip()}"])
@@ -101,10 +141,15 @@ def limits(texts: Sequence[str]) -> tuple[Limit, ...]:
     return tuple(found)
 
 
-def optimize(chain: Chain, source: str, search: OptimizeOptions, out: Path) -> Optimum:
-    """Look for it.
+def optimize(chain: Description, source: str, search: OptimizeOptions, out: Path) -> Optimum:
+    """Search the values within bounds that minimise an objective.
 
-    Raises DescriptionError for what is wrong with the search, SolveError where every run fails.
+    Raises
+    ------
+    DescriptionError
+        If the search is specified incorrectly.
+    SolveError
+        If all runs fail.
     """
     progress = search.progress
     given = GatheredComplaints("optimize")
@@ -127,7 +172,7 @@ def optimize(chain: Chain, source: str, search: OptimizeOptions, out: Path) -> O
 def _settings(
     bounds: Mapping[str, tuple[float, float]] | str | Sequence[str],
 ) -> Mapping[str, str] | Sequence[str]:
-    """Return bounds in the form that `variations` reads."""
+    """Return the bounds of the varied keys in the form that `variations` reads."""
     if isinstance(bounds, Mapping):
         return {key: f"uniform({least!r},{most!r})" for key, (least, most) in bounds.items()}
     return several(bounds)
@@ -152,7 +197,10 @@ def _bounds(varied: Sequence[Variation], search: OptimizeOptions) -> dict[str, t
 
 @dataclass
 class _Judge:
-    """Ranks points, each key from 0 to 1 within its bounds, and remembers the best one."""
+    """Ranking of points for the optimiser, with a record of the best point.
+
+    The coordinates of a point are the key values, scaled from 0 to 1 within their bounds.
+    """
 
     workers: Workers
     pool: Executor
@@ -169,7 +217,7 @@ class _Judge:
     point: dict[str, float] = field(default_factory=dict)
 
     def ranks(self, places: Iterable[Array]) -> list[float]:
-        """Return the ranks of points, shape (keys,) each."""
+        """Return the rank of each of several points; a point has the shape (keys,)."""
         asked = [self._asked(k, place) for k, place in enumerate(places)]
         found = {int(number): part for part in self._parts(asked) for number in part.numbers}
         ranks = []
@@ -181,9 +229,15 @@ class _Judge:
         return ranks
 
     def best(self, converged: bool) -> Optimum:
-        """Return the optimum; raises SolveError if all runs failed."""
+        """Return the best result that the optimiser has found.
+
+        Raises
+        ------
+        SolveError
+            If all runs failed.
+        """
         if not self.point:
-            raise SolveError(f"all of {self.runs} runs failed, the last one: {self.reason}")
+            raise SolveError(f"all {self.runs} runs failed, the last one with: {self.reason}")
         held = {limit.text: float(value) for limit, value in zip(self.held, self.figures[1:], strict=False)}
         feasible = self.rank < _INFEASIBLE
         return Optimum(
@@ -199,7 +253,9 @@ class _Judge:
         return RunRequest(number, 0, values, wrong_numbers(self.structure, values))
 
     def _parts(self, asked: Sequence[RunRequest]) -> Iterator[ResultChunk]:
-        """Yield the results of the runs, distributed over the workers; lost ones are repeated."""
+        """Yield the results of runs that are distributed over the workers; runs of lost workers are
+        repeated.
+        """
         chunks = [asked[k :: self.workers.size] for k in range(min(self.workers.size, len(asked)))]
         tasks = [(self.key, chunk) for chunk in chunks]
         try:
@@ -229,8 +285,11 @@ class _Judge:
 
 
 def _evolution(judge: _Judge, search: OptimizeOptions) -> Any:
-    """Storn and Price 1997, a generation at a time on all workers."""
-    search_for: Any = differential_evolution  # its types leave out what maps over a generation
+    """Minimise by differential evolution (Storn and Price 1997).
+
+    The runs of each generation are distributed over all workers.
+    """
+    search_for: Any = differential_evolution  # SciPy's types do not declare the parallel evaluation
     keys = len(judge.bounds)
     return search_for(
         lambda place: judge.ranks([place])[0],
@@ -246,12 +305,15 @@ def _evolution(judge: _Judge, search: OptimizeOptions) -> Any:
 
 
 def _population(keys: int) -> int:
-    """Members of a generation: the next power of 2."""
+    """Return the population size: the next power of 2 above 15 members per key."""
     return 1 << (_POPULATION * keys - 1).bit_length()
 
 
 def _simplex(judge: _Judge, search: OptimizeOptions) -> Any:
-    """Nelder and Mead 1965, from the middle of the bounds, a run at a time."""
+    """Minimise by the simplex method (Nelder and Mead 1965), starting at the centre of the bounds.
+
+    The runs are sequential.
+    """
     keys = len(judge.bounds)
     simplex = np.vstack([np.full(keys, 0.5), 0.5 + 0.2 * np.eye(keys)])
     search_for: Any = minimize

@@ -1,4 +1,4 @@
-"""Results on disk as they come: one file for some runs, there completely or not at all, and none of them twice."""
+"""Intermediate results of a sweep on disk, one file per chunk of runs, written atomically."""
 
 from __future__ import annotations
 
@@ -26,10 +26,14 @@ _PLAN, _LOCK = "sweep.json", ".sweep.lock"
 class Parts:
     """Finished runs of a sweep in a folder.
 
-    Parameters:
-        folder  of the sweep
-        place   of each run: number of its part's file and row in it, −1 where it is still to be done
-        done    how many runs are
+    Attributes
+    ----------
+    folder : Path
+        Folder of the result files.
+    place : ndarray, shape (runs, 2)
+        Index of each run's file and row in this file; −1 for runs that are not finished.
+    done : int
+        Number of finished runs.
     """
 
     def __init__(self, folder: Path, runs: int) -> None:
@@ -40,11 +44,11 @@ class Parts:
         self._read = lru_cache(maxsize=16)(_read)
 
     def missing(self) -> Numbers:
-        """Numbers of the runs that are still to be done."""
+        """Return the numbers of the runs that are not finished."""
         return np.flatnonzero(self.place[:, 0] < 0)
 
     def add(self, part: ResultChunk) -> None:
-        """Write one."""
+        """Write the results of a chunk of runs."""
         data = io.BytesIO()
         reasons = np.array(part.reasons, dtype=np.str_)
         np.savez(data, numbers=part.numbers, reasons=reasons, figures=part.figures, signals=part.signals)
@@ -53,7 +57,7 @@ class Parts:
         self._enter(path, part.numbers)
 
     def batches(self, size: int) -> Iterator[ResultChunk]:
-        """All runs in their order, so many at a time; every run must be there."""
+        """Yield the results of all runs in order, `size` runs at a time; all runs must be finished."""
         for begin in range(0, len(self.place), size):
             yield self._batch(np.arange(begin, min(begin + size, len(self.place))))
 
@@ -67,18 +71,20 @@ class Parts:
         )
 
     def _take(self, path: Path) -> None:
-        """A file that is there; one that cannot be read is done again."""
+        """Register an existing result file; an unreadable file is removed, so that its runs are
+        repeated.
+        """
         try:
             with path.open("rb") as file, np.load(file) as data:
                 numbers = data["numbers"]
-                self.place[numbers]  # of this sweep
+                self.place[numbers]  # raises IndexError if the file belongs to another sweep
         except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile):
             path.unlink(missing_ok=True)
             return
         self._enter(path, numbers)
 
     def _enter(self, path: Path, numbers: Numbers) -> None:
-        rows = np.flatnonzero(self.place[numbers, 0] < 0)  # the first one counts
+        rows = np.flatnonzero(self.place[numbers, 0] < 0)  # earlier results of a run take precedence
         self.place[numbers[rows]] = np.column_stack([np.full(len(rows), len(self._files)), rows])
         self.done += len(rows)
         self._files.append(path)
@@ -91,9 +97,12 @@ def _read(path: Path) -> ResultChunk:
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """The folder is this process's alone until the end of the `with` block, however that ends.
+    """Lock a folder for this process until the end of the `with` block.
 
-    Raises DescriptionError where another one holds it.
+    Raises
+    ------
+    DescriptionError
+        If another process has locked the folder.
     """
     from filelock import FileLock, Timeout
 
@@ -102,7 +111,7 @@ def held(folder: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        text = "another process is at work there; wait until it ends, or take another --out"
+        text = "another process uses this folder; wait until it ends, or use another --out"
         raise DescriptionError(str(folder), text) from None
     try:
         yield
@@ -111,7 +120,10 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether another process is at work in the folder; without what locks folders, none can be."""
+    """Return whether another process has locked the folder.
+
+    Without the package filelock, no process can lock a folder, and the result is False.
+    """
     if not (folder / _LOCK).exists() or find_spec("filelock") is None:
         return False
     try:
@@ -122,7 +134,13 @@ def is_held(folder: Path) -> bool:
 
 
 def settle(folder: Path, plan: Mapping[str, Any]) -> None:
-    """Write what the sweep is to its folder; raises DescriptionError if another one is there."""
+    """Write the plan of a sweep to its folder.
+
+    Raises
+    ------
+    DescriptionError
+        If the folder contains a different sweep.
+    """
     path, text = folder / _PLAN, json.dumps(plan, indent=1, sort_keys=True) + "\n"
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
@@ -130,7 +148,7 @@ def settle(folder: Path, plan: Mapping[str, Any]) -> None:
         write_atomically(path, text)
         return
     except (OSError, ValueError, UnicodeDecodeError) as error:
-        raise DescriptionError(str(path), f"cannot be read: {error!s:.200}; take another --out") from None
+        raise DescriptionError(str(path), f"cannot be read: {error!s:.200}; use another --out") from None
     given = json.loads(text)
     differ = (
         sorted(key for key in {*known, *given} if known.get(key) != given.get(key))
@@ -138,5 +156,7 @@ def settle(folder: Path, plan: Mapping[str, Any]) -> None:
         else ["all"]
     )
     if differ:
-        told = f"holds another sweep, with other {', '.join(differ)}"
-        raise DescriptionError(str(folder), f"{told}; expected the same one, to go on with: take another --out")
+        found = f"contains a different sweep (differences: {', '.join(differ)})"
+        raise DescriptionError(
+            str(folder), f"{found}; continue this sweep with unchanged arguments, or use another --out"
+        )

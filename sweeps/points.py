@@ -1,4 +1,6 @@
-"""The values of every run: all combinations of the grid's values, each with all samples of the distributions."""
+"""Parameter values of all runs of a sweep: each point of the grid is combined with all
+samples.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,18 @@ from .variations import MOST_RUNS, Distribution, Values, Variation
 
 @dataclass(frozen=True)
 class SweepPoints:
-    """All runs, by their numbers from 0: the grid's first key varies slowest, samples vary fastest.
+    """Parameter values of all runs, numbered from 0.
 
-    Parameters:
-        axes           keys of the grid with their values
-        distributions  keys that are drawn
-        quantiles      of the samples, shape (samples, len(distributions)), between 0 and 1
+    The first key of the grid varies slowest, and the samples vary fastest.
+
+    Attributes
+    ----------
+    axes : tuple of Values
+        Keys of the grid with their values.
+    distributions : tuple of Distribution
+        Keys with random values.
+    quantiles : ndarray, shape (samples, len(distributions))
+        Quantiles of the samples, between 0 and 1.
     """
 
     axes: tuple[Values, ...]
@@ -32,14 +40,14 @@ class SweepPoints:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Everything that varies, the grid first."""
+        """All varied keys; those of the grid precede those with distributions."""
         return (*(axis.key for axis in self.axes), *(d.key for d in self.distributions))
 
     def __len__(self) -> int:
         return math.prod(len(axis.values) for axis in self.axes) * len(self.quantiles)
 
     def at(self, run: int) -> dict[str, Any]:
-        """Key → value of one run."""
+        """Return the value of each varied key in a run."""
         place, sample = divmod(run, len(self.quantiles))
         indices = np.unravel_index(place, [len(axis.values) for axis in self.axes]) if self.axes else ()
         found = {axis.key: axis.values[int(i)] for axis, i in zip(self.axes, indices, strict=True)}
@@ -48,15 +56,24 @@ class SweepPoints:
 
 
 def points(variations: Sequence[Variation], samples: int | None, sampler: str, seed: int) -> SweepPoints:
-    """Grid and samples.
+    """Combine the grid and the samples of the varied keys.
 
-    Parameters:
-        samples  number of samples for each point of the grid; of `saltelli` and `morris` as many times the keys
-                 that are drawn and 2, or 1, more
-        sampler  one of `SAMPLERS`
-        seed     the same one gives the same samples
+    Parameters
+    ----------
+    variations : sequence of Variation
+        Varied keys.
+    samples : int or None
+        Samples per point of the grid. With d random keys, the samplers `saltelli` and `morris` draw d + 2
+        and d + 1 times this number.
+    sampler : str
+        Sampling method, one of `SAMPLERS`.
+    seed : int
+        Seed of the random numbers; equal seeds yield equal samples.
 
-    Raises DescriptionError for what does not go together or comes to too many runs.
+    Raises
+    ------
+    DescriptionError
+        If the arguments contradict each other or result in too many runs.
     """
     axes = tuple(v for v in variations if isinstance(v, Values))
     drawn = tuple(v for v in variations if isinstance(v, Distribution))
@@ -70,17 +87,17 @@ def points(variations: Sequence[Variation], samples: int | None, sampler: str, s
 def _check(drawn: Sequence[Distribution], samples: int | None, sampler: str, seed: int, grid: int) -> None:
     problems = []
     if seed < 0:
-        problems.append(Problem("--seed", f"expected 0 or more, got {seed}"))
+        problems.append(Problem("--seed", f"expected at least 0, got {seed}"))
     if sampler not in SAMPLERS:
         problems.append(Problem("--sampler", f"expected one of {', '.join(SAMPLERS)}, got {sampler!r}"))
     if drawn and samples is None:
-        text = f"{drawn[0].key} is drawn from {drawn[0]}; say how many samples, as in --samples 500"
+        text = f"{drawn[0].key} is drawn from {drawn[0]}; specify the number of samples, as in --samples 500"
         problems.append(Problem("--samples", text))
     if samples is not None and not drawn:
-        text = "nothing is drawn; give a key a distribution, as in --set payload=normal(500,50)"
+        text = "no key has a distribution; specify one, as in --set payload=normal(500,50)"
         problems.append(Problem("--samples", text))
     if samples is not None and samples < 1:
-        problems.append(Problem("--samples", f"expected 1 or more, got {samples}"))
+        problems.append(Problem("--samples", f"expected at least 1, got {samples}"))
     if problems:
         raise DescriptionError("sweep", problems)
     _few_enough(grid * (samples or 1))
@@ -92,7 +109,7 @@ def _few_enough(runs: int) -> None:
 
 
 def _sobol(samples: int, dimensions: int, seed: int) -> Array:
-    with warnings.catch_warnings():  # of numbers that are no powers of 2; their balance is not relied on
+    with warnings.catch_warnings():  # warning about sample sizes that are not powers of 2
         warnings.simplefilter("ignore", UserWarning)
         return np.asarray(qmc.Sobol(dimensions, scramble=True, seed=seed).random(samples))
 
@@ -106,13 +123,15 @@ def _random(samples: int, dimensions: int, seed: int) -> Array:
 
 
 def unit_problem(dimensions: int) -> dict[str, Any]:
-    """Quantiles as SALib wants to know of them."""
+    """Return SALib's problem definition for quantiles, which are between 0 and 1."""
     names = [f"x{i}" for i in range(dimensions)]
     return {"num_vars": dimensions, "names": names, "bounds": [[0.0, 1.0]] * dimensions}
 
 
 def _saltelli(samples: int, dimensions: int, seed: int) -> Array:
-    """Saltelli's design for Sobol indices of first and total order: samples·(dimensions + 2) rows."""
+    """Return Saltelli's design for first-order and total Sobol indices with samples·(dimensions +
+    2) rows.
+    """
     salib()
     from SALib.sample import sobol
 
@@ -123,21 +142,24 @@ def _saltelli(samples: int, dimensions: int, seed: int) -> Array:
 
 
 def _morris(samples: int, dimensions: int, seed: int) -> Array:
-    """Morris' trajectories on levels 1/8, 3/8, 5/8 and 7/8: samples·(dimensions + 1) rows."""
+    """Return Morris' trajectories on the levels 1/8, 3/8, 5/8 and 7/8 with samples·(dimensions +
+    1) rows.
+    """
     salib()
     from SALib.sample import morris
 
     drawn = morris.sample(unit_problem(dimensions), samples, num_levels=4, seed=seed)
-    return np.asarray(0.125 + 0.75 * drawn)  # the ends of a normal distribution are infinite
+    return np.asarray(0.125 + 0.75 * drawn)  # quantiles 0 and 1 of a normal distribution would be infinite
 
 
 def salib() -> None:
-    """Raise MissingToolError without SALib."""
+    """Raise MissingToolError if SALib is not installed."""
     try:
         import SALib  # noqa: F401
     except ImportError:
         raise MissingToolError(
-            "the samplers saltelli and morris need SALib; pip install 'gpmelica[sweep]', or take another --sampler"
+            "the samplers saltelli and morris require SALib: pip install 'gpmelica[sweep]',"
+            " or use another --sampler"
         ) from None
 
 

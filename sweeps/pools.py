@@ -1,4 +1,4 @@
-"""Who does the work, and what happens when a worker dies: its task is done again, all else stays."""
+"""Worker pools: distribution of tasks, and repetition of tasks whose worker died."""
 
 from __future__ import annotations
 
@@ -14,48 +14,50 @@ from ..core.workers import call_ahead, cores, worker_processes
 
 T = TypeVar("T")
 R = TypeVar("R")
-_ALONE = 2  # times that a task is tried by itself whose worker has died
-_AHEAD = 2  # tasks that wait for each worker
+_ALONE = 2  # Number of attempts at running a task alone after its worker died.
+_AHEAD = 2  # Number of submitted tasks per worker; with more than one, workers need not wait.
 
 
 def has_dask() -> bool:
-    """Whether the package distributed is installed."""
     return find_spec("distributed") is not None
 
 
 def by_processes(scheduler: str) -> bool:
-    """Whether `--scheduler` means processes of this machine."""
+    """Return whether the value of `--scheduler` means worker processes of this machine."""
     return scheduler in ("auto", "processes")
 
 
 def call_workers(scheduler: str) -> None:
-    """Let a process begin to import what runs need, if they are made on this machine; see `call_ahead`."""
+    """Start to import the modules of worker processes in the background.
+
+    Nothing happens if the scheduler does not use processes of this machine; see `call_ahead`.
+    """
     if by_processes(scheduler):
-        # the last two FMPy imports no sooner than it reads an FMU
+        # FMPy imports the last two modules only when it reads an FMU.
         call_ahead("gpmelica.sweeps.runs", "lxml.etree", "fmpy.validation")
 
 
 @dataclass(frozen=True)
 class WorkerCrash:
-    """There is no result, because the process that was at work died each time."""
+    """Placeholder for the result of a task whose worker process died at each attempt."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Executors of `concurrent.futures`, and the errors by which they say that workers died.
+    """Pool of workers in the form of `concurrent.futures` executors.
 
-    Parameters
+    Attributes
     ----------
-    size
+    size : int
         Number of workers.
-    opened
-        Function of the largest number of workers, or None; returns an executor for a `with` statement.
-    lost
-        Errors that say that the executor has no workers any more; a new one has to be opened.
-    fatal
-        Errors of one task that say that its workers died again and again.
+    opened : callable
+        Function of the maximum number of workers, or None; returns an executor as a context manager.
+    lost : tuple of exception types
+        Exceptions of an executor that has lost its workers and must be reopened.
+    fatal : tuple of exception types
+        Exceptions of a task whose workers died repeatedly.
     """
 
     size: int
@@ -67,19 +69,19 @@ class Workers:
 def processes(
     ready: Callable[[], object] | None = None, most: int | None = None, *, ahead: bool = False
 ) -> Workers:
-    """Return processes of this machine, one per core; when one dies, all of them are lost.
+    """Return worker processes of this machine, one per core.
 
-    loky's processes were tried: they need 2.8 s until two of them work where these need 1.1 s, or 0.1 s if they
-    were called ahead; they outlive a parent that is killed; and a task whose process dies has to be found in the
-    same way.
+    If one process dies, the executor loses all of them. The package loky was tested as an alternative: its
+    processes start in 2.8 s instead of 1.1 s (0.1 s after `call_ahead`), outlive a parent that is killed,
+    and do not identify the task that killed a process either.
 
     Parameters
     ----------
-    ready
+    ready : callable, optional
         Function that each process calls first.
-    most
-        Largest number of processes.
-    ahead
+    most : int, optional
+        Maximum number of processes.
+    ahead : bool
         Whether `call_ahead` has been called.
     """
     size = min(cores(), most or cores())
@@ -95,9 +97,9 @@ def here(ready: Callable[[], object], done: Callable[[], object]) -> Workers:
 
     Parameters
     ----------
-    ready
+    ready : callable
         Function that is called before the first task.
-    done
+    done : callable
         Function that is called after the last task.
     """
 
@@ -115,10 +117,11 @@ def here(ready: Callable[[], object], done: Callable[[], object]) -> Workers:
 def results(
     workers: Workers, function: Callable[[T], R], tasks: Iterable[T]
 ) -> Iterator[tuple[T, R | WorkerCrash]]:
-    """Each task and its result, in the order in which they end; tasks are taken as workers get free.
+    """Yield each task and its result in the order of completion.
 
-    Where workers are lost, the tasks that were under way are done one by one, so that what kills its process harms
-    no other one. An exception of the function ends everything.
+    Tasks are taken from the iterable as workers become available. If workers are lost, the running tasks are
+    repeated one at a time, so that a task that kills its process does not affect others. An exception of the
+    function ends the iteration.
     """
     source, running = iter(tasks), dict[Future[R], T]()
     while True:
@@ -137,7 +140,10 @@ def results(
 def _at_once(
     workers: Workers, pool: Executor, function: Callable[[T], R], source: Iterator[T], running: dict[Future[R], T]
 ) -> Iterator[tuple[T, R | WorkerCrash]]:
-    """Until all tasks are done; `running` tells those that are under way, also when this ends by an exception."""
+    """Yield tasks of several workers and their results until all tasks are completed.
+
+    `running` contains the tasks in progress, also after an exception.
+    """
     while True:
         while len(running) < _AHEAD * workers.size:
             task: Any = next(source, _NOTHING)
@@ -155,7 +161,9 @@ _NOTHING = object()
 
 
 def _submitted(pool: Executor, function: Callable[[T], R], task: T, running: dict[Future[R], T]) -> Future[R]:
-    """Submit the task to the pool; if workers were just lost, the task counts as running."""
+    """Submit a task to the pool; if the workers are lost at this moment, the task counts as
+    running.
+    """
     try:
         return pool.submit(function, task)
     except Exception:
@@ -167,7 +175,7 @@ def _found(workers: Workers, future: Future[R]) -> R | WorkerCrash:
     try:
         return future.result()
     except workers.fatal:
-        return WorkerCrash("the workers that were at it died")
+        return WorkerCrash("all workers that executed the run died")
 
 
 def _alone(workers: Workers, function: Callable[[T], R], task: T) -> R | WorkerCrash:
@@ -177,4 +185,4 @@ def _alone(workers: Workers, function: Callable[[T], R], task: T) -> R | WorkerC
                 return _found(workers, pool.submit(function, task))
         except workers.lost:
             continue
-    return WorkerCrash(f"the process that was at it died {_ALONE + 1} times")
+    return WorkerCrash(f"the worker process died {_ALONE + 1} times during this run")

@@ -1,4 +1,7 @@
-"""The table (Parquet) and the array file (zarr) of a sweep, batch by batch, so that memory stays as it is."""
+"""Result table (Parquet) and array file (zarr) of a sweep.
+
+Both are written in batches, so that memory use does not grow with the number of runs.
+"""
 
 from __future__ import annotations
 
@@ -21,23 +24,44 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import Dataset
 
-BATCH = 1024  # runs
+BATCH = 1024  # Number of runs that are written at a time.
 TABLE, SIGNALS = "table.parquet", "signals.zarr"
-_EARLIER = "earlier_"  # prefix of results of an earlier command
+_EARLIER = "earlier_"  # Prefix of the files with results of an earlier sweep.
 
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Results of a sweep.
+    """Results of a parameter sweep, stored in files.
 
-    Parameters:
-        folder      of its files
-        keys        that were varied
-        objectives  names of the numbers asked for
-        runs        how many there were
-        failures    how many of them failed
-        beyond      how many of the others violate constraints at their end by more than `simulation.violation`
-        report      the page, or None
+    Parameters
+    ----------
+    folder
+        Folder of the files.
+    keys
+        Names of the varied parameters.
+    objectives
+        Names of the objectives.
+    runs
+        Number of simulations.
+    failures
+        Number of failed simulations.
+    beyond
+        Number of successful simulations whose final constraint violation exceeds `simulation.violation`.
+    report
+        Report page, or None.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> model = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.1})
+    >>> masses = {"links.crank.mass": [1.0, 2.0]}
+    >>> found = gp.sweep(model, masses, "x=final(E_x)", "masses", signals="E_x", scheduler="here")
+    >>> found
+    <Sweep of links.crank.mass: 2 runs, 0 failed, in masses>
+    >>> len(found.table), len(found.failed)
+    (2, 0)
+    >>> found.data["E_x"].shape
+    (2, 11)
     """
 
     folder: Path
@@ -53,25 +77,27 @@ class Sweep:
 
     @property
     def path(self) -> Path:
-        """Path of the table."""
+        """Path of the table, a Parquet file."""
         return self.folder / TABLE
 
     @property
     def table(self) -> DataFrame:
-        """A row per run: keys, objectives, violations, times, and why it failed."""
+        """Table with one row per run: parameter values, objectives, violations, times and failure
+        reason.
+        """
         from pandas import read_parquet
 
         return read_parquet(self.path)
 
     @property
     def failed(self) -> DataFrame:
-        """Rows of the table whose run failed."""
+        """Rows of the table whose simulation failed."""
         table = self.table
         return table[table["failed"] != ""]
 
     @property
     def data(self) -> Dataset:
-        """Kept signals by run and time; empty if none were kept."""
+        """Signals that were kept, by run and time; empty if no signals were kept."""
         from xarray import Dataset, open_zarr
 
         path = self.folder / SIGNALS
@@ -79,17 +105,20 @@ class Sweep:
 
 
 def check_tools() -> None:
-    """Raise MissingToolError without what writes the results."""
+    """Raise MissingToolError if a package for writing the results is not installed."""
     needed = ("filelock", "pandas", "pyarrow", "xarray", "zarr")
     missing = [name for name in needed if find_spec(name) is None]
     if missing:
         raise MissingToolError(
-            f"a sweep's folder, table and array file need {', '.join(missing)}: pip install 'gpmelica[sweep]'"
+            f"the results of a sweep require {', '.join(missing)}: pip install 'gpmelica[sweep]'"
         )
 
 
 def mark_as_earlier(folder: Path) -> None:
-    """Give table and signals the prefix `earlier_`: a command that fails may be unable to make them again."""
+    """Rename the result table and the array file with the prefix `earlier_`.
+
+    Results of an earlier command thus remain available if the new command fails.
+    """
     for name in (TABLE, SIGNALS):
         path = folder / name
         if path.exists():
@@ -98,7 +127,7 @@ def mark_as_earlier(folder: Path) -> None:
 
 
 def forget_earlier(folder: Path) -> None:
-    """Remove what `mark_as_earlier` has left, once new results are there."""
+    """Remove the renamed files of `mark_as_earlier` after new results have been written."""
     for name in (TABLE, SIGNALS):
         _forget(folder / f"{_EARLIER}{name}")
 
@@ -111,7 +140,7 @@ def _forget(path: Path) -> None:
 
 
 def write_table(folder: Path, points: SweepPoints, parts: Parts, objectives: Sequence[str]) -> None:
-    """Write `table.parquet`; every run must be there."""
+    """Write `table.parquet`; all runs must be finished."""
     from pyarrow import Table, parquet
 
     writer, path = None, folder / f".{TABLE}.part"
@@ -135,7 +164,7 @@ def _columns(points: SweepPoints, part: ResultChunk, objectives: Sequence[str]) 
 
 
 def _column(values: list[Any], points: SweepPoints, key: str) -> Any:
-    """Numbers, or texts where the key has others anywhere."""
+    """Return a column of numbers, or of strings if any value of the key is not a number."""
     known = [value for axis in points.axes if axis.key == key for value in axis.values] or values
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
         return np.array(values, dtype=float)
@@ -145,7 +174,7 @@ def _column(values: list[Any], points: SweepPoints, key: str) -> Any:
 def write_signals(
     folder: Path, points: SweepPoints, parts: Parts, time: Array, kept: Sequence[str], units: Mapping[str, str]
 ) -> None:
-    """Write `signals.zarr`, kept signals over run and time; every run must be there."""
+    """Write `signals.zarr`, the recorded signals over run and time; all runs must be finished."""
     if not kept:
         return
     path = folder / f".{SIGNALS}.part"

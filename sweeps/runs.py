@@ -1,4 +1,4 @@
-"""A worker's part of a sweep: runs in instances that are used again, and what is kept of them."""
+"""Execution of a sweep's runs by a worker, with reused FMU instances."""
 
 from __future__ import annotations
 
@@ -26,15 +26,22 @@ FIGURES = ("violation_start", "violation_end", "cpu_s")
 
 @dataclass(frozen=True)
 class Setup:
-    """Data of one structure for a worker.
+    """Data about one FMU of a sweep for the workers.
 
-    Parameters:
-        fmu          the file's content
-        parameters   key → parameter of the FMU
-        span         what a run goes through
-        constants    parameters of the FMU
-        constrained  whether there are constraints, which might be violated
-        commands     inputs that are followed through filters → the outputs whose start they keep
+    Attributes
+    ----------
+    fmu : bytes
+        Content of the FMU file.
+    parameters : mapping
+        FMU parameter that each key sets.
+    span : Span
+        Time span and tolerance of a run.
+    constants : frozenset of str
+        Names of the FMU's parameters.
+    constrained : bool
+        Whether the mechanism has constraints, whose violation is recorded.
+    commands : mapping
+        Input with a command filter → output from which the filter takes its initial value.
     """
 
     fmu: bytes
@@ -47,13 +54,18 @@ class Setup:
 
 @dataclass(frozen=True)
 class Job:
-    """Data of a sweep for every worker, sent once.
+    """Data about a sweep, which every worker receives once.
 
-    Parameters:
-        key         tells sweeps apart
-        setups      one per structure
-        objectives  numbers to be had of each run
-        kept        signals to be kept of each run
+    Attributes
+    ----------
+    key : str
+        Identifier of the sweep.
+    setups : tuple of Setup
+        FMUs of the sweep.
+    objectives : tuple of Objective
+        Numbers that are computed from each run.
+    kept : tuple of str
+        Signals that are recorded.
     """
 
     key: str
@@ -64,13 +76,18 @@ class Job:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A run.
+    """Request for one run of a sweep.
 
-    Parameters:
-        number     of the run
-        structure  its index in the job
-        values     of the structure's keys
-        wrong      why the description does not take them; empty where it does
+    Attributes
+    ----------
+    number : int
+        Number of the run.
+    structure : int
+        Index of the run's FMU among the FMUs of the sweep.
+    values : mapping
+        Values of the keys that set FMU parameters.
+    wrong : str
+        Reason why the description rejects the values; "" if they are valid.
     """
 
     number: int
@@ -81,13 +98,18 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class ResultChunk:
-    """Results of several runs.
+    """Results of k runs.
 
-    Parameters:
-        numbers  of the runs, shape (k,)
-        reasons  why a run failed; empty where it has not
-        figures  objectives and then `FIGURES`, shape (k, objectives + 3); NaN of runs that failed
-        signals  kept ones at the output times, shape (k, N, kept); NaN of runs that failed
+    Attributes
+    ----------
+    numbers : ndarray, shape (k,)
+        Numbers of the runs.
+    reasons : tuple of str
+        Reason of each run's failure; "" for a successful run.
+    figures : ndarray, shape (k, objectives + 3)
+        Objectives, followed by the values named in `FIGURES`; NaN for failed runs.
+    signals : ndarray, shape (k, N, kept)
+        Recorded signals at the N output times; NaN for failed runs.
     """
 
     numbers: NDArray[np.int64]
@@ -97,7 +119,7 @@ class ResultChunk:
 
 
 class FmuPool:
-    """Instances of a job's FMUs; use it in a `with` statement."""
+    """FMU instances of a job, as a context manager."""
 
     def __init__(self, job: Job) -> None:
         self.job, self._stack = job, ExitStack()
@@ -113,7 +135,13 @@ class FmuPool:
         self._tidied()
 
     def part(self, asked: Sequence[RunRequest]) -> ResultChunk:
-        """Do some runs; failures are among the results. Raises GpmelicaError if an FMU cannot be used at all."""
+        """Execute runs and return their results, which include failures.
+
+        Raises
+        ------
+        GpmelicaError
+            If an FMU cannot be loaded.
+        """
         points = max(len(setup.span.grid()) for setup in self.job.setups)
         figures = np.full((len(asked), len(self.job.objectives) + len(FIGURES)), np.nan)
         signals = np.full((len(asked), points, len(self.job.kept)), np.nan)
@@ -129,7 +157,13 @@ class FmuPool:
         return ResultChunk(np.array([one.number for one in asked]), tuple(reasons), figures, signals)
 
     def run(self, structure: int, values: Mapping[str, float]) -> tuple[Array, Array]:
-        """Figures and kept signals of one run, see `ResultChunk`; raises GpmelicaError with why there are none."""
+        """Execute a run and return its figures and recorded signals; see `ResultChunk` for the shapes.
+
+        Raises
+        ------
+        GpmelicaError
+            If the run fails or an objective has no value.
+        """
         begin, setup, repeated = time.thread_time(), self.job.setups[structure], self._repeated(structure)
         recorded = repeated.run({setup.parameters[key]: value for key, value in values.items()})
         columns = zip(repeated.names, recorded.T, strict=True)
@@ -156,19 +190,22 @@ class FmuPool:
         return self._made[structure]
 
 
-# of this process: the sweep that it works for, and each thread's instances
+# Job of this process, and FMU instances of each thread.
 _JOBS: dict[str, Job] = {}
 _OWN = threading.local()
 
 
 def receive(job: Job) -> None:
-    """Get ready for a job; the ones before are forgotten."""
+    """Store a job in this process; earlier jobs are removed."""
     _JOBS.clear()
     _JOBS[job.key] = job
 
 
 def work(task: tuple[str, Sequence[RunRequest]]) -> ResultChunk:
-    """Some runs of the job of this key."""
+    """Execute several runs of a sweep.
+
+    `task` contains the key of the job and a request for each run.
+    """
     key, asked = task
     bench: FmuPool | None = getattr(_OWN, "bench", None)
     if bench is None or bench.job.key != key:
@@ -178,7 +215,7 @@ def work(task: tuple[str, Sequence[RunRequest]]) -> ResultChunk:
 
 
 def forget() -> None:
-    """Free the instances of this thread."""
+    """Free the FMU instances of this thread."""
     bench: FmuPool | None = getattr(_OWN, "bench", None)
     if bench is not None:
         bench.__exit__()

@@ -1,4 +1,7 @@
-"""Sensitivities of objectives by SALib: Sobol indices, Morris' effects, or first-order indices of any sample."""
+"""Sensitivity analysis of objectives with SALib.
+
+The measures are Sobol indices, Morris' elementary effects, or first-order indices of any sample.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +15,26 @@ import numpy as np
 from ..core.trajectory import Array
 from .points import SweepPoints, salib, unit_problem
 
-_LEAST = 20  # samples per key, for indices of samples that were drawn for something else
-_MORE = {"saltelli": 2, "morris": 1}  # rows of a block of the design, besides one per key
+_LEAST = 20  # Minimum number of samples per key for sensitivity indices without a special design of the samples.
+_MORE = {"saltelli": 2, "morris": 1}  # Rows in a block of the sample design, in addition to one row per key.
 
 
 @dataclass(frozen=True)
 class Sensitivities:
-    """Measures of one objective.
+    """Sensitivity measures of an objective.
 
-    Parameters:
-        method    how they were found
-        measures  name → one number per key, shape (keys,)
-        spread    name → their 95 % confidence, shape (keys,)
-        used      how many runs they are of
+    Attributes
+    ----------
+    method : str
+        Name of the method.
+    keys : tuple of str
+        Varied keys.
+    measures : mapping
+        Values per key, shape (keys,), by measure.
+    spread : mapping
+        Half-widths of the 95 % confidence intervals, shape (keys,), by measure.
+    used : int
+        Number of runs that were evaluated.
     """
 
     method: str
@@ -35,25 +45,38 @@ class Sensitivities:
 
 
 def sensitivities(points: SweepPoints, sampler: str, values: Array, seed: int = 0) -> Sensitivities | str:
-    """Return the sensitivities of one objective, or the reason why there are none.
+    """Return the sensitivities of an objective, or a text with the reason why they cannot be computed.
 
-    values   of the objective by run, shape (runs,); NaN or infinite where there is none
-    Raises MissingToolError without SALib.
+    Parameters
+    ----------
+    points : SweepPoints
+        Parameter values of all runs.
+    sampler : str
+        Sampling method of the runs.
+    values : ndarray, shape (runs,)
+        Objective of each run; NaN or infinite for a failed run.
+    seed : int
+        Seed of the confidence intervals' resampling.
+
+    Raises
+    ------
+    MissingToolError
+        If SALib is not installed.
     """
     drawn = points.distributions
     if not drawn:
-        return "sensitivities are of keys with a distribution; here all values are listed"
+        return "sensitivities require keys with a distribution; all keys have listed values"
     if len(points) != len(points.quantiles):
-        return "sensitivities are of samples alone; here each point of a grid has samples of its own"
+        return "sensitivities require samples without a grid; this sweep combines samples with a grid"
     salib()
     size = len(drawn) + _MORE[sampler] if sampler in _MORE else 1
     whole = np.all(np.isfinite(values.reshape(-1, size)), axis=1)
     kept = np.repeat(whole, size)
     quantiles, found = points.quantiles[kept], values[kept]
     if len(found) < size * 2 or np.ptp(found) <= 1e-12 * np.max(np.abs(found)):
-        return "the objective does not vary" if len(found) else "there are too few runs that have not failed"
+        return "the objective does not vary" if len(found) else "too few runs were successful"
     if sampler not in _MORE and len(found) < _LEAST * len(drawn):
-        return f"expected {_LEAST} samples per key or more, got {len(found)} for {len(drawn)}"
+        return f"expected at least {_LEAST} samples per key, got {len(found)} for {len(drawn)}"
     keys, problem = tuple(d.key for d in drawn), unit_problem(len(drawn))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -62,7 +85,7 @@ def sensitivities(points: SweepPoints, sampler: str, values: Array, seed: int = 
 
 
 def _sobol(keys: tuple[str, ...], problem: dict[str, Any], x: Array, y: Array, seed: int) -> Sensitivities:
-    """First and total order (Sobol 2001, estimators of Saltelli 2010)."""
+    """Compute first-order and total Sobol indices (Sobol 2001, estimators of Saltelli 2010)."""
     from SALib.analyze import sobol
 
     scaled = (y - y.mean()) / y.std()
@@ -73,7 +96,7 @@ def _sobol(keys: tuple[str, ...], problem: dict[str, Any], x: Array, y: Array, s
 
 
 def _morris(keys: tuple[str, ...], problem: dict[str, Any], x: Array, y: Array, seed: int) -> Sensitivities:
-    """Mean magnitude and scatter of elementary effects (Morris 1991, Campolongo 2007)."""
+    """Compute mean and scatter of elementary effects (Morris 1991, Campolongo 2007)."""
     from SALib.analyze import morris
 
     found = morris.analyze(problem, (x - 0.125) / 0.75, y, num_levels=4, seed=seed)
@@ -83,12 +106,14 @@ def _morris(keys: tuple[str, ...], problem: dict[str, Any], x: Array, y: Array, 
 
 
 def _first_order(keys: tuple[str, ...], problem: dict[str, Any], x: Array, y: Array, seed: int) -> Sensitivities:
-    """First order from any sample, by random balance designs (Tissot and Prieur 2012)."""
+    """Compute first-order indices of any sample by random balance designs (Tissot and Prieur
+    2012).
+    """
     from SALib.analyze import rbd_fast
 
     found = rbd_fast.analyze(problem, x, y, seed=seed)
     measures, spread = {"first order": found["S1"]}, {"first order": found["S1_conf"]}
-    method = "first-order indices, estimated from the samples; the sampler saltelli gives totals, too"
+    method = "first-order indices, estimated from the samples; the sampler saltelli also yields total indices"
     return Sensitivities(method, keys, measures, spread, len(y))
 
 

@@ -1,9 +1,9 @@
-"""Structures of a sweep: one FMU each, and the parameter of the FMU that each key sets.
+"""FMUs of a sweep, and the FMU parameter that each varied key sets.
 
-A key of the description that takes an expression of `[parameters]` gets one: a parameter of its own, which the FMU
-then has, and what depends on it follows in the FMU as the description says. Names of parameters that an FMU has
-anyway (`payload`, `column_mass`, `column_angle_start`) are set as they are. All other keys are structure: each
-combination of their values is compiled once.
+If a key of the description accepts an expression of `[parameters]`, a new parameter replaces its value.
+The FMU has this parameter and evaluates all quantities that depend on it. Keys may also name existing
+FMU parameters (`payload`, `column_mass`, `column_angle_start`). All other keys change the structure of
+the model; each combination of their values is compiled once.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..analysis.prepared import Prepared, prepare
+from ..analysis.system import System, assemble_system
 from ..core.errors import DescriptionError, GpmelicaError, Problem
 from ..core.progress import Progress
-from ..description import Chain
+from ..description import Description
 from ..description.load import from_data, tables_of
 from ..fmu.backends.native import build_bare
 from ..generator import variables
@@ -34,42 +34,61 @@ from .variations import Distribution, Values, Variation
 
 @dataclass(frozen=True)
 class Structure:
-    """One FMU and how a run's values get into it.
+    """One FMU of a sweep, with the FMU parameters that the varied keys set.
 
-    Parameters:
-        name        of its folder: tells structures apart
-        values      of the structural keys
-        parameters  key → parameter of the FMU
-        tables      of the description, with the keys as expressions
-        prepared    the equations
-        run         what a run goes through
-        checked     the part of the tables that follows from the keys, see `checks`
+    A sweep has one FMU for each combination of structural values. These are values of varied keys that
+    change the equations, such as a number of beam elements.
+
+    Attributes
+    ----------
+    name : str
+        Name of the folder with the FMU, different for each FMU of the sweep.
+    values : mapping
+        Structural value of each key that changes the equations.
+    parameters : mapping
+        Name of the FMU parameter that each other varied key sets.
+    tables : mapping
+        Tables of the description, in which expressions of FMU parameters replace the varied values.
+    prepared : System
+        Equations of the FMU.
+    run : Span
+        Time span and tolerance of a run.
+    checked : mapping
+        Part of `tables` that depends on the varied keys and is checked for each run; see sweeps/checks.py.
     """
 
     name: str
     values: Mapping[str, Any]
     parameters: Mapping[str, str]
     tables: Mapping[str, Any]
-    prepared: Prepared
+    prepared: System
     run: Span
     checked: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def outputs(self) -> dict[str, str]:
-        """Output → unit."""
+        """Unit of each output of the FMU, by name of the output."""
         return self.prepared.units
 
     @property
     def constants(self) -> list[str]:
-        """Names of parameters, which objectives may use, too."""
+        """Names of the FMU's parameters, which objectives may use."""
         return list(variables.parameters(self.prepared.native_program))
 
 
 def structures(
-    chain: Chain, source: str, variations: Sequence[Variation], progress: Progress
+    chain: Description, source: str, variations: Sequence[Variation], progress: Progress
 ) -> tuple[Structure, ...]:
-    """All of them, with their equations derived; raises DescriptionError for wrong keys and values."""
-    tables, base = tables_of(chain), prepare(chain, source)
+    """Return the FMUs of a sweep, one for each combination of structural values, with their equations.
+
+    Structural values belong to varied keys that change the equations, such as a number of beam elements.
+
+    Raises
+    ------
+    DescriptionError
+        If keys or values are invalid.
+    """
+    tables, base = tables_of(chain), assemble_system(chain, source)
     kinds = {v.key: _kind(v, tables, base) for v in variations}
     problems = [problem for found in kinds.values() if isinstance(found, list) for problem in found]
     problems += _named_twice({key: kind for key, kind in kinds.items() if isinstance(kind, _Key)})
@@ -87,7 +106,7 @@ def structures(
 
 
 def build(structure: Structure, folder: Path) -> Path:
-    """Build a structure's FMU in the folder unless it exists; return the path."""
+    """Build one of a sweep's FMUs, unless the FMU exists in the folder, and return its path."""
     fmu = folder / structure.name / f"{structure.prepared.name}.fmu"
     if _is_whole(fmu):
         return fmu
@@ -95,7 +114,7 @@ def build(structure: Structure, folder: Path) -> Path:
 
 
 def setup(structure: Structure, fmu: Path) -> Setup:
-    """Return the data of a built structure that a worker needs."""
+    """Return the data about a compiled FMU of a sweep that the workers need."""
     return Setup(
         fmu.read_bytes(),
         structure.parameters,
@@ -115,15 +134,24 @@ def _is_whole(fmu: Path) -> bool:
 
 @dataclass(frozen=True)
 class _Key:
-    """A key that an FMU's parameter stands for; `changes` of the description make it so."""
+    """Key of the description that an FMU parameter sets in each run of a sweep.
+
+    `changes` of the description replace the value of the key by a new parameter, if necessary.
+    """
 
     key: str
     parameter: str
     changes: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _kind(variation: Variation, tables: dict[str, Any], base: Prepared) -> _Key | list[Problem] | None:
-    """Return a key's parameter, None for a structural key, or the faults of the key or its values."""
+def _kind(variation: Variation, tables: dict[str, Any], base: System) -> _Key | list[Problem] | None:
+    """Classify a varied key.
+
+    Returns
+    -------
+    _Key, list of Problem, or None
+        Assigned FMU parameter, problems of the key or its values, or None for a structural key.
+    """
     key = variation.key
     known = variables.parameters(base.native_program)
     given = re.fullmatch(r"parameters\.(\w+)(\.value)?", key)
@@ -147,8 +175,8 @@ def _kind(variation: Variation, tables: dict[str, Any], base: Prepared) -> _Key 
             return wrong
     if isinstance(variation, Distribution):
         text = (
-            f"is built into the FMU, so it cannot be drawn from {variation}; give it a few values, a,b,c, each of"
-            " which is compiled"
+            f"is part of the FMU's structure and cannot be drawn from {variation}; list a few values a,b,c, for"
+            " each of which an FMU is compiled"
         )
         return [Problem(f"--set {key}", text + _start_of(key, base))]
     return None
@@ -161,12 +189,14 @@ def _is_key(key: str, tables: dict[str, Any]) -> bool:
 
 
 def _structural(problem: Problem) -> bool:
-    """Whether it says that there may be no expression."""
+    """Return whether a problem states that the description accepts no expression as the key's
+    value.
+    """
     return "'set_" in problem.message
 
 
-def _start_of(key: str, base: Prepared) -> str:
-    """The parameters that stand for a joint's position or velocity at the start."""
+def _start_of(key: str, base: System) -> str:
+    """Return a hint to the start parameters of the joint position or velocity that the key names."""
     match = re.fullmatch(r"links\.(\w+)\.joint\.(position|velocity)(\.\d+)?", key)
     dot = "_dot" if match and match[2] == "velocity" else ""
     names = [c.symbol for c in base.mechanism.coordinates if match and c.owner == match[1]]
@@ -174,7 +204,9 @@ def _start_of(key: str, base: Prepared) -> str:
 
 
 def _some(variation: Variation) -> Any:
-    """A value of the key that the description ought to take."""
+    """Return a typical value of the varied key, for a check that the description accepts such
+    values.
+    """
     return variation.values[0] if isinstance(variation, Values) else variation.middle
 
 
@@ -185,8 +217,11 @@ def _wrong_numbers(variation: Variation) -> list[Problem]:
     return [Problem(f"--set {variation.key}", f"expected numbers, got {wrong[0]!r}")] if wrong else []
 
 
-def _wrong_values(variation: Variation, tables: dict[str, Any], base: Prepared) -> list[Problem]:
-    """Return the description's problems with the key and with each value of a list of moderate length."""
+def _wrong_values(variation: Variation, tables: dict[str, Any], base: System) -> list[Problem]:
+    """Return the problems of a varied key and its values.
+
+    Of more than 100 values, only the first and the last are checked.
+    """
     key = variation.key
     if not isinstance(variation, Values):
         found = _problems(tables, {key: variation.middle})
@@ -199,7 +234,7 @@ def _wrong_values(variation: Variation, tables: dict[str, Any], base: Prepared) 
     return []
 
 
-def _said(key: str, found: Sequence[Problem], tables: Mapping[str, Any], base: Prepared) -> list[Problem]:
+def _said(key: str, found: Sequence[Problem], tables: Mapping[str, Any], base: System) -> list[Problem]:
     if not any("there is no key" in problem.message or "unknown key" in problem.message for problem in found):
         return [Problem(f"--set {key}", _led(problem)) for problem in found]
     if "." in key:
@@ -207,7 +242,7 @@ def _said(key: str, found: Sequence[Problem], tables: Mapping[str, Any], base: P
     known = list(
         dict.fromkeys([*tables.get("parameters", {}), *tables, *variables.parameters(base.native_program)])
     )
-    text = f"there is no parameter and no key {key!r}; {alternatives(key, known)}"
+    text = f"there is no parameter or key {key!r}; {alternatives(key, known)}"
     return [Problem(f"--set {key}", text)]
 
 
@@ -224,12 +259,12 @@ def _problems(tables: dict[str, Any], changes: Mapping[str, Any]) -> list[Proble
 
 
 def _named_twice(keys: Mapping[str, _Key]) -> Iterator[Problem]:
-    """Keys that set the same number."""
+    """Yield problems of keys that set the same FMU parameter."""
     seen: dict[str, str] = {}
     for key, found in keys.items():
         other = seen.setdefault(found.parameter, key)
         if other != key:
-            yield Problem(f"--set {key}", f"is the same parameter as {other}; leave one out")
+            yield Problem(f"--set {key}", f"is the same parameter as {other}; remove one of the two")
 
 
 def _structure(tables: dict[str, Any], source: str, values: Mapping[str, Any], keys: Sequence[_Key]) -> Structure:
@@ -239,7 +274,7 @@ def _structure(tables: dict[str, Any], source: str, values: Mapping[str, Any], k
         changes |= {**key.changes, **({"parameters": parameters} if parameters else {})}
     try:
         chain = from_data(tables, source=source, changes=changes)
-        prepared = prepare(chain, source)
+        prepared = assemble_system(chain, source)
     except DescriptionError as error:
         raise DescriptionError(source, [_with_values(problem, values) for problem in error.problems]) from None
     simulation = chain.simulation
@@ -249,7 +284,7 @@ def _structure(tables: dict[str, Any], source: str, values: Mapping[str, Any], k
     parameters, known = {key.key: key.parameter for key in keys}, variables.parameters(prepared.native_program)
     missing = [key for key, parameter in parameters.items() if parameter not in known]
     if missing:
-        text = f"the FMU has no parameter {parameters[missing[0]]}{_told(values)}; nothing depends on it there"
+        text = f"the FMU has no parameter {parameters[missing[0]]}{_told(values)}, because nothing depends on it"
         raise DescriptionError(source, [Problem(f"--set {missing[0]}", text)])
     added = {name for name in parameters.values() if name in made.get("parameters", {})}
     return Structure(name, values, parameters, made, prepared, run, _parts_that_use(made, added))
@@ -260,15 +295,18 @@ def _with_values(problem: Problem, values: Mapping[str, Any]) -> Problem:
 
 
 def _told(values: Mapping[str, Any]) -> str:
-    """`, with links.boom.beam.elements = 2`, or nothing."""
+    """Return a suffix with the values of keys that change the equations; the suffix is empty without such keys.
+
+    An example is `, with links.boom.beam.elements = 2`.
+    """
     said = ", ".join(f"{key} = {value!r}" for key, value in values.items())
     return f", with {said}" if values else ""
 
 
 def _parts_that_use(tables: Mapping[str, Any], parameters: set[str]) -> dict[str, Any]:
-    """The entries of the description whose numbers follow from these parameters, and all that they use.
+    """Return the entries of the description that depend on the parameters, with all entries that they use.
 
-    Empty if there are no such entries.
+    The result is empty if no entry depends on the parameters.
     """
     kept: dict[str, Any] = {}
     for key in ("base", "gravity", *(key for key, value in tables.items() if isinstance(value, list))):

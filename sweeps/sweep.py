@@ -1,4 +1,6 @@
-"""A sweep from end to end: structures compiled once, runs shared out, results kept as they come, table."""
+"""Parameter sweep: compilation of the FMUs, distribution of the runs over workers, and storage
+of the results.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ import numpy as np
 from ..core.errors import DescriptionError, MissingToolError, Problem
 from ..core.progress import Progress
 from ..core.version import __version__
-from ..description import Chain
+from ..description import Description
 from ..description.load import tables_of
 from ..fmu.compilers.kept import kept_objects
 from ..language.suggest import alternatives, several
@@ -32,15 +34,21 @@ from .runs import FIGURES, Job, ResultChunk, RunRequest, forget, receive, work
 from .structures import Structure, build, setup, structures
 from .variations import Variation, variations
 
-_CHUNK = 1.0  # s of work that a worker takes at a time
+_CHUNK = 1.0  # Total computing time of the runs that a worker receives at a time, s.
 _MOST_IN_CHUNK = 1000
 
 
-def sweep(chain: Chain, source: str, order: SweepOptions, out: Path) -> Sweep:
-    """Do it, or what is left of it: runs that are in the folder are not done again.
+def sweep(chain: Description, source: str, order: SweepOptions, out: Path) -> Sweep:
+    """Execute a sweep, except for runs whose results exist in the folder.
 
-    Raises DescriptionError for what is wrong with keys, values, objectives or signals, before anything runs;
-    MissingToolError without a compiler or what writes the results. Runs that fail are rows with their reason.
+    A run that fails is a row of the result table with the reason of its failure.
+
+    Raises
+    ------
+    DescriptionError
+        If keys, values, objectives or signals are invalid; no run is executed.
+    MissingToolError
+        If no compiler is found, or a package for writing the results is missing.
     """
     check_tools()
     progress = order.progress
@@ -70,16 +78,19 @@ def sweep(chain: Chain, source: str, order: SweepOptions, out: Path) -> Sweep:
 
 def _check_names(order: SweepOptions, asked: Sequence[Objective]) -> None:
     if not asked and not order.signals:
-        text = "nothing is asked for; name an objective, as in --objective top=peak(E_z), or a signal"
+        text = "the sweep has no result; specify an objective, as in --objective top=peak(E_z), or a signal"
         raise DescriptionError("sweep", [Problem("--objective", text)])
     taken = [o.name for o in asked if o.name in ("run", "failed", *FIGURES)]
     if taken:
-        text = "is a column of the table by itself; give the objective another name"
+        text = "is the name of another column of the table; rename the objective"
         raise DescriptionError("sweep", [Problem(f"--objective {name}", text) for name in taken])
 
 
 def _kept(order: SweepOptions, asked: Sequence[Objective], constants: Sequence[str]) -> Iterator[str]:
-    """Signals to keep; parameters, of which there is only one value a run, are in the table."""
+    """Yield the names of the signals to record.
+
+    Parameters are left out, because they have a single value per run, which is in the result table.
+    """
     if order.signals is not None:
         yield from dict.fromkeys(several(order.signals))
     else:
@@ -88,13 +99,19 @@ def _kept(order: SweepOptions, asked: Sequence[Objective], constants: Sequence[s
 
 
 def known_structures(
-    chain: Chain,
+    chain: Description,
     source: str,
     varied: Sequence[Variation],
     wanted: tuple[Sequence[Objective], Sequence[str]],
     progress: Progress,
 ) -> tuple[Structure, ...]:
-    """Return the structures of the varied keys; errors also name requested signals that never exist."""
+    """Return the FMUs that a sweep with the varied keys requires, with their equations.
+
+    Raises
+    ------
+    DescriptionError
+        If keys are invalid; the error also lists requested signals that do not exist.
+    """
     try:
         return structures(chain, source, varied, progress)
     except DescriptionError as error:
@@ -109,7 +126,13 @@ def known_structures(
 def check_signals(
     source: str, found: Sequence[Structure], asked: Sequence[Objective], kept: Sequence[str]
 ) -> None:
-    """Check that every structure has the requested signals and equal output times."""
+    """Check that all FMUs of a sweep have the requested signals and equal output times.
+
+    Raises
+    ------
+    DescriptionError
+        If a signal is missing, an objective is invalid, or output times differ.
+    """
     problems = []
     wanted = [(f"--objective {objective.name}", name) for objective in asked for name in objective.signals]
     wanted += [(f"--signal {name}", name) for name in kept if name not in {known for _, known in wanted}]
@@ -126,16 +149,18 @@ def check_signals(
             wrong = objective.problem(constants) if all(name in known for name in objective.signals) else ""
             problems += [Problem(f"--objective {objective.name}", wrong)] if wrong else []
     if len({(s.run.stop, s.run.output_step) for s in found}) > 1:
-        text = "output times differ from run to run; keep simulation.stop and simulation.output_step as they are"
+        text = "output times differ between runs; do not vary simulation.stop and simulation.output_step"
         problems.append(Problem("--set", text))
     if problems:
         raise DescriptionError(source, list(dict.fromkeys(problems)))
 
 
 def _plan(
-    chain: Chain, order: SweepOptions, where: SweepPoints, asked: Sequence[Objective], kept: Sequence[str]
+    chain: Description, order: SweepOptions, where: SweepPoints, asked: Sequence[Objective], kept: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the data that identify this sweep."""
+    """Return the data that identify a sweep; an interrupted sweep continues only if these data are
+    unchanged.
+    """
     samples = {"samples": order.samples, "sampler": order.sampler, "seed": order.seed} if order.samples else {}
     return {
         "gpmelica": __version__,
@@ -150,7 +175,7 @@ def _plan(
 def job_of(
     found: Sequence[Structure], out: Path, asked: Sequence[Objective], kept: tuple[str, ...], progress: Progress
 ) -> Job:
-    """Return the workers' data: FMUs, compiled unless they are in the folder."""
+    """Compile the FMUs that do not exist in the folder, and return the data for the workers."""
     setups = []
     with kept_objects():
         for number, structure in enumerate(found):
@@ -162,16 +187,26 @@ def job_of(
 
 
 def check_scheduler(name: str) -> None:
-    """Raise DescriptionError, MissingToolError for one that there is not."""
+    """Check the value of the option `--scheduler`.
+
+    Raises
+    ------
+    DescriptionError
+        If the scheduler is unknown.
+    MissingToolError
+        If the scheduler requires Dask and Dask is not installed.
+    """
     if name not in ("auto", "processes", "dask", "here") and not re.fullmatch(r"\w+://.+", name):
         text = f"expected auto, processes, dask, here or an address such as tcp://host:8786, got {name!r}"
         raise DescriptionError("sweep", [Problem("--scheduler", text)])
     if (name == "dask" or "://" in name) and not has_dask():
-        raise MissingToolError(f"--scheduler {name} needs Dask: pip install 'gpmelica[sweep]', or take processes")
+        raise MissingToolError(
+            f"--scheduler {name} requires Dask: pip install 'gpmelica[sweep]', or use processes"
+        )
 
 
 def workers_of(scheduler: str, job: Job) -> Workers:
-    """Return the workers that `--scheduler` names, of those that `check_scheduler` takes."""
+    """Return the workers of a scheduler that `check_scheduler` has accepted."""
     if scheduler == "here":
         return here(partial(receive, job), forget)
     if by_processes(scheduler):
@@ -183,10 +218,13 @@ def workers_of(scheduler: str, job: Job) -> Workers:
 
 @dataclass
 class _Pace:
-    """Number of runs that a worker takes at a time: one second's worth, and fewer at the end."""
+    """Estimator of the number of runs that a worker receives at a time.
+
+    The runs of a worker take about one second together; their number decreases towards the end of a sweep.
+    """
 
     workers: int
-    mean: float = np.inf  # s per run
+    mean: float = np.inf  # mean computing time of a run, s
     done: int = 0
 
     def count(self, left: int) -> int:
@@ -202,7 +240,7 @@ class _Pace:
 def _run(
     workers: Workers, job: Job, where: SweepPoints, found: Sequence[Structure], parts: Parts, progress: Progress
 ) -> None:
-    """Do the missing runs; each part is on disk before the next one is requested."""
+    """Execute the missing runs of a sweep; each result is on disk before the next one is requested."""
     missing, pace = parts.missing(), _Pace(workers.size)
     index = _structure_index(found)
 
@@ -229,7 +267,11 @@ def _run(
 def _each(
     workers: Workers, tasks: Iterator[tuple[str, list[RunRequest]]]
 ) -> Iterator[tuple[tuple[str, list[RunRequest]], ResultChunk | WorkerCrash]]:
-    """Results of tasks; one that kills its workers is taken apart, so that the run that does it is alone."""
+    """Yield tasks and their results.
+
+    If a task with several runs terminates its worker processes, its runs are repeated one by one, so that
+    only the responsible run fails.
+    """
     for task, came in results(workers, work, tasks):
         key, asked = task
         if isinstance(came, WorkerCrash) and len(asked) > 1:
@@ -262,7 +304,7 @@ def _dead(asked: Sequence[RunRequest], died: WorkerCrash, job: Job) -> ResultChu
     return ResultChunk(np.array([one.number for one in asked]), (died.reason,) * count, figures, signals)
 
 
-def _summary(out: Path, where: SweepPoints, parts: Parts, asked: Sequence[Objective], chain: Chain) -> Sweep:
+def _summary(out: Path, where: SweepPoints, parts: Parts, asked: Sequence[Objective], chain: Description) -> Sweep:
     failures = beyond = 0
     column, limit = len(asked), chain.simulation.violation
     for part in parts.batches(1024):

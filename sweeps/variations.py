@@ -1,4 +1,4 @@
-"""Variations of a sweep: keys of the description with lists of values, ranges, or distributions."""
+"""Varied keys of a sweep: lists of values, ranges and distributions."""
 
 from __future__ import annotations
 
@@ -28,19 +28,22 @@ _FORMS = (
 
 @dataclass(frozen=True)
 class Values:
-    """Values that a key takes one after the other: a dimension of the grid."""
+    """Key with a list of values, which is a dimension of the parameter grid."""
 
     key: str
     values: tuple[Any, ...]
 
     def data(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """Return the key and its values as data for JSON."""
         return {"key": self.key, "values": list(self.values)}
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """A key whose values are drawn: normal with mean and standard deviation, or uniform between least and most."""
+    """Key with random values of a normal or uniform distribution.
+
+    `first` and `second` are the mean and the standard deviation, or the lower and the upper bound.
+    """
 
     key: str
     kind: str
@@ -49,17 +52,17 @@ class Distribution:
 
     @property
     def middle(self) -> float:
-        """The mean."""
+        """Mean of the distribution."""
         return self.first if self.kind == "normal" else (self.first + self.second) / 2
 
     def values(self, quantiles: Array) -> Array:
-        """Values at quantiles between 0 and 1; arrays of one shape."""
+        """Return the values at quantiles between 0 and 1, in the same shape."""
         if self.kind == "normal":
             return np.asarray(self.first + self.second * ndtri(quantiles))
         return self.first + (self.second - self.first) * quantiles
 
     def data(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """Return the key and its distribution as data for JSON."""
         return {"key": self.key, "distribution": self.kind, "numbers": [self.first, self.second]}
 
     def __str__(self) -> str:
@@ -70,7 +73,13 @@ Variation: TypeAlias = Values | Distribution
 
 
 def variations(settings: str | Sequence[str] | Mapping[str, Any]) -> tuple[Variation, ...]:
-    """From `KEY=VALUES` of the command line, or `{key: values}` of Python; all problems in a DescriptionError."""
+    """Return the varied keys of `KEY=VALUES` texts or of a mapping from keys to values.
+
+    Raises
+    ------
+    DescriptionError
+        If keys or values are invalid; the error lists all problems.
+    """
     problems, found = list[Problem](), dict[str, Variation]()
     for key, given in _pairs(settings, problems):
         try:
@@ -79,10 +88,10 @@ def variations(settings: str | Sequence[str] | Mapping[str, Any]) -> tuple[Varia
             problems.append(Problem(f"--set {key}", str(error)))
             continue
         if key in found:
-            problems.append(Problem(f"--set {key}", "is given twice; give all its values at once"))
+            problems.append(Problem(f"--set {key}", "occurs twice; combine all values in one option"))
         found[key] = variation
     if not found and not problems:
-        problems.append(Problem("--set", f"nothing is varied: {_FORMS} of a key, as in --set payload=100:1000:10"))
+        problems.append(Problem("--set", f"no key is varied; add one, as in --set payload=100:1000:10; {_FORMS}"))
     if problems:
         raise DescriptionError("sweep", problems)
     return tuple(found.values())
@@ -128,7 +137,7 @@ def _distribution(key: str, kind: str, text: str) -> Distribution:
     if kind == "normal" and second <= 0.0:
         raise ValueError(f"expected a standard deviation above 0, got {second:g}")
     if kind == "uniform" and second <= first:
-        raise ValueError(f"expected least below most, got {first:g} and {second:g}")
+        raise ValueError(f"expected a smaller first number in uniform(least, most), got {first:g} and {second:g}")
     return Distribution(key, kind, first, second)
 
 

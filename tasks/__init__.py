@@ -1,1 +1,1 @@
-"""Tasks behind the commands, without command lines: one file per task."""
+"""Work of each command, independent of the command line: one file per task."""

@@ -1,4 +1,4 @@
-"""Whether runs agree with the reference: disagreement is looked into before a run is called wrong."""
+"""Agreement of runs with the reference solver; a disagreement is examined before a run counts as wrong."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import SolveError
 from ..core.progress import Progress, renamed
 from ..core.trajectory import Array, Trajectory
@@ -20,39 +20,48 @@ from ..runs.compare.scales import scales
 from ..runs.compare.sensitivity import CHANGE, FINER, Sensitivity, is_long_enough, judged, sensitivity
 from ..runs.compare.singular import ends_at_singular
 
-_FINEST = 1e-13  # tolerance of the reference's finer run
-_RANK = 1e-8  # relative: smaller singular values of the constraints' Jacobian are rounding
+_FINEST = 1e-13  # Smallest tolerance of the finer reference run.
+_RANK = 1e-8  # Singular values of the constraint Jacobian below this share of the largest one count as zero.
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A run and how it compares with the reference; None: it came to nothing in its limit of time."""
+    """Run and its comparison with the reference solver; None if the run reached its time limit."""
 
     attempt: Attempt
     comparison: Comparison | None
 
     @property
     def disagrees(self) -> bool:
-        """Whether the run has signals that differ from the reference's."""
+        """Whether a signal of the run differs from the reference run by more than the tolerance."""
         return self.attempt.trajectory is not None and self.comparison is not None and not self.comparison.ok
 
 
 def judge(
-    model: Prepared,
+    model: System,
     truth: Trajectory,
     attempts: Iterable[Attempt],
     problem: analysis.InitialValueProblem,
     progress: Progress,
 ) -> list[Judged]:
-    """Compare runs with the reference, in the order of the attempts.
+    """Compare runs with the reference solver, in the order of the attempts.
 
-    A run that disagrees is repeated with a finer tolerance. If it still disagrees, the reference is repeated
-    to see how sensitive the motion is, see `fmu.compare.sensitivity`. A run that is granted more than others, as
-    rumoca's is, may differ by as much more.
+    A run that disagrees is repeated with a finer tolerance. If the repeated run also disagrees, the reference
+    solver is repeated to find how sensitive the motion is, see `runs.compare.sensitivity`. The admissible
+    difference of a run with a larger tolerance is larger in proportion.
 
-    Parameters:
-        truth   run of the reference solver
-        problem equations that it solves, with the inputs over time
+    Parameters
+    ----------
+    model
+        Mechanism with its equations.
+    truth
+        Run of the reference solver.
+    attempts
+        Runs to compare.
+    problem
+        Equations that the reference solver solves, with the inputs over time.
+    progress
+        Function that is called with an activity and the fraction done.
     """
     found = [_settled(model, truth, attempt, progress) for attempt in attempts]
     if not any(run.disagrees for run in found):
@@ -64,8 +73,8 @@ def judge(
     return [_reconsidered(model, truth, run, known.scaled(run.attempt.tolerance / usual)) for run in found]
 
 
-def sensitive(model: Prepared, comparisons: Iterable[Comparison]) -> Iterator[Remark]:
-    """Remark on a motion that can be compared for a part of the time only."""
+def sensitive(model: System, comparisons: Iterable[Comparison]) -> Iterator[Remark]:
+    """Yield a remark if a sensitive motion can be compared over a part of the time only."""
     begins = [c.sensitive_from for c in comparisons if c.sensitive_from is not None]
     if not begins:
         return
@@ -74,7 +83,7 @@ def sensitive(model: Prepared, comparisons: Iterable[Comparison]) -> Iterator[Re
         "sensitive_motion",
         "simulation.stop",
         f"the motion is sensitive: comparison is meaningful up to t = {begin:.4g} s of {stop:.4g} s",
-        "later values follow from rounding and solver errors; end the run before, or compare averages",
+        "later values depend on rounding and solver errors; end the run before that time, or compare averages",
         begin,
         "s",
         stop,
@@ -82,10 +91,10 @@ def sensitive(model: Prepared, comparisons: Iterable[Comparison]) -> Iterator[Re
     )
 
 
-def _settled(model: Prepared, truth: Trajectory, attempt: Attempt, progress: Progress) -> Judged:
-    """Judge an attempt; the finer one counts if the first one disagrees.
+def _settled(model: System, truth: Trajectory, attempt: Attempt, progress: Progress) -> Judged:
+    """Return the comparison of an attempt, or of its repetition with a finer tolerance if the attempt disagrees.
 
-    An attempt that came to no end counts up to the first singular configuration, if there is one.
+    An attempt that failed is compared up to the first singular configuration of the reference run, if one exists.
     """
     if attempt.failure and truth.singular and attempt.until is not None:
         return _before_singular(model, truth, attempt, attempt.until, progress)
@@ -96,17 +105,18 @@ def _settled(model: Prepared, truth: Trajectory, attempt: Attempt, progress: Pro
     again = attempt.finer()
     if again.trajectory is None:
         return first
-    note = "run again with a finer tolerance, since it disagreed"
+    note = "run again with a finer tolerance, because the first run disagreed"
     again = replace(again, trajectory=replace(again.trajectory, note=note))
     return Judged(again, _comparison(model, truth, again))
 
 
 def _before_singular(
-    model: Prepared, truth: Trajectory, attempt: Attempt, until: Callable[[float], Attempt], progress: Progress
+    model: System, truth: Trajectory, attempt: Attempt, until: Callable[[float], Attempt], progress: Progress
 ) -> Judged:
-    """Judge an attempt that came to no end up to the first singular configuration of the reference's run.
+    """Return the comparison of a failed attempt up to the first singular configuration of the reference run.
 
-    From there on the constraints do not determine the branch of the motion, and a solver may lose it.
+    From a singular configuration on, the constraints do not determine the branch of the motion, and a solver may
+    follow another branch.
     """
     failed, first = Judged(attempt, _comparison(model, truth, attempt)), truth.singular[0].t
     before = truth.time[truth.time < first - 0.5 * model.chain.simulation.output_step]
@@ -120,22 +130,24 @@ def _before_singular(
     return Judged(again, ends_at_singular(comparison, first, attempt.failure))
 
 
-def _comparison(model: Prepared, truth: Trajectory, attempt: Attempt) -> Comparison | None:
+def _comparison(model: System, truth: Trajectory, attempt: Attempt) -> Comparison | None:
     if attempt.trajectory is not None:
         return compare(truth, attempt.trajectory, model.units, attempt.tolerance, complete=True)
     return Comparison.failed(attempt.name, attempt.tolerance, attempt.failure) if attempt.failure else None
 
 
-def _reconsidered(model: Prepared, truth: Trajectory, run: Judged, known: Sensitivity) -> Judged:
+def _reconsidered(model: System, truth: Trajectory, run: Judged, known: Sensitivity) -> Judged:
     if not run.disagrees or run.comparison is None or run.attempt.trajectory is None:
         return run
     return replace(run, comparison=judged(run.comparison, truth, run.attempt.trajectory, model.units, known))
 
 
 def _sensitivity(
-    model: Prepared, truth: Trajectory, problem: analysis.InitialValueProblem, progress: Progress
+    model: System, truth: Trajectory, problem: analysis.InitialValueProblem, progress: Progress
 ) -> Sensitivity | None:
-    """Run the reference again, finer and from a changed start; None where one of these runs ends early."""
+    """Repeat the reference run with a finer tolerance and from a changed initial state; None if a
+    repetition fails.
+    """
     wanted = model.chain.simulation.tolerance
     try:
         variants = (
@@ -151,13 +163,15 @@ def _sensitivity(
             for name, variant, tolerance in variants
         )
     except SolveError as error:
-        progress(f"note: how sensitive the motion is could not be found: {error}", 1.0)
+        progress(f"note: the sensitivity of the motion is unknown: {error}", 1.0)
         return None
     return sensitivity(truth, finer, moved, model.units, wanted)
 
 
-def _changed_start(model: Prepared, truth: Trajectory) -> tuple[Array, Array]:
-    """Initial state that is changed by a small part of each coordinate's scale, as far as constraints allow."""
+def _changed_start(model: System, truth: Trajectory) -> tuple[Array, Array]:
+    """Return an initial state changed by a small part of each coordinate's scale, compatible with
+    the constraints.
+    """
     size = scales(truth.signals, model.units, truth.natural)
     mechanism, (q, qd) = model.mechanism, model.start
     C = analysis.evaluate(model.problem, 0.0, q, qd).C
@@ -165,7 +179,19 @@ def _changed_start(model: Prepared, truth: Trajectory) -> tuple[Array, Array]:
 
 
 def _free_change(mechanism: Mechanism, size: Mapping[str, float], C: Array, level: str) -> Array:
-    """Change of positions or velocities, shape (n,), that constraints with the Jacobian C, (m, n), do not see."""
+    """Return a change of positions or velocities, shape (n,), that fulfils the linearised constraints.
+
+    Parameters
+    ----------
+    mechanism
+        Mechanism with n coordinates.
+    size
+        Scales by signal, in the signal's unit.
+    C
+        Jacobian of the constraints, shape (m, n).
+    level
+        `position` or `velocity`.
+    """
     unit = np.array([size[name] for name in signal_names(mechanism.coordinates, level)])
     signs = (-1.0) ** np.arange(len(unit))
     weighted = C * unit

@@ -1,4 +1,4 @@
-"""FMUs with everything that a reader finds in their archive."""
+"""FMUs with the documentation in their archives."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import DescriptionError
 from ..core.progress import Progress, renamed, silent
 from ..fmu.backends.backend import CHOICES, Compilers, choose, write_modelica
@@ -21,25 +21,27 @@ from ..report.fmu_page.contents import contents
 
 @dataclass(frozen=True)
 class Tools:
-    """Compilers of an FMU, and the systems to build for; none means this machine."""
+    """Compilers of an FMU, and the platforms to build for; an empty tuple means the platform of
+    this machine.
+    """
 
     compilers: Compilers
     systems: tuple[Platform, ...] = ()
 
 
 def build_native(
-    model: Prepared,
+    model: System,
     out: Path,
     progress: Progress = silent,
     fmi: str = "2.0",
     platforms: Sequence[Platform] = (),
     march: str = "",
 ) -> Fmu:
-    """Write `Name.fmu` by the native backend; see `Order`."""
+    """Write `Name.fmu` by the native backend; the arguments are those of `fmu.backends.fmu.Order`."""
     return Native().build(Order(model, out, fmi, platforms, march, progress, contents))
 
 
-def build(model: Prepared, options: BuildOptions, tools: Tools) -> Fmu:
+def build(model: System, options: BuildOptions, tools: Tools) -> Fmu:
     """Write the Modelica source, its script and one FMU, by the preferred backend.
 
     Parameters
@@ -59,25 +61,25 @@ def build(model: Prepared, options: BuildOptions, tools: Tools) -> Fmu:
 
 
 def checked(options: BuildOptions) -> Tools:
-    """Return what builds the FMU.
+    """Return the compilers and the target platforms of an FMU.
 
-    Raises DescriptionError for options that do not fit each other, MissingToolError without a compiler.
+    Raises DescriptionError for options that contradict each other, MissingToolError without a compiler.
     """
     systems = _systems(options.platforms, options.fmi)
     own = bool(options.platforms or options.march)
     choice = "native" if own and options.compiler == "auto" else options.compiler
     compilers = compilers_of(choice, options.omc, options.timeout)
     if systems and not compilers.backends[0].cross:
-        wanted = f"{compilers.backends[0].name} builds for this machine alone; take the compiler native"
+        wanted = f"{compilers.backends[0].name} builds for this machine only; choose the compiler native"
         raise DescriptionError("platforms", wanted)
     check_march(options.march, compilers, options.fmi, systems)
     return Tools(compilers, systems)
 
 
 def compilers_of(choice: str, omc: str | None, timeout: float) -> Compilers:
-    """Return the compilers for `--compiler`, `--omc` and `--timeout`, s.
+    """Return the compilers for the options `--compiler`, `--omc` and `--timeout` (s).
 
-    Raises DescriptionError for another choice or limit, MissingToolError for a tool that is missing.
+    Raises DescriptionError for an invalid value, MissingToolError if a tool is not installed.
     """
     one_of("compiler", choice, CHOICES)
     above_zero("timeout", timeout)
@@ -85,15 +87,15 @@ def compilers_of(choice: str, omc: str | None, timeout: float) -> Compilers:
 
 
 def check_march(march: str, compilers: Compilers, fmi: str, systems: Sequence[Platform] = ()) -> None:
-    """Raise DescriptionError for processors that no compiler builds for."""
+    """Raise DescriptionError if no compiler can build for the processors of the option `--march`."""
     if march and not any(backend.cross for backend in compilers.backends):
-        wanted = f"{compilers.backends[0].name} does not choose processors; take the compiler native"
+        wanted = f"{compilers.backends[0].name} does not choose processors; choose the compiler native"
         raise DescriptionError("march", wanted)
     if march:
         toolchains(fmi, systems, march)
 
 
-def _systems(platforms: str | Sequence[str] | None, fmi: str) -> tuple[Platform, ...]:
+def _systems(platforms: str | Sequence[str], fmi: str) -> tuple[Platform, ...]:
     one_of("fmi", fmi, FMI_VERSIONS)
-    names = platforms.split(",") if isinstance(platforms, str) else platforms or ()
-    return named([name.strip() for name in names], fmi)
+    names = platforms.split(",") if isinstance(platforms, str) else platforms
+    return named([name.strip() for name in names if name], fmi)

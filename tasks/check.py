@@ -1,4 +1,4 @@
-"""Contents of `check`: bodies, coordinates, constraints, partition."""
+"""Output of `check`: bodies, coordinates, constraints, coordinate partition and initial state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import analysis, plausibility
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..description.tables.frame import angles_of
 from ..mechanism import GROUND
 from ..runs.compare.findings import start_consistency
@@ -23,19 +23,47 @@ from .initial_state import initial_data, initial_tables
 
 @dataclass(frozen=True)
 class Summary:
-    """Facts about a model before its run."""
+    """Summary of a model before any simulation.
 
-    model: Prepared
+    Parameters
+    ----------
+    model
+        Equations of motion with the initial state.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> summary = gp.load("examples/four_bar_3d.toml").check()
+    >>> summary.consistent
+    True
+    >>> summary.data()["left_out_rows"]
+    ['pin_z', 'pin_xz', 'pin_yz']
+    """
+
+    model: System
 
     def data(self) -> dict[str, Any]:
-        """JSON-ready: bodies, coordinates, constraint rows, partition, initial state, warnings, remarks."""
+        """Return the summary as plain data.
+
+        Returns
+        -------
+        dict
+            Bodies, coordinates, constraint equations, partition, initial state, warnings and remarks, as values
+            that the module `json` accepts.
+        """
         return facts(self.model) | {
             "initial_state": initial_data(self.model, self.initial),
             "plausible": [remark.data() for remark in self.plausible],
         }
 
     def tables(self) -> list[Table | str]:
-        """For a terminal."""
+        """Return the summary as tables for a terminal.
+
+        Returns
+        -------
+        list of rich.table.Table or str
+            Tables and lines in the order of presentation.
+        """
         data = self.data()
         return [
             *tables(self.model, data),
@@ -46,17 +74,19 @@ class Summary:
 
     @cached_property
     def plausible(self) -> tuple[plausibility.Remark, ...]:
-        """Remarks on what is probably not meant, as far as they need no run."""
+        """Remarks on unusual values that are found without a simulation."""
         return plausibility.of_description(self.model, self.initial)
 
     @cached_property
     def initial(self) -> plausibility.InitialState:
-        """Forces and accelerations at t = 0."""
+        """Forces and accelerations at the initial time t = 0."""
         return plausibility.initial_state(self.model, self.model.problem)
 
     @property
     def consistent(self) -> bool:
-        """Whether every constraint row holds at the start, or is known to start violated."""
+        """Whether the initial state fulfils all constraints, except those declared as
+        `starts_violated`.
+        """
         return start_consistency(self.model).ok
 
     def __str__(self) -> str:
@@ -67,8 +97,8 @@ class Summary:
         return text.getvalue()
 
 
-def facts(model: Prepared) -> dict[str, Any]:
-    """JSON-ready summary."""
+def facts(model: System) -> dict[str, Any]:
+    """Return the properties of a model except its initial state and remarks, JSON-ready."""
     mechanism, constraints, start = model.mechanism, model.solvability, start_consistency(model)
     return {
         "model": model.name,
@@ -103,8 +133,10 @@ def facts(model: Prepared) -> dict[str, Any]:
     }
 
 
-def _pose_of(model: Prepared, name: str) -> dict[str, Any]:
-    """Return the initial pose of a point with axes, world frame, for the begin of a path with orientations."""
+def _pose_of(model: System, name: str) -> dict[str, Any]:
+    """Return position and orientation of a frame at the initial state, world frame, as a path with
+    orientations needs.
+    """
     frame, frames = model.mechanism.frames[name], frames_of(model.mechanism, model.start[0])
     place, axes = in_world(frames, frame.place), axes_in_world(frames, frame)
     return {"name": name, "position": place.tolist(), "rpy": list(angles_of(axes))}
@@ -115,7 +147,7 @@ def _at(frame: Mapping[str, Any]) -> str:
     return f"frame {frame['name']} at the start, in the world: [{position}] m, rpy [{rpy}] rad"
 
 
-def _table_of(model: Prepared, name: str) -> dict[str, Any]:
+def _table_of(model: System, name: str) -> dict[str, Any]:
     table, stop = model.chain.tables[name], model.chain.simulation.stop
     (first, last), points = table.span, len(table.points[0])
     return {
@@ -130,12 +162,12 @@ def _table_of(model: Prepared, name: str) -> dict[str, Any]:
 
 def _words_of(table: Mapping[str, Any]) -> str:
     span = f"{table['points']} points from {table['first']:.6g} to {table['last']:.6g} s"
-    beyond = ", then it holds its last value" if table["ends_before_run"] else ""
+    beyond = ", constant after the last point" if table["ends_before_run"] else ""
     return f"table {table['name']}: {span}, {table['interpolation']}{beyond}"
 
 
-def tables(model: Prepared, data: dict[str, Any]) -> list[Table | str]:
-    """Return the `facts` as tables for a terminal."""
+def tables(model: System, data: dict[str, Any]) -> list[Table | str]:
+    """Return the result of `facts` as tables and lines for a terminal."""
     constraints = model.solvability
     bodies = Table("body", "parent", "mass kg", title=f"{data['model']}: bodies")
     for body in data["bodies"]:
@@ -145,7 +177,9 @@ def tables(model: Prepared, data: dict[str, Any]) -> list[Table | str]:
         kind = "dependent" if c["name"] in data["dependent"] else "independent"
         coordinates.add_row(c["name"], c["role"], f"{c['start']:.6g}", c["unit"], kind)
     rows = ", ".join(data["constraints"]) or "none"
-    line = f"{data['n']} coordinates, {len(data['constraints'])} constraint rows ({rows}) of rank {data['rank']}"
+    line = (
+        f"{data['n']} coordinates, {len(data['constraints'])} constraint equations ({rows}) of rank {data['rank']}"
+    )
     rank = analysis.Rank(constraints.rank, constraints.tolerance, *constraints.gap)
     return [
         bodies,

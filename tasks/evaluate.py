@@ -1,4 +1,4 @@
-"""Everything at one state, by every backend (design section 6, `evaluate`)."""
+"""Equations of motion evaluated at one state by all backends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.trajectory import Array
 from ..fmu.backends import native
 from ..generator import modelica
@@ -19,8 +19,8 @@ from ..runs.fmpy_runs.instance import Instance
 from ..runs.fmpy_runs.states import State, signals
 
 
-def evaluate(model: Prepared, state: State) -> dict[str, Any]:
-    """Coordinates, and what each backend says: JSON-ready; see design section 6."""
+def evaluate(model: System, state: State) -> dict[str, Any]:
+    """Return the names of the coordinates and the results of each backend at a state, JSON-ready."""
     truth = analysis.evaluate(model.problem, state.t, state.q, state.qd, state.z)
     backends: dict[str, Any] = {
         "reference": {
@@ -34,7 +34,7 @@ def evaluate(model: Prepared, state: State) -> dict[str, Any]:
     return {"coordinates": [c.name for c in model.mechanism.coordinates], "backends": backends}
 
 
-def _native(model: Prepared, state: State) -> Array:
+def _native(model: System, state: State) -> Array:
     with TemporaryDirectory() as folder, Instance(native.build_bare(model, Path(folder))) as instance:
         coordinates, known = model.mechanism.coordinates, signals(model, state)
         x = np.array([known[entry.name] for entry in model.native_program.states])
@@ -42,15 +42,15 @@ def _native(model: Prepared, state: State) -> Array:
 
 
 class RumocaEvaluator:
-    """q̈ of the Modelica text at any state; compiled once."""
+    """Accelerations from the Modelica source, which is compiled once, at any state."""
 
-    def __init__(self, model: Prepared) -> None:
+    def __init__(self, model: System) -> None:
         self._model = model
         text = model.modelica(start_values=model.start_values())
         self._compiled = rumoca_backend.CompiledModel(text, modelica.experiment(model.name))
 
     def __call__(self, state: State) -> Array:
-        """q̈, shape (n,)."""
+        """Return the accelerations q̈, shape (n,)."""
         accelerations = signal_names(self._model.mechanism.coordinates, "acceleration")
         known = signals(self._model, state)
         start = {f"{entry.name}_start": known[entry.name] for entry in self._model.program.states}

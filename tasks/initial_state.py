@@ -9,28 +9,28 @@ from rich.table import Table
 
 from .. import analysis
 from ..analysis import LinearisedMode
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import SolveError
 from ..plausibility import InitialState, input_starts
 
-_SHOWN = 5  # modes, the slowest ones
+_SHOWN = 5  # Number of modes that a terminal shows.
 
 
-def initial_data(model: Prepared, initial: InitialState) -> dict[str, Any]:
-    """Return what `check --json` has as `initial_state`.
+def initial_data(model: System, initial: InitialState) -> dict[str, Any]:
+    """Return the entry `initial_state` of the output of `check --json`.
 
     Parameters
     ----------
-    model : Prepared
-        The mechanism.
+    model : System
+        Mechanism with its equations.
     initial : InitialState
-        Its forces and accelerations at t = 0.
+        Forces and accelerations of the mechanism at t = 0.
 
     Returns
     -------
     dict
-        `inputs`, `forces`, `accelerations` and `modes`, each a list of tables; modes have frequencies in Hz, the
-        slowest one first. `rigid_body_modes` has the coordinates of the modes without a frequency.
+        `inputs`, `forces`, `accelerations` and `modes`, each a list of tables. Modes have frequencies in Hz, the
+        lowest first. `rigid_body_modes` has the coordinates of the modes without a frequency.
     """
     starts = input_starts(model)
     swinging, rigid = _modes(model)
@@ -60,10 +60,10 @@ def initial_data(model: Prepared, initial: InitialState) -> dict[str, Any]:
     }
 
 
-def _modes(model: Prepared) -> tuple[list[LinearisedMode], list[str]]:
-    """Oscillations about the initial state, the slowest first, and coordinates that move in rigid-body modes.
+def _modes(model: System) -> tuple[list[LinearisedMode], list[str]]:
+    """Return oscillations about the initial state, lowest frequency first, and coordinates of rigid-body modes.
 
-    Real eigenvalues belong to no oscillation; modes that violate constraints are those of the stabilisation.
+    Modes with real eigenvalues and modes that violate constraints are left out.
     """
     try:
         found = [m for m in analysis.modes(model.problem) if not m.violating]
@@ -75,7 +75,7 @@ def _modes(model: Prepared) -> tuple[list[LinearisedMode], list[str]]:
 
 
 def initial_tables(found: Mapping[str, Any]) -> Iterator[Table | str]:
-    """Tables of `initial_data` for a terminal; lists without entries are left out."""
+    """Yield the result of `initial_data` as tables and lines for a terminal; empty lists are left out."""
     if found["inputs"]:
         values = ", ".join(f"{i['name']} = {i['value']:.6g} {i['unit']}" for i in found["inputs"])
         yield f"inputs at t = 0: {values}"

@@ -1,4 +1,4 @@
-"""Examples that come with the package, copied as a start for descriptions of one's own."""
+"""Examples of the package, which a user copies to begin a new description."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
 def examples() -> dict[str, Path]:
-    """Descriptions of the examples by their names."""
+    """Return the paths of the descriptions of all examples by name."""
     return {path.stem: path for path in sorted(EXAMPLES.rglob("*.toml"))}
 
 
@@ -49,5 +49,5 @@ def copy_example(name: str, folder: Path) -> list[Path]:
 
 
 def _data_beside(description: Path) -> list[Path]:
-    """Lookup tables and inputs, if the example has a folder of its own."""
+    """Return the CSV files next to an example that has a folder of its own."""
     return [] if description.parent == EXAMPLES else sorted(description.parent.glob("*.csv"))

@@ -1,4 +1,4 @@
-"""Unique joint reactions: the `reactions` command, and warnings of other commands (Wojtyra and Frączek 2013)."""
+"""Uniqueness of joint reactions for the command `reactions` and for warnings (Wojtyra and Frączek 2013)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import SolveError
 from ..mechanism import Coordinate, Mechanism
 
@@ -16,7 +16,7 @@ NOT_UNIQUE = "not unique"
 
 
 def data(found: analysis.Reactions) -> dict[str, Any]:
-    """JSON-ready (design section 6); `components` and `tolerance` say more."""
+    """Return the analysis of joint reactions, JSON-ready."""
     return {
         "rows": found.rows,
         "columns": found.columns,
@@ -34,15 +34,16 @@ def data(found: analysis.Reactions) -> dict[str, Any]:
 
 
 def tables(mechanism: Mechanism, found: analysis.Reactions) -> list[Table | str]:
-    """For a terminal."""
-    table = Table("joint or row", "kind", "reaction", "components that are not unique")
+    """Return the analysis of joint reactions as tables and lines for a terminal."""
+    table = Table("joint or equation", "kind", "reaction", "components that are not unique")
     for verdict in found.verdicts:
         doubtful = " ".join(key for key, unique in verdict.components.items() if not unique)
         table.add_row(verdict.name, verdict.kind, "unique" if verdict.unique else NOT_UNIQUE, doubtful)
     plane = "planar: 3" if found.planar else "6"
     return [
-        f"{found.rows} rows, {found.columns} columns ({plane} per body), rank {found.rank.rank} (holonomic"
-        f" {found.holonomic}, nonholonomic {found.nonholonomic}): degree of redundancy {found.redundancy}",
+        f"{found.rows} constraint equations, {found.columns} columns ({plane} per body), rank {found.rank.rank}"
+        f" (holonomic {found.holonomic}, nonholonomic {found.nonholonomic}): degree of redundancy"
+        f" {found.redundancy}",
         gap(found.rank),
         table,
         *(f"{what}: {rows}" for what, rows in redundancy(found.redundant_rows).items()),
@@ -51,32 +52,41 @@ def tables(mechanism: Mechanism, found: analysis.Reactions) -> list[Table | str]
 
 
 def redundancy(groups: Iterable[tuple[str, ...]]) -> dict[str, str]:
-    """The description's redundant rows, group by group: what they are → their names."""
+    """Return a mapping from the description of each kind of redundancy to the names of the
+    redundant constraint equations.
+    """
     alone = ", ".join(group[0] for group in groups if len(group) == 1)
     together = "; ".join(", ".join(group) for group in groups if len(group) > 1)
-    found = {"rows that depend on each other": together, "rows that the joints fulfil by themselves": alone}
+    found = {
+        "constraint equations that depend on each other": together,
+        "constraint equations that the joints alone fulfil": alone,
+    }
     return {what: rows for what, rows in found.items() if rows}
 
 
-def redundancy_of(model: Prepared) -> dict[str, str]:
-    """Return the redundancy at a model's initial state, and the constraints that are left out."""
+def redundancy_of(model: System) -> dict[str, str]:
+    """Return the redundancy at a model's initial state, with the redundant constraints that are left out."""
     found = redundancy(model.solvability.redundant)
     if found:
-        found["rows left out"] = ", ".join(model.left_out) or "none: reactions of least norm"
+        found["redundant constraint equations left out"] = (
+            ", ".join(model.left_out) or "none, because reactions have the least norm"
+        )
     return found
 
 
 def gap(rank: analysis.Rank) -> str:
-    """Return a line on the certainty of the rank."""
-    zero = f"of the others the largest is {rank.largest:.2g}" if rank.largest else "there are no others but zeros"
+    """Return a line on how clearly the singular values determine the rank."""
+    largest = f"{rank.largest:.2g}" if rank.largest else "0"
     return (
-        f"rows have length 1; singular values up to {rank.tolerance:.2g} count as zero, the smallest that does not"
-        f" is {rank.smallest:.2g}, {zero}"
+        f"singular values up to {rank.tolerance:.2g} count as zero (equations are scaled to length 1): the"
+        f" smallest nonzero one is {rank.smallest:.2g}, the largest one that counts as zero is {largest}"
     )
 
 
 def warnings(mechanism: Mechanism, found: analysis.Reactions) -> list[str]:
-    """Return warnings on friction that depends on doubtful reactions, and on a singular initial state."""
+    """Return warnings on friction that depends on reactions that are not unique, and on a singular
+    initial state.
+    """
     friction = [
         _friction_warning(c, found)
         for c in mechanism.coordinates
@@ -86,13 +96,14 @@ def warnings(mechanism: Mechanism, found: analysis.Reactions) -> list[str]:
         return friction
     return [
         *friction,
-        f"the start is singular: C has rank {found.rank.rank} there and {found.elsewhere} elsewhere, so rows and"
-        " reactions that are redundant at the start may not be so later; start elsewhere",
+        f"the initial state is singular: the constraint Jacobian has rank {found.rank.rank} there and"
+        f" {found.elsewhere} elsewhere, so constraints that are redundant initially may be independent later;"
+        " choose another initial state",
     ]
 
 
-def warnings_of(model: Prepared) -> list[str]:
-    """The warnings for a model; where the analysis fails, its message."""
+def warnings_of(model: System) -> list[str]:
+    """Return the warnings for a model; if the analysis of reactions fails, its error message."""
     notes = analysis.start_notes(model.problem)
     try:
         return [*notes, *warnings(model.mechanism, model.reactions)]
@@ -105,13 +116,25 @@ def _friction_warning(coordinate: Coordinate, found: analysis.Reactions) -> str:
     components = " ".join(key for key in doubtful if key not in ("axial", "normal"))
     text = f"friction in {coordinate.name}: the joint's reaction is not unique ({components})"
     if "normal" in doubtful:
-        return f"{text}, nor is the normal force: give friction.normal_force, or remove redundant constraints"
-    return f"{text}, but the normal force, which the friction depends on, is"
+        return (
+            f"{text}, and neither is the normal force; set friction.normal_force, or remove redundant constraints"
+        )
+    return f"{text}, but the normal force, on which the friction depends, is unique"
 
 
 def doubtful_loads(found: analysis.Reactions, link: str, axis: Iterable[float] | None = None) -> list[str]:
-    """Parts of the link's joint load that are not unique: fx … nz, and with the joint's axis axial and normal."""
-    names = (link, f"{link} (joint)")  # the latter where a closure has the same name
+    """Return the components of a joint's reaction that are not unique.
+
+    Parameters
+    ----------
+    found
+        Analysis of the joint reactions.
+    link
+        Link that the joint carries.
+    axis
+        Axis of the joint in the joint's frame, for the components axial and normal; None leaves these out.
+    """
+    names = (link, f"{link} (joint)")  # The second name is used if a closure has the same name as the link.
     verdict = next((v for v in found.verdicts if v.kind == "joint" and v.name in names), None)
     lost = [] if verdict is None else [key for key, unique in verdict.components.items() if not unique]
     if axis is None:
@@ -122,10 +145,10 @@ def doubtful_loads(found: analysis.Reactions, link: str, axis: Iterable[float] |
     return [*lost, *(["axial"] if axial else []), *(["normal"] if normal else [])]
 
 
-def not_unique(model: Prepared) -> dict[str, list[str]]:
-    """Joint, closure or knife edge → parts of its load that are not unique; those without such are left out.
+def not_unique(model: System) -> dict[str, list[str]]:
+    """Return the components of reactions that are not unique, by joint, closure or knife edge.
 
-    Where the analysis fails, see `reference.reactions`, nothing is known and nothing is marked.
+    Entries whose reaction is unique are left out. The result is empty if the analysis of reactions fails.
     """
     try:
         found = model.reactions
@@ -133,7 +156,9 @@ def not_unique(model: Prepared) -> dict[str, list[str]]:
         return {}
     joints: dict[str, tuple[int, ...]] = {}
     for body in model.mechanism.bodies:
-        joints.setdefault(body.link, body.coordinates)  # of a flexible link the first element's
+        joints.setdefault(
+            body.link, body.coordinates
+        )  # The first element of a flexible link has the coordinates of the joint.
     parts: Mapping[str, list[str]] = {
         link: doubtful_loads(found, link, model.mechanism.coordinates[own[0]].axis if len(own) == 1 else None)
         for link, own in joints.items()

@@ -1,6 +1,7 @@
 """Run of the reference solver, with which all other runs are compared.
 
-This module imports neither reports nor FMUs, which take half a second: `Model.simulate` needs none of them.
+This module imports neither reports nor FMUs, because these imports take half a second and
+`Model.simulate` does not need them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import SolveError
 from ..core.progress import Progress
 from ..core.trajectory import Trajectory
@@ -19,11 +20,11 @@ from ..description.tables.settings import Simulation
 from ..description.types.origin import joint_load
 from ..reference.forces.joint_loads import COMPONENTS, all_links
 from ..runs.attempts import SOLVER_MARGIN
-from ..runs.fmpy_runs.inputs import InputTable
+from ..runs.fmpy_runs.inputs import InputTable, problem_with
 
 
 def step_notes(simulation: Simulation, modes: Sequence[analysis.LinearisedMode]) -> tuple[str, ...]:
-    """Return a note if the fixed step of RK4 is too long for the stiffest mode, else nothing."""
+    """Return a note if the fixed step of RK4 is too long for the stiffest mode, and nothing otherwise."""
     longest = min((mode.longest_rk4_step for mode in modes), default=np.inf)
     if simulation.method != "RK4" or simulation.step <= longest:
         return ()
@@ -34,18 +35,20 @@ def step_notes(simulation: Simulation, modes: Sequence[analysis.LinearisedMode])
     )
 
 
-def reference_run(model: Prepared, inputs: InputTable | None, progress: Progress) -> Trajectory:
-    """Return the reference solver's run with its signals' magnitudes; for errors see `reference_runs`."""
-    problem = model.with_inputs(None if inputs is None else inputs.functions())
-    return reference_runs(model, problem, progress)[0]
+def reference_run(model: System, inputs: InputTable | None, progress: Progress) -> Trajectory:
+    """Return the reference solver's run with natural magnitudes of its signals; errors are those of
+    `reference_runs`.
+    """
+    return reference_runs(model, problem_with(model, inputs), progress)[0]
 
 
 def reference_runs(
-    model: Prepared, problem: analysis.InitialValueProblem, progress: Progress
+    model: System, problem: analysis.InitialValueProblem, progress: Progress
 ) -> tuple[Trajectory, Trajectory]:
-    """Return the reference solver's run with its signals' magnitudes, and the run with loads of all joints.
+    """Return the reference solver's run with its signals' magnitudes, and the run with all joint reactions.
 
-    Raises SolveError if the step is too long, with a remedy, or if reference and equations have different signals.
+    Raises SolveError if the step is too long, with a remedy, or if reference solver and equations have different
+    signals.
     """
     settings = analysis.RunSettings(tolerance=model.chain.simulation.tolerance * SOLVER_MARGIN, loads="all")
     try:
@@ -57,11 +60,13 @@ def reference_runs(
         raise SolveError("; ".join([str(error), *step_notes(model.chain.simulation, modes)])) from None
     unpaired = sorted(model.units.keys() ^ run.signals.keys())
     if unpaired:
-        raise SolveError(f"not both in the equations and in the reference, so not verified: {', '.join(unpaired)}")
+        raise SolveError(
+            f"expected the same signals in equations and reference; not in both: {', '.join(unpaired)}"
+        )
     return replace(run, natural=natural), loaded
 
 
-def _without_unasked_loads(model: Prepared, run: Trajectory) -> Trajectory:
+def _without_unasked_loads(model: System, run: Trajectory) -> Trajectory:
     parts = (*COMPONENTS, "axial", "normal")
     loads = {joint_load(link, part).name for link in all_links(model.mechanism) for part in parts}
     unasked = loads - model.units.keys()

@@ -1,4 +1,7 @@
-"""The main job: everything runs a description, and all of it is held against the reference and the oracle."""
+"""Verification of a description:
+
+FMUs and Modelica source run, and are compared with reference solver and oracle.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from .. import analysis, plausibility
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
+from ..browser import LivePart, live_part
 from ..core.csv_file import write_csv
 from ..core.progress import renamed
 from ..core.trajectory import Trajectory
@@ -26,24 +30,24 @@ from ..runs.compare.compare import Comparison, compare
 from ..runs.compare.context import RunReport
 from ..runs.compare.findings import consistency, holding
 from ..runs.compare.result import withdraw_verdict, write_result
-from ..runs.fmpy_runs.inputs import InputTable, inputs_of
+from ..runs.fmpy_runs.inputs import InputTable, inputs_of, problem_with
 from . import agreement, reactions, second_opinion
 from .build import check_march, compilers_of
 from .reference_run import reference_runs, step_notes
 
-TOLERANCE = 1e-6  # of each signal's scale, FMU against reference
-_GROWTH = 100.0  # what a run makes of its solver's relative errors
-_LOOSEST = 1e-2  # beyond that, nothing can be said to agree
+TOLERANCE = 1e-6  # Admissible error by default, relative to each signal's scale.
+_GROWTH = 100.0  # Assumed ratio of a run's error to the relative tolerance of its solver.
+_LOOSEST = 1e-2  # Largest admissible error; with larger errors, agreement would mean nothing.
 
 
 @dataclass(frozen=True)
 class RunPlan:
-    """Options of a run, worked out for one model.
+    """Options of a run with the values that depend on the model.
 
-    Parameters
+    Attributes
     ----------
     options
-        Options as they were given.
+        Options as the user gave them.
     case
         Name of the case, for the report.
     out
@@ -51,9 +55,9 @@ class RunPlan:
     compilers
         Compilers of the FMUs.
     inputs
-        Inputs of the FMU over time; None: zero.
+        Inputs of the FMU over time; None if all inputs are zero.
     tolerance
-        Admissible error, relative to each signal's scale; see `granted`.
+        Admissible error relative to each signal's scale, see `granted`.
     """
 
     options: RunOptions
@@ -64,11 +68,12 @@ class RunPlan:
     tolerance: float
 
 
-def checked(options: RunOptions) -> Compilers:
-    """Return the compilers of the FMUs.
+def begin(options: RunOptions, out: Path) -> Compilers:
+    """Remove the verdict of an earlier run in a folder, check the options, and return the compilers of the FMUs.
 
     Raises DescriptionError for invalid options, MissingToolError for a compiler that is missing.
     """
+    withdraw_verdict(out)
     one_of("fmi", options.fmi, FMI_VERSIONS)
     if options.tolerance is not None:
         above_zero("tolerance", options.tolerance)
@@ -77,40 +82,52 @@ def checked(options: RunOptions) -> Compilers:
     return compilers
 
 
-def granted(model: Prepared, options: RunOptions) -> float:
-    """The error that runs may have: what was asked for, else 1e-6, or what the description's tolerance allows."""
+def granted(model: System, options: RunOptions) -> float:
+    """Return the admissible relative error: the option, or 1e-6, or more for a large tolerance of
+    the description.
+    """
     if options.tolerance is not None:
         return options.tolerance
     return max(TOLERANCE, min(_GROWTH * model.chain.simulation.tolerance, _LOOSEST))
 
 
-def run(model: Prepared, options: RunOptions, case: str = "", compilers: Compilers | None = None) -> RunReport:
-    """Modelica, FMUs, reference, comparison, figures; writes them all below `options.out`.
+def run(model: System, options: RunOptions, case: str = "") -> RunReport:
+    """Write and verify Modelica source, FMUs and report of a mechanism.
+
+    The function calls `begin` and `verify`; the default folder is the model's name.
+    """
+    out = Path(options.out or model.name)
+    return verify(model, options, out, begin(options, out), case)
+
+
+def verify(model: System, options: RunOptions, out: Path, compilers: Compilers, case: str = "") -> RunReport:
+    """Write Modelica source and FMUs, compare their runs with the reference solver, and write the report.
 
     Parameters
     ----------
     model
         Mechanism with its equations and initial state.
     options
-        Options of the run; by default, its folder is the model's name.
+        Options of the run, checked by `begin`.
+    out
+        Folder for all files.
+    compilers
+        Compilers of the FMUs, from `begin`.
     case
         Name of the case, for the report.
-    compilers
-        Compilers of the FMUs; None: those of the options.
 
     Raises
     ------
     GpmelicaError
-        If the model cannot be built or the reference fails. A failed run of a backend is reported, not raised.
+        If the model cannot be built or the reference solver fails. A failed run of a backend is reported and not
+        raised.
     """
-    out, progress = Path(options.out or model.name), options.progress
-    withdraw_verdict(out)
-    made_by = checked(options) if compilers is None else compilers
-    plan = RunPlan(options, case, out, made_by, inputs_of(model, options.inputs), granted(model, options))
+    progress = options.progress
+    plan = RunPlan(options, case, out, compilers, inputs_of(model, options.inputs), granted(model, options))
     write_modelica(model, out)
-    problem = model.with_inputs(None if plan.inputs is None else plan.inputs.functions())
+    problem = problem_with(model, plan.inputs)
     with second_opinion.asked(model, plan.inputs, plan.tolerance) as opinion:
-        # before the build: where the motion ends, there is nothing to build
+        # The reference run precedes the build, which is not needed if the motion cannot be solved.
         truth, loaded = reference_runs(model, problem, progress)
         for note in _partition_notes(model, problem, truth):
             progress(f"note: {note}", 1.0)
@@ -123,12 +140,22 @@ def run(model: Prepared, options: RunOptions, case: str = "", compilers: Compile
     for trajectory in (truth, *report.runs):
         write_csv(out / f"{trajectory.name}.csv", trajectory)
     write_result(out, report)
-    write_report(out, report, renamed(progress, "drawing the report"))
+    write_report(out, report, renamed(progress, "drawing the report"), _live(model, plan, report))
     return report
 
 
-def _fmus(model: Prepared, plan: RunPlan) -> list[Fmu]:
-    """An FMU by each backend; the first is `Name.fmu` in the folder, others are in a folder of their backend."""
+def _live(model: System, plan: RunPlan, report: RunReport) -> LivePart | None:
+    """Return the simulation for the report; a run with inputs over time is not compared with the browser's run."""
+    if not plan.options.live:
+        return None
+    runs = {run.name: run for run in report.runs} if plan.inputs is None else {}
+    return live_part(model, runs.get("fmu-native-cs"), plan.options.progress)
+
+
+def _fmus(model: System, plan: RunPlan) -> list[Fmu]:
+    """Build one FMU per backend: the first as `Name.fmu` in the folder, others in folders named
+    after their backends.
+    """
     made: list[Fmu] = []
     for backend in plan.compilers.backends:
         progress = renamed(plan.options.progress, f"FMU by {backend.name}: {{}}")
@@ -143,17 +170,17 @@ def _runs_rumoca(plan: RunPlan) -> bool:
     return plan.options.rumoca and rumoca.available() and plan.inputs is None
 
 
-def _attempts(model: Prepared, plan: RunPlan, fmus: Sequence[Fmu], truth: Trajectory) -> Iterator[Attempt]:
-    """Runs of all FMUs, and of the Modelica source in rumoca."""
+def _attempts(model: System, plan: RunPlan, fmus: Sequence[Fmu], truth: Trajectory) -> Iterator[Attempt]:
+    """Yield the runs of all FMUs, and the run of the Modelica source in rumoca."""
     progress = plan.options.progress
     yield from fmu_attempts(model, fmus, truth, plan.tolerance, plan.inputs, progress)
     if _runs_rumoca(plan):
-        progress("Modelica text in rumoca", 0.0)
+        progress("Modelica source in rumoca", 0.0)
         yield rumoca_attempt(model, plan.tolerance, plan.compilers.timeout)
 
 
 def _report(
-    model: Prepared,
+    model: System,
     problem: analysis.InitialValueProblem,
     plan: RunPlan,
     known: tuple[Trajectory, Trajectory],
@@ -161,7 +188,9 @@ def _report(
     fmus: list[Fmu],
     opinion: second_opinion.Opinion,
 ) -> RunReport:
-    """known: the reference's run, and with the loads of all joints."""
+    """Return the results of a run; `known` is a pair: the reference run without joint reactions,
+    and with all of them.
+    """
     truth, loaded = known
     attempts = [run.attempt for run in judged]
     comparisons = [run.comparison for run in judged if run.comparison is not None]
@@ -196,36 +225,34 @@ def _report(
 
 
 def _compared(comparisons: Sequence[Comparison], truth: Trajectory) -> float:
-    """Return the time, s, up to which the oracle's run can be compared with the reference's."""
+    """Return the time, s, up to which the oracle's run can be compared with the reference run."""
     begins = [c.sensitive_from for c in comparisons if c.sensitive_from is not None]
     return min([*begins, float(truth.time[-1])])
 
 
-def _further(
-    model: Prepared, truth: Trajectory, comparisons: Sequence[Comparison]
-) -> Iterator[plausibility.Remark]:
-    """Remarks on what only runs show."""
+def _further(model: System, truth: Trajectory, comparisons: Sequence[Comparison]) -> Iterator[plausibility.Remark]:
+    """Yield remarks on properties of the motion that only runs show."""
     yield from plausibility.singular_configurations(truth)
     yield from agreement.sensitive(model, comparisons)
 
 
 def _files(
-    model: Prepared, plan: RunPlan, fmus: Sequence[Fmu], trajectories: Sequence[Trajectory]
+    model: System, plan: RunPlan, fmus: Sequence[Fmu], trajectories: Sequence[Trajectory]
 ) -> dict[str, str]:
-    """File name → what it holds."""
+    """Return a mapping from file names to descriptions of the contents."""
     compiled = {str(f.path.relative_to(plan.out)): f"FMU {plan.options.fmi} by {f.backend.name}" for f in fmus}
     return {
-        f"{model.name}.mo": "the model as Modelica text",
-        f"{model.name}.mos": "script for omc that simulates and plots it",
+        f"{model.name}.mo": "Modelica source of the model",
+        f"{model.name}.mos": "script for omc that simulates and plots the model",
         **{path: f"{what}, both modes" for path, what in compiled.items()},
-        "result.json": "this verdict, for scripts",
-        "reference.csv": "the reference solver's signals",
+        "result.json": "verdict for scripts",
+        "reference.csv": "signals of the reference solver",
         **{f"{t.name}.csv": f"signals of {t.name}" for t in trajectories},
     }
 
 
 def _notes(report: RunReport, plan: RunPlan, attempts: Sequence[Attempt], fmus: Sequence[Fmu]) -> Iterator[str]:
-    """Yield notes for the reader beyond the findings."""
+    """Yield notes for the reader in addition to the findings."""
     model = report.model
     for fmu in fmus:
         yield from (f"FMPy on the FMU by {fmu.backend.name}: {problem}" for problem in fmu.problems)
@@ -235,9 +262,9 @@ def _notes(report: RunReport, plan: RunPlan, attempts: Sequence[Attempt], fmus: 
     yield from _tolerance_notes(model, plan)
     for attempt in attempts:
         if attempt.trajectory is None and not attempt.failure:
-            yield f"{attempt.name} came to nothing in its limit of time, so it was not compared"
+            yield f"{attempt.name} did not finish in its time limit, so it was not compared"
     if not _runs_rumoca(plan):
-        yield f"the Modelica text was not run in rumoca{_why_not(plan)}"
+        yield f"the Modelica source was not run in rumoca{_why_not(plan)}"
     yield from _partition_notes(model, report.problem, report.reference)
     yield from _projection_notes(model)
     yield from reactions.warnings_of(model)
@@ -245,22 +272,27 @@ def _notes(report: RunReport, plan: RunPlan, attempts: Sequence[Attempt], fmus: 
 
 def _why_not(plan: RunPlan) -> str:
     if not plan.options.rumoca:
-        return ", as asked for"
+        return ", as requested"
     return ", which is not installed" if not rumoca.available() else ", which takes no inputs over time yet"
 
 
-def _tolerance_notes(model: Prepared, plan: RunPlan) -> Iterator[str]:
-    """Yield notes on runs whose tolerance differs from the usual one."""
+def _tolerance_notes(model: System, plan: RunPlan) -> Iterator[str]:
+    """Yield a note if the admissible error differs from the default because of the tolerance of the
+    description.
+    """
     given, allowed = model.chain.simulation.tolerance, plan.tolerance
     if plan.options.tolerance is None and allowed > TOLERANCE:
         yield (
-            f"simulation.tolerance is {given:g}, so errors up to {allowed:g} are granted;"
-            f" {TOLERANCE / _GROWTH:g} or less would hold the runs to {TOLERANCE:g}"
+            f"simulation.tolerance is {given:g}, so relative errors up to {allowed:g} are admissible;"
+            f" set it to {TOLERANCE / _GROWTH:g} or less for an admissible error of {TOLERANCE:g}"
         )
 
 
-def _partition_notes(model: Prepared, problem: analysis.InitialValueProblem, truth: Trajectory) -> Iterator[str]:
-    """Yield notes on times at which a fixed choice of dependent coordinates fails though others would work."""
+def _partition_notes(model: System, problem: analysis.InitialValueProblem, truth: Trajectory) -> Iterator[str]:
+    """Yield a note on times at which the initial choice of dependent coordinates becomes singular.
+
+    The native FMU chooses again and is not affected; the Modelica source keeps the initial choice.
+    """
     if not model.chooses:
         return
     names = model.dependent
@@ -268,15 +300,16 @@ def _partition_notes(model: Prepared, problem: analysis.InitialValueProblem, tru
     if times:
         when = ", ".join(f"{t:.3g}" for t in times[:3])
         yield (
-            f"the Modelica text keeps the dependent coordinates of the start, {', '.join(names)}; the constraints"
-            f" cannot be solved for them at t = {when} s, where its accelerations lose digits, or a run of it"
-            ' stops: name others in constraints.dependent, or take constraints.formulation = "lagrange"; the'
-            " native FMU chooses anew"
+            f"the Modelica source keeps the dependent coordinates of the initial state, {', '.join(names)}; the"
+            f" constraints cannot be solved for these coordinates at t = {when} s, where its"
+            " accelerations lose digits, or its run stops. Name other coordinates in constraints.dependent, or set"
+            ' constraints.formulation = "lagrange". The native FMU chooses its dependent coordinates again'
+            " and is not affected"
         )
 
 
-def _projection_notes(model: Prepared) -> tuple[str, ...]:
-    """Who projects: without Baumgarte's terms the others' violations grow with their errors."""
+def _projection_notes(model: System) -> tuple[str, ...]:
+    """Return a note on which runs project onto the constraints and which rely on the constraint stabilisation."""
     if not model.program.projections:
         return ()
     keys = model.chain.constraints
@@ -284,10 +317,10 @@ def _projection_notes(model: Prepared) -> tuple[str, ...]:
     if keys.formulation == "gpme_reduced":
         held = f"position feedback, kappa = {keys.kappa:g}"
     return (
-        "projection = true: the native FMU projects after each step of a solver (in model exchange where a"
-        f" violation exceeds {RESTART_MARGIN:g} times CVODE's tolerance, which starts anew then); the reference,"
-        f" the Modelica text and an FMU by OpenModelica have {held}; a start that violates the constraints is not"
-        " moved, and projection begins when the violation has decayed",
+        "projection = true: the native FMU projects onto the constraints after each step of a solver (in"
+        f" model exchange if a violation exceeds {RESTART_MARGIN:g} times CVODE's tolerance; CVODE then restarts)."
+        f" The reference solver, the Modelica source and an FMU by OpenModelica have {held}. An initial state that"
+        " violates the constraints is not projected; projection begins when the violation has decayed",
     )
 
 

@@ -1,4 +1,4 @@
-"""The oracle beside the main job: what it is given, its process, and what it says."""
+"""Oracle (an independent second solver) in a process of its own: inputs, process and results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from .. import analysis
-from ..analysis.prepared import Prepared
+from ..analysis.system import System
 from ..core.errors import SolveError
 from ..core.trajectory import Event, Trajectory
 from ..core.workers import alone
@@ -27,27 +27,27 @@ from ..runs.compare.sensitivity import FINER
 from ..runs.fmpy_runs.inputs import InputTable
 
 NAME = "oracle"
-LIMIT = 600.0  # s by the clock
-TOLERANCE = 1e-5  # of each signal's scale: SciPy's integrators leave more than those of the other runs
+LIMIT = 600.0  # Time limit of the process, s of wall time.
+TOLERANCE = 1e-5  # Least admissible error relative to each signal's scale; SciPy's integrators are less exact.
 _UNCONFIRMED = "the oracle, which shares nothing with the reference, has no run to compare with"
-# words of conditions that both solvers look at all the time; others only where an element acts
+# Kinds of events that both solvers monitor all the time; other events only while their element acts.
 _ALWAYS = frozenset({"touches", "is clear", "lifts", "is met", "is left", "is taut", "is slack"})
-_SAME = 1e-4  # of the run: event times that differ by less are one
-_BRIEF = 1e-3  # of the run: a condition that changes back so soon has been grazed
+_SAME = 1e-4  # Two event times count as equal if they differ by less than this fraction of the run.
+_BRIEF = 1e-3  # A condition that changes back within this fraction of the run counts as grazed.
 
 
 @dataclass(frozen=True)
 class Opinion:
-    """Opinion of the oracle: objections to the start, and its run.
+    """Results of the oracle: objections to the initial state, and a run.
 
-    Parameters
+    Attributes
     ----------
     start : tuple of str
-        Sentences against the start and what was chosen there.
+        Objections to the initial state and to the choices made for this state, one sentence each.
     attempts : tuple of Attempt
-        Its run, to be held against the reference's as those of the FMUs are; empty if there is none.
+        Run of the oracle for the comparison with the reference solver; empty if the oracle has no run.
     absent : str
-        Why there is none; empty if there is one.
+        Reason why the oracle has no run; empty if the run exists.
     """
 
     start: tuple[str, ...]
@@ -56,18 +56,20 @@ class Opinion:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes for readers of the verdict: the reason why the oracle has no run, if it has none."""
+        """Note on the reason why the oracle has no run; empty if the run exists."""
         return (f"{_UNCONFIRMED}: {self.absent}",) if self.absent else ()
 
     def of_start(self, finding: Finding) -> Finding:
-        """Return whether the description is consistent, with what the oracle says against its start."""
+        """Return the finding on consistency with the objections of the oracle to the initial state."""
         if not self.start:
             return finding
         texts = [*([] if finding.ok else [finding.text]), *self.start]
         return Finding(False, "; ".join(texts))
 
     def of_events(self, run: Trajectory, until: float) -> tuple[str, ...]:
-        """Return a sentence for each event before a time, s, that the oracle or the reference has alone."""
+        """Return a sentence for each event before a time, s, that only the oracle or only the
+        reference run has.
+        """
         end, found = float(run.time[-1]), list[str]()
         for own in (attempt.trajectory for attempt in self.attempts):
             assert own is not None
@@ -79,21 +81,22 @@ class Opinion:
 
 
 class _Over(Exception):
-    """The main job has ended."""
+    """Signal that the main process does not need the oracle any more."""
 
 
 @contextmanager
-def asked(model: Prepared, inputs: InputTable | None, tolerance: float) -> Iterator[Callable[[], Opinion]]:
-    """Start the oracle in a process of its own; yield a function that waits for its opinion.
+def asked(model: System, inputs: InputTable | None, tolerance: float) -> Iterator[Callable[[], Opinion]]:
+    """Start the oracle in a process of its own, and yield a function that waits for the results.
 
     Parameters
     ----------
-    model : Prepared
-        Mechanism that runs.
+    model : System
+        Mechanism with its equations.
     inputs : InputTable or None
         Inputs over time.
     tolerance : float
-        Admissible error of the runs, relative to each signal's scale; the oracle's may be TOLERANCE at least.
+        Admissible error of the runs, relative to each signal's scale; the oracle's run may always have an error of
+        TOLERANCE.
     """
     over = threading.Event()
 
@@ -121,8 +124,10 @@ def asked(model: Prepared, inputs: InputTable | None, tolerance: float) -> Itera
                 work.result()
 
 
-def _repeatable(attempt: Attempt, model: Prepared, inputs: InputTable | None) -> Attempt:
-    """Return an attempt that can be repeated with a finer tolerance."""
+def _repeatable(attempt: Attempt, model: System, inputs: InputTable | None) -> Attempt:
+    """Return the run of the oracle, an independent solver, such that it can be repeated with a
+    finer tolerance.
+    """
 
     def finer() -> Attempt:
         tolerance = model.chain.simulation.tolerance * SOLVER_MARGIN * FINER
@@ -136,19 +141,19 @@ def _repeatable(attempt: Attempt, model: Prepared, inputs: InputTable | None) ->
 
 
 def _tables(inputs: InputTable | None) -> dict[str, list[list[float]]]:
-    """Return times and values of each input."""
+    """Return the times, s, and values of each input."""
     if inputs is None:
         return {}
     return {name: [inputs.time.tolist(), values.tolist()] for name, values in inputs.values.items()}
 
 
-def given(model: Prepared) -> tuple[dict[str, Any], Claims]:
-    """Return the description as plain tables, and what production claims about its start.
+def given(model: System) -> tuple[dict[str, Any], Claims]:
+    """Return the description as plain tables, and the statements about the initial state that the oracle checks.
 
     Parameters
     ----------
-    model : Prepared
-        Mechanism with its initial state, rank, and choices.
+    model : System
+        Mechanism with initial state, rank of the constraints, and choice of coordinates.
     """
     q, qd = model.start
     coordinates = model.mechanism.coordinates
@@ -168,16 +173,16 @@ def given(model: Prepared) -> tuple[dict[str, Any], Claims]:
     return plain(model.chain), claims
 
 
-def _held(model: Prepared) -> tuple[str, ...]:
-    """Return the names of the coordinates that were held while the equilibrium was sought."""
+def _held(model: System) -> tuple[str, ...]:
+    """Return the names of the coordinates that were fixed during the search for the equilibrium."""
     if model.chain.simulation.start != "statics":
         return ()
     free = analysis.free_coordinates(model.mechanism, model.start[0])
     return tuple(c.name for k, c in enumerate(model.mechanism.coordinates) if k not in free)
 
 
-def _unique(model: Prepared) -> dict[str, bool]:
-    """Return joints, closures and knife edges with whether their reactions are called unique; empty if unknown."""
+def _unique(model: System) -> dict[str, bool]:
+    """Return whether the reaction is unique, by joint, closure or knife edge; empty if unknown."""
     try:
         found = model.reactions.verdicts
     except SolveError:
@@ -186,12 +191,22 @@ def _unique(model: Prepared) -> dict[str, bool]:
 
 
 def _opinion(folder: Path, status: int | None, tolerance: float) -> Opinion:
-    """Return what a process that has ended with this status, or not in time, has left."""
+    """Return the results that the oracle's process wrote.
+
+    Parameters
+    ----------
+    folder
+        Folder of the process.
+    status
+        Exit status of the process; None if the process reached its time limit.
+    tolerance
+        Admissible error of the run.
+    """
     said, run = folder / process.SAID, folder / process.RUN
     start = tuple(json.loads(said.read_text("utf-8"))) if said.exists() else ()
     if not run.exists():
         is_over = status is None or status == -process.OVER
-        why = "did not finish in its limit of time" if is_over else f"ended with status {status}"
+        why = "did not finish in its time limit" if is_over else f"ended with status {status}"
         return Opinion(start, (), f"its process {why}")
     done: Trajectory | SolveError = pickle.loads(run.read_bytes())
     if isinstance(done, SolveError):
@@ -200,7 +215,10 @@ def _opinion(folder: Path, status: int | None, tolerance: float) -> Opinion:
 
 
 def _alone(events: Sequence[Event], others: Sequence[Event], end: float, whose: str) -> Iterator[str]:
-    """Yield a sentence for each contact, lift, stop or slack rope that has none of its kind near it."""
+    """Yield a sentence for each event of one run that the other run does not have at the same time.
+
+    Only contacts, lifts, stops and slack ropes count.
+    """
     for k, event in enumerate(events):
         if event.word not in _ALWAYS:
             continue

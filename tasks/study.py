@@ -1,4 +1,4 @@
-"""All cases of a description: each is run and verified, and the papers' figures overlay them."""
+"""Study of all cases of a description: each case is run and verified, and one page compares the cases."""
 
 from __future__ import annotations
 
@@ -11,45 +11,46 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from ..analysis.prepared import prepare
+from ..analysis.system import assemble_system
 from ..core.errors import GpmelicaError, MissingToolError
 from ..core.progress import Progress
-from ..description import Chain, load
+from ..description import Description, load
 from ..fmu.compilers.kept import kept_objects
 from ..options.many import StudyOptions
 from ..options.model import RunOptions
-from ..report.cases.report import CaseFailure, CaseRun, Outcome, cases_data, write_case_report
-from ..report.cases.tables import largest_error, plausible, remark, verdict
+from ..report.comparison_tables import largest_error, plausible, remark, verdict
 from ..report.plots.number_text import NOTHING
-from ..runs.compare.result import result, withdraw_verdict
+from ..report.report import cases_data, write_comparison
+from ..runs.compare.outcome import CaseFailure, Outcome, case_run
+from ..runs.compare.result import withdraw_verdict
 from ..sweeps.pools import WorkerCrash, processes, results
 from .run import run
 
 
 @dataclass(frozen=True)
 class Study:
-    """Results of the cases in the order of the description; `report` is the page that compares them."""
+    """Results of the cases in the order of the description; `report` is the page that compares the cases."""
 
-    chain: Chain
+    chain: Description
     runs: tuple[Outcome, ...]
     report: Path
 
     @property
     def ok(self) -> bool:
-        """Whether every run of every case agrees with its reference."""
+        """Whether every run of every case agrees with its reference run."""
         return all(entry.result["ok"] for entry in self.runs)
 
     @property
     def questionable(self) -> bool:
-        """Whether a case has remarks on what is probably not meant."""
+        """Whether a case has remarks on values that are probably unintended."""
         return any(entry.result.get("plausible") for entry in self.runs)
 
     def data(self) -> dict[str, Any]:
-        """Contents of `cases.json`."""
+        """Return the contents of `cases.json`."""
         return cases_data(self.chain, self.runs)
 
     def table(self) -> Table:
-        """For a terminal."""
+        """Return the table of cases for a terminal."""
         table = Table("case", "n", "dof", "relative error", "verdict", "plausible", *([] if self.ok else ["why"]))
         for entry in self.runs:
             word = verdict(entry)
@@ -67,7 +68,7 @@ class Study:
 
 @dataclass(frozen=True)
 class _Job:
-    """A case to run, by its name or None for the description as it is, and the study's folder."""
+    """Case to run, by name, or None for the description without a case, and the folder of the study."""
 
     file: Path
     case: str | None
@@ -85,14 +86,14 @@ class _Job:
 
 
 def study_cases(file: Path, options: StudyOptions) -> Study:
-    """Run all cases of a description in parallel; writes one folder per case and the page that compares them.
+    """Run all cases of a description in parallel, and write one folder per case and the page that compares them.
 
-    A case that cannot be built or run is a failure in the study, and the others go on.
+    A case that cannot be built or run is a failure in the study; the other cases are run.
 
     Parameters
     ----------
     file
-        Description with cases; without any, the description itself is run.
+        Description with cases; a description without cases is itself run.
     options
         Options of the study.
 
@@ -110,13 +111,13 @@ def study_cases(file: Path, options: StudyOptions) -> Study:
     options.progress("drawing the comparison", 0.0)
     command = ["gpmelica", "study", str(file), "--cases", *(["--out", str(options.out)] if options.out else [])]
     command += [] if options.rumoca else ["--no-rumoca"]
-    return Study(chain, runs, write_case_report(folder, chain, runs, shlex.join(command)))
+    return Study(chain, runs, write_comparison(folder, chain, runs, shlex.join(command)))
 
 
 def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
-    """Each case in a process; what their FMUs have in common is compiled once."""
+    """Run each case in a process; C code that the FMUs share is compiled once."""
     done: dict[str, Outcome] = {}
-    for job in jobs:  # also of those that an interruption keeps from being run
+    for job in jobs:  # An interruption must not leave verdicts of cases that were not run.
         withdraw_verdict(job.folder / job.name)
     progress("cases", 0.0)
     with kept_objects():
@@ -134,9 +135,9 @@ def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
 def _run_case(job: _Job) -> Outcome:
     options = RunOptions(job.folder / job.name, rumoca=job.rumoca, compiler="native", command=job.command)
     try:
-        report = run(prepare(load(job.file, job.case), str(job.file)), options, job.case or "")
+        report = run(assemble_system(load(job.file, job.case), str(job.file)), options, job.case or "")
     except MissingToolError:
-        raise  # no case can do without
+        raise  # Every case needs the tool.
     except GpmelicaError as error:
         return CaseFailure(job.name, str(error))
-    return CaseRun(job.name, result(report), report.reference, report.mechanism, report.targets)
+    return case_run(report, job.name)

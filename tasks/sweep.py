@@ -1,4 +1,4 @@
-"""A sweep with its page."""
+"""Sweep, and the report page that shows its results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ..core.errors import MissingToolError
 from ..core.progress import renamed
 from ..core.trajectory import Array
-from ..description import Chain
+from ..description import Description
 from ..language.suggest import several
 from ..options.many import SweepOptions
 from ..report.sweep.content import Content, Effects
@@ -23,15 +23,15 @@ from ..sweeps.sweep import sweep
 from ..sweeps.variations import variations
 
 
-def run_sweep(chain: Chain, source: str, order: SweepOptions, out: Path) -> Sweep:
-    """Do a sweep, or what is left of it, and write its page; see `sweeps.sweep.sweep`."""
+def run_sweep(chain: Description, source: str, order: SweepOptions, out: Path) -> Sweep:
+    """Run the remaining runs of a sweep, and write the page; see `sweeps.sweep.sweep`."""
     found = sweep(chain, source, order, out)
     content = _content(chain, order, found)
     page = write_page(out, content, renamed(order.progress, "drawing the report"))
     return replace(found, report=page)
 
 
-def _content(chain: Chain, order: SweepOptions, found: Sweep) -> Content:
+def _content(chain: Description, order: SweepOptions, found: Sweep) -> Content:
     table = found.table
     texts = {objective.name: objective.text for objective in objectives(several(order.objectives))}
     values = {name: table[name].to_numpy(dtype=float) for name in texts}
@@ -69,11 +69,11 @@ def _facts(where: SweepPoints, order: SweepOptions, seconds: float, found: Sweep
     return facts | {"table": found.path.name}
 
 
-def _notes(chain: Chain, found: Sweep) -> list[str]:
-    notes = ["Objectives are of the output times; what happens between them is not seen."]
+def _notes(chain: Description, found: Sweep) -> list[str]:
+    notes = ["Objectives are evaluated at output times; events between output times are not seen."]
     if found.beyond:
         notes.append(
-            f"{found.beyond} runs end with constraints violated by more than simulation.violation ="
-            f" {chain.simulation.violation:g} and more than at their start: see violation_end in the table."
+            f"{found.beyond} runs end with a constraint violation above simulation.violation ="
+            f" {chain.simulation.violation:g} and above their initial violation; see violation_end in the table."
         )
     return notes

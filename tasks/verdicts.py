@@ -1,4 +1,4 @@
-"""Verdicts of earlier commands: removed before work begins, so that none survives a command that fails."""
+"""Removal of verdicts of earlier commands before work begins, so that no verdict survives a command that fails."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from ..core.errors import DescriptionError
 from ..core.input_files import read_text
 from ..runs.compare.result import withdraw_verdict
 
-_LARGEST = 1_000_000  # bytes of a description
+_LARGEST = 1_000_000  # Largest size of a description, bytes.
 _NAME = re.compile(r"""^\s*name\s*=\s*["'](\w+)["']""", re.MULTILINE)
 
 
 def withdraw_run(file: Path, case: str | None, out: Path | str | None) -> None:
-    """Remove the verdict of an earlier `run` of a description, which may be invalid by now.
+    """Remove the verdict of an earlier `run` of a description.
 
     Parameters
     ----------
     file
-        The description.
+        Description, which need not be valid.
     case
         Name of a case, or None.
     out
-        Folder of the run; None: the default, the model's name and the case.
+        Folder of the run; None for the folder that is named after the model and the case.
     """
     for folder in _folders(file, out, f"_{case}" if case else ""):
         withdraw_verdict(folder)
 
 
 def withdraw_study(file: Path, out: Path | str | None) -> None:
-    """Remove the verdicts of an earlier `study`: its page, and that of every case which it lists."""
+    """Remove the verdicts of an earlier `study`: its page, and the verdict of every case that the page lists."""
     for folder in _folders(file, out, "_study"):
         for case in _cases(folder / "cases.json"):
             withdraw_verdict(folder / case)
@@ -41,10 +41,10 @@ def withdraw_study(file: Path, out: Path | str | None) -> None:
 
 
 def withdraw_sweep(file: Path, case: str | None, out: Path | str | None) -> None:
-    """Remove the page of an earlier `sweep`, and mark its table and signals as earlier ones.
+    """Remove the page of an earlier `sweep`, and rename its table and signals to mark them as earlier results.
 
-    The runs that are done stay, so that the sweep can go on. `sweep.json` stays too: it says which sweep these
-    runs belong to, and nothing about their results. A folder at which another process is at work stays as it is.
+    Finished runs stay, so that the sweep can be resumed, and so does `sweep.json`, which identifies the sweep.
+    A folder in which another process works is left unchanged.
     """
     from ..sweeps.parts import is_held
     from ..sweeps.results import mark_as_earlier
@@ -56,19 +56,19 @@ def withdraw_sweep(file: Path, case: str | None, out: Path | str | None) -> None
 
 
 def withdraw_cosim(system: Path, out: Path | str | None) -> None:
-    """Remove the results of an earlier `cosim` of an archive."""
+    """Remove the results of an earlier `cosim` of an SSP archive."""
     _remove(Path(out or system.stem), "result.json", "report.txt", "signals.csv")
 
 
 def withdraw_optimum(file: Path, case: str | None, out: Path | str | None) -> None:
-    """Remove the result of an earlier `optimize`, and the verdict on the run with its values."""
+    """Remove the result of an earlier `optimize`, and the verdict on the run with the best values."""
     for folder in _folders(file, out, f"_{case}_optimum" if case else "_optimum"):
         _remove(folder, "optimum.json")
         withdraw_verdict(folder / "run")
 
 
 def _folders(file: Path, out: Path | str | None, ending: str) -> Iterator[Path]:
-    """The folder that a command writes to; none if the description has no name."""
+    """Yield the folder that a command writes to; none if the description has no name."""
     if out is not None:
         yield Path(out)
     elif name := _name(file):
@@ -76,7 +76,7 @@ def _folders(file: Path, out: Path | str | None, ending: str) -> Iterator[Path]:
 
 
 def _name(file: Path) -> str:
-    """Name of the model in a description that need not be valid; empty if there is none."""
+    """Return the name of the model in a description, which need not be valid; empty without a name."""
     try:
         text = read_text(file, _LARGEST)
     except DescriptionError:
@@ -90,7 +90,7 @@ def _name(file: Path) -> str:
 
 
 def _cases(path: Path) -> list[str]:
-    """Cases that an earlier study lists; none if the file is missing or damaged."""
+    """Return the cases that an earlier study lists; none if the file is missing or damaged."""
     try:
         listed = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -17,7 +17,7 @@ from awkward_machines.judge import toml
 from helpers_backends import Compile, Compiled, CompileData, CompileModel, Once, example_model, pendulum
 from helpers_cli import ARM, Answer, Command
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.cli import app
 from gpmelica.description.load import from_data
 from gpmelica.fmu.compilers.kept import kept_objects
@@ -109,7 +109,7 @@ def compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 def compile_model(once: Once) -> CompileModel:
     """Model and FMU of a description, by FMI 2.0 or 3.0."""
 
-    def compiled(model: Prepared, fmi: str = "2.0") -> Compiled:
+    def compiled(model: System, fmi: str = "2.0") -> Compiled:
         text = f"{fmi} {model.chain.model_dump_json(by_alias=True)}"
 
         def build(folder: Path) -> None:
@@ -132,7 +132,7 @@ def compile_data(compile_model: CompileModel) -> CompileData:
     """Of a raw description."""
 
     def compiled(data: dict[str, Any], fmi: str = "2.0") -> Compiled:
-        return compile_model(prepare(from_data(data)), fmi)
+        return compile_model(assemble_system(from_data(data)), fmi)
 
     return compiled
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import GpmelicaError
 from gpmelica.description import load
 from gpmelica.runs.compare.compare import compare
@@ -105,7 +105,7 @@ def _description(folder: Path, dice: random.Random, fmu: Path) -> None:
         content = table.read_bytes()
         (folder / table.name).write_bytes(damaged(content, dice) if dice.random() < 0.1 else content)
     path.write_bytes(damaged(dice.choice(_DESCRIPTIONS).read_bytes(), dice))
-    prepare(load(path), str(path))
+    assemble_system(load(path), str(path))
 
 
 def _state(folder: Path, dice: random.Random, fmu: Path) -> None:

@@ -144,7 +144,10 @@ def closure_rows(a: Frame, b: Frame, kind: str) -> list[Row]:
 
 
 def replacement_rows(a: Frame, b: Frame, along: Frame) -> list[Row]:
-    """What springs and dampers in place of a closure hold at zero (P3 (4)–(14)): x y z of a frame, φ θ ψ."""
+    """Return the positions x, y, z and angles φ, θ, ψ that the springs of a replacement joint act on.
+
+    Source: Urbaś 2016, (4)–(14).
+    """
     turns = [row(a.axis(e), b.axis(u)) for e, u in ((Z, Y), (X, Z), (Y, X))]
     way = b.origin() - a.origin()
     return [row(along.axis(e), way) for e in (X, Y, Z)] + turns

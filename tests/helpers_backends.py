@@ -18,8 +18,8 @@ from helpers_fmpy import Instance as FmpyInstance
 from helpers_parts import X, Y, body, link
 
 from gpmelica import analysis
-from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.analysis.start.velocities import allowed_velocities
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description import load
 from gpmelica.description.types.origin import Origin
@@ -51,7 +51,7 @@ EVERY = [*CASES, *LOOPS, *_cases("four_bar_3d", "delta_robot", "mobile_robot"), 
 class Compiled:
     """A model, its FMU and the folder with the FMU's unpacked files."""
 
-    model: Prepared
+    model: System
     fmu: Path
     folder: Path
 
@@ -69,9 +69,9 @@ CompileData = Callable[..., Compiled]  # description, FMI version (2.0)
 
 
 @cache
-def example_model(example: str, case: str) -> Prepared:
+def example_model(example: str, case: str) -> System:
     """One case of an example, ready to run; the same for all tests of a worker."""
-    return prepare(load(EXAMPLES / f"{example}.toml", case))
+    return assemble_system(load(EXAMPLES / f"{example}.toml", case))
 
 
 def pendulum(**changes: Any) -> dict[str, Any]:
@@ -166,13 +166,13 @@ class Fmu(FmpyInstance):
         return np.array(values)
 
 
-def motion_signals(model: Prepared) -> list[list[str]]:
+def motion_signals(model: System) -> list[list[str]]:
     """Names of the coordinates, of their rates, and of their accelerations."""
     symbols = [c.symbol for c in model.mechanism.coordinates]
     return [[f"{symbol}{level}" for symbol in symbols] for level in ("", "_dot", "_ddot")]
 
 
-def random_states(model: Prepared, rng: np.random.Generator, count: int) -> list[State]:
+def random_states(model: System, rng: np.random.Generator, count: int) -> list[State]:
     """States about the start with times over the whole run; joints ±0.3 rad or m, the others ±0.02.
 
     Loops are closed and stay closed, with joints ±0.05 rad or m from the start before they are.
@@ -180,7 +180,7 @@ def random_states(model: Prepared, rng: np.random.Generator, count: int) -> list
     return [_random_state(model, rng) for _ in range(count)]
 
 
-def _random_state(model: Prepared, rng: np.random.Generator) -> State:
+def _random_state(model: System, rng: np.random.Generator) -> State:
     (q, qd, z), centre = _spreads(model), model.start[0]
     t = float(rng.uniform(0.0, model.chain.simulation.stop))
     q, qd = centre + q * rng.uniform(-1.0, 1.0, len(q)), qd * rng.uniform(-1.0, 1.0, len(qd))
@@ -188,7 +188,7 @@ def _random_state(model: Prepared, rng: np.random.Generator) -> State:
     return State(t, q, allowed_velocities(model.mechanism, q, qd), z * rng.uniform(-1.0, 1.0, len(z)))
 
 
-def _spreads(model: Prepared) -> tuple[Array, Array, Array]:
+def _spreads(model: System) -> tuple[Array, Array, Array]:
     """Of q and q̇, shape (n,) each, and of z, shape (f,): as far as static friction bends bristles."""
     coordinates = model.mechanism.coordinates
     joint = np.array([c.role == "joint" for c in coordinates])
@@ -197,7 +197,7 @@ def _spreads(model: Prepared) -> tuple[Array, Array, Array]:
     return np.where(joint, reach, 0.02), np.where(joint, 1.0, 0.2), np.array(bent)
 
 
-def reference_accelerations(model: Prepared, states: Sequence[State]) -> Array:
+def reference_accelerations(model: System, states: Sequence[State]) -> Array:
     """q̈ by the reference, and the rates of friction states by their side: shape (len(states), n + f)."""
     found = [
         solving.evaluate(model.mechanism, s.t, s.q, s.qd, s.z, start=model.start, dependent=model.dependent)
@@ -206,7 +206,7 @@ def reference_accelerations(model: Prepared, states: Sequence[State]) -> Array:
     return np.array([np.concatenate([x.qdd, x.z_dot]) for x in found])
 
 
-def native_accelerations(model: Prepared, fmu: Path, states: Sequence[State]) -> Array:
+def native_accelerations(model: System, fmu: Path, states: Sequence[State]) -> Array:
     """q̈ and ż by the compiled FMU's fmi2GetDerivatives, shape (len(states), n + f)."""
     with Instance(fmu) as instance:
         rates = [instance.derivatives(s.t, np.concatenate([s.q, s.qd, s.z])) for s in states]
@@ -250,13 +250,13 @@ def largest_error(found: Array, expected: Array) -> float:
     return float(np.max(np.abs(found - expected).max(axis=1) / np.abs(expected).max(axis=1)))
 
 
-def native_error(model: Prepared, fmu: Path, seed: int, count: int) -> float:
+def native_error(model: System, fmu: Path, seed: int, count: int) -> float:
     """Largest error of a compiled FMU's accelerations against the reference's, at so many random states."""
     states = random_states(model, np.random.default_rng(seed), count)
     return largest_error(native_accelerations(model, fmu, states), reference_accelerations(model, states))
 
 
-def swept(model: Prepared, rng: np.random.Generator) -> Prepared:
+def swept(model: System, rng: np.random.Generator) -> System:
     """The model with its states given: each runs through its range as a fast sine of time, none is integrated.
 
     One simulation then evaluates the equations at as many different states as it has output times.
@@ -287,7 +287,7 @@ def _sine(centre: float, amplitude: float, frequency: float, phase: float) -> ir
     return ir.constant(centre) + amplitude * ir.call("sin", frequency * time + ir.constant(phase))
 
 
-def modelica_accelerations(model: Prepared, rng: np.random.Generator, count: int) -> tuple[list[State], Array]:
+def modelica_accelerations(model: System, rng: np.random.Generator, count: int) -> tuple[list[State], Array]:
     """`count` states over the whole run, and q̈ and ż of the Modelica text in rumoca, shape (count, n + f)."""
     rumoca = importlib.import_module("rumoca")  # only where it is installed
 

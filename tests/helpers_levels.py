@@ -12,7 +12,7 @@ from helpers_stages import StagedModel
 from numpy.typing import NDArray
 
 from gpmelica.analysis import ReferenceModel
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.description.load import from_data
 from gpmelica.mechanism import Mechanism
 from gpmelica.reference.kinematics.segment import Segment
@@ -44,7 +44,7 @@ def check_levels(mechanism: Mechanism, rng: np.random.Generator, t: float) -> No
 
 def check_derivations(data: dict[str, Any], rng: np.random.Generator, times: Array) -> None:
     """Accelerations of the generated equations and of the reference at random states."""
-    model = prepare(from_data(data))
+    model = assemble_system(from_data(data))
     staged = StagedModel(model)
     for t in times.tolist():
         q, qd = random_state(model.mechanism, rng)

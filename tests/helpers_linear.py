@@ -10,7 +10,7 @@ from helpers_parts import X, Y, beam, body, link, machine
 from helpers_reference import BEAM
 
 from gpmelica.analysis import ReferenceModel
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.linear import OperatingPoint, StateSpace
 from gpmelica.runs.fmpy_runs.instance import Instance
 from gpmelica.runs.fmpy_runs.states import State, signals
@@ -55,7 +55,7 @@ def _slide(name: str, axis: list[float], **joint: Any) -> dict[str, Any]:
     return link(name, "prismatic", axis, **joint) | body(SLIDE["mass"], inertia=[0.1, 0.1, 0.1])
 
 
-def point(model: Prepared, t: float = 0.0, state: State | None = None, **inputs: float) -> OperatingPoint:
+def point(model: System, t: float = 0.0, state: State | None = None, **inputs: float) -> OperatingPoint:
     """At a state, default the start, and a time, s; inputs that are not given are zero."""
     bristles = [c for c in model.mechanism.coordinates if c.friction is not None]
     at = state or State(t, *model.start, np.zeros(len(bristles)))

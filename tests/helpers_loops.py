@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gpmelica.analysis import ReferenceModel, assemble, poses
 from gpmelica.core.errors import GpmelicaError
-from gpmelica.description import Chain
+from gpmelica.description import Description
 from gpmelica.description.types.closures import CLOSURE_TYPES
 from gpmelica.mechanism import Mechanism
 
@@ -80,7 +80,7 @@ def _closed(rng: np.random.Generator, data: dict[str, Any], kind: str) -> dict[s
     mechanism = mechanism_of(data)
     T = poses(mechanism, np.array([c.position for c in mechanism.coordinates]))
     first = {body.link: T[b] for b, body in reversed([*enumerate(mechanism.bodies)])} | {"ground": np.eye(4)}
-    described, X = Chain.model_validate(data | {"closures": [closure]}).closures[0].a, np.eye(4)
+    described, X = Description.model_validate(data | {"closures": [closure]}).closures[0].a, np.eye(4)
     X[:3, :3], X[:3, 3] = described.rotation, described.offset
     T_b = first[closure["a"]["link"]] @ X @ closing_motion(rng, kind, closure.get("length", 0.0))
     matrix = np.linalg.inv(first[closure["b"]["link"]]) @ T_b

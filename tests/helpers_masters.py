@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from helpers_backends import Once
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.description.load import from_data
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.openmodelica import Omc
@@ -44,12 +44,12 @@ def need_master(name: str) -> None:
         pytest.skip(f"{name} does not load here: {error}")
 
 
-def slewing(case: str) -> Prepared:
+def slewing(case: str) -> System:
     """A case of the example with a rigid boom, which compiles in a few seconds."""
     data = tomllib.loads((SLEWING / "slewing.toml").read_text(encoding="utf-8"))
     boom = next(link for link in data["links"] if link["name"] == "boom")
     boom["beam"]["elements"] = 1
-    return prepare(from_data(data, case))
+    return assemble_system(from_data(data, case))
 
 
 _APART = """

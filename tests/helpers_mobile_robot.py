@@ -1,4 +1,6 @@
-"""The mobile robot in absolute coordinates, as P1 writes it: M q̈ = Cᵀ λ and C q̈ = Γ, 21 coordinates and 22 rows.
+"""Mobile robot in absolute coordinates (Wojtyra and Frączek 2013): M q̈ = Cᵀ λ, C q̈ = Γ.
+
+21 coordinates and 22 constraint equations.
 
 Body i of 1 to 7 has x and y of its centre of mass, m, and an angle, rad. The numbers of examples/mobile_robot.toml
 are repeated here, in frames whose origins are the centres of mass; nothing is taken from the package.
@@ -35,7 +37,7 @@ EDGES: dict[str, tuple[int, Place]] = {
     "W4": (1, (0.0, -0.25)),
     "W5": (7, (-0.3, 0.0)),
 }
-UNIQUE = ("A", "D", "E", "F", "G", "H", "driving", "W5")  # P1, section 4.2
+UNIQUE = ("A", "D", "E", "F", "G", "H", "driving", "W5")  # Wojtyra and Frączek 2013, section 4.2
 NOT_UNIQUE = ("B", "C", "W1", "W2", "W3", "W4")
 
 
@@ -51,9 +53,10 @@ def pairs(q: Array, qd: Array, d_ddot: float) -> dict[str, Rows]:
 
 
 def reactions(q: Array, qd: Array, d_ddot: float, without: Collection[str] = ()) -> tuple[Array, dict[str, Array]]:
-    """q̈, shape (7, 3), and the generalised reaction of each pair, C_Xᵀ λ_X of P1 (16), shape (21,).
+    """Return the accelerations q̈, shape (7, 3), and the generalised reaction of each kinematic pair, shape (21,).
 
-    without   rows whose λ is zero, such as C_y or W4; the others' multipliers have the least norm
+    The generalised reactions are C_Xᵀ λ_X (Wojtyra and Frączek 2013, (16)). `without` names constraint
+    equations with λ = 0, such as C_y or W4; the other multipliers have the least norm.
     """
     found = pairs(q, qd, d_ddot)
     C, gamma = (np.concatenate(parts) for parts in zip(*found.values(), strict=True))
@@ -101,6 +104,9 @@ def _on_platform(q: Array, qd: Array, axis: Place) -> Rows:
 
 
 def _edge(q: Array, qd: Array, body: int, place: Place) -> Rows:
-    """P1 (30): the velocity has no component along the body's y axis."""
+    """Return a knife-edge condition: the velocity has no component along the body's y axis.
+
+    Source: Wojtyra and Frączek 2013, (30).
+    """
     n, (J, bias) = _turned(q, body, (0.0, 1.0)), _point(q, qd, body, place)
     return (n @ J)[None], np.array([-n @ bias - qd[body - 1, 2] * (OMEGA @ n) @ J @ qd.ravel()])

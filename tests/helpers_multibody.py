@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.mechanism import GROUND, Body, Coordinate, Mechanism
 
 PARTS = "Modelica.Mechanics.MultiBody.Parts"
@@ -47,7 +47,7 @@ class Drawing:
         return f"model {name}\n{declarations}equation\n{equations}end {name};\n"
 
 
-def chain(model: Prepared, name: str, tip: Sequence[float] = ORIGIN) -> str:
+def chain(model: System, name: str, tip: Sequence[float] = ORIGIN) -> str:
     """Text without programmed constraints and applied forces.
 
     The base's supports are taken together, as one spring and damper on each of its coordinates.
@@ -63,7 +63,7 @@ def state_names(mechanism: Mechanism) -> list[str]:
     return [f"joint{k}.{kind[level]}" for level in (0, 1) for k, kind in enumerate(kinds)]
 
 
-def tree(model: Prepared, tip: Sequence[float], springs: Springs | None = None) -> Drawing:
+def tree(model: System, tip: Sequence[float], springs: Springs | None = None) -> Drawing:
     """World, bodies, joints with their springs, and the frame `tip`.
 
     Parameters:

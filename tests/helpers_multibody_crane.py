@@ -10,12 +10,14 @@ from collections.abc import Iterator
 
 from helpers_multibody import PARTS, Drawing, end, tree, vector
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.mechanism import BaseSupport
 
 _FORCES = "Modelica.Mechanics.MultiBody.Forces"
 
-# (17) and (22) of P2, see examples/crane.toml: E's height rises by a quintic of time. omc differentiates the rows.
+# Constraints (17) and (22) of Jarzębowska et al. 2020; see examples/crane.toml.
+# The height of E is a quintic polynomial of time.
+# omc differentiates the constraint equations.
 _TASK = (
     "tau = noEvent(if time < 1 then time else 1)",
     "{x, y, z} = tip.frame_b.r_0",
@@ -27,7 +29,7 @@ _TASK = (
 _UNKNOWNS = "tau, x, y, z, Phi[2], Phi_dot[2], lambda[2]"
 
 
-def crane(model: Prepared, name: str) -> str:
+def crane(model: System, name: str) -> str:
     """Text of the crane, with any number of elements of its boom; the torque on its column is an input."""
     mechanism, tip = model.mechanism, model.chain.points["E"].position
     drawing = tree(model, tip)
@@ -51,7 +53,7 @@ def _add_support(drawing: Drawing, i: int, support: BaseSupport, base: str) -> N
     drawing.equations.append(f"support{i}.force = -{k}.*({r} - {place}) - {d}.*der({r})")
 
 
-def _parameters(model: Prepared) -> Iterator[str]:
+def _parameters(model: System) -> Iterator[str]:
     described, constraints = model.chain.parameters, model.chain.constraints
     values = {name: described[name].value for name in ("a", "b", "rise")}
     values |= {"alpha": constraints.alpha, "beta": constraints.beta}

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from helpers_parts import X, Y, body, link
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.description.load import from_data
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.openmodelica.deadline import Deadline
@@ -36,9 +36,9 @@ PENDULUM: dict[str, Any] = {
 _DYING = 2.0  # s that a killed process may take to be gone
 
 
-def pendulum(**changes: Any) -> Prepared:
+def pendulum(**changes: Any) -> System:
     """A small model with a constraint and an applied force; changes replace keys of its description."""
-    return prepare(from_data(PENDULUM | changes))
+    return assemble_system(from_data(PENDULUM | changes))
 
 
 # On time alone: both sides, before the start, rounded, of parameters, with a rate that may be zero.
@@ -49,7 +49,7 @@ CONDITIONS = (
 )
 
 
-def slider() -> Prepared:
+def slider() -> System:
     """A mass of 1 kg on a rail, its acceleration `mass_position_ddot`: a bit for each condition that holds."""
     effort = " + ".join(f"({2.0**-i} if {condition} else 0)" for i, condition in enumerate(CONDITIONS))
     return pendulum(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.oracle.equations.model import Model as OracleModel
 from gpmelica.oracle.equations.solution import Solver
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 class Oracle:
     """The oracle of a prepared description."""
 
-    def __init__(self, model: Prepared) -> None:
+    def __init__(self, model: System) -> None:
         self.model = OracleModel(*given(model))
         self.solver = Solver(self.model)
         self.signals = Signals(self.model, self.solver)
@@ -42,12 +42,12 @@ class Oracle:
         return self.signals(self.model.state(t, q, qd, z[f:], inputs), z[:f], z[f:])
 
 
-def oracle_run(model: Prepared) -> Trajectory:
+def oracle_run(model: System) -> Trajectory:
     """Return the oracle's run in this process."""
     return simulate(*given(model))
 
 
-def relative_errors(model: Prepared, exact: Mapping[str, float], found: Mapping[str, float]) -> dict[str, float]:
+def relative_errors(model: System, exact: Mapping[str, float], found: Mapping[str, float]) -> dict[str, float]:
     """Differences of outputs, each divided by the largest magnitude of its unit."""
     largest: dict[str, float] = defaultdict(lambda: 1e-300)
     for name, unit in model.units.items():

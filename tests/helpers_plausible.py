@@ -8,19 +8,19 @@ import helpers_problem as solving
 from helpers_parts import Table, X, Y, Z, body, link, machine
 
 from gpmelica import plausibility
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.description.load import from_data
 from gpmelica.plausibility import Remark
 
 
 def remarks(table: Table, case: str | None = None) -> list[Remark]:
     """Remarks on a description."""
-    return list(plausibility.of_description(prepare(from_data(table, case))))
+    return list(plausibility.of_description(assemble_system(from_data(table, case))))
 
 
 def remarks_of_run(table: Table, inputs: Any = None) -> list[Remark]:
     """Remarks on a description and its reference run."""
-    model = prepare(from_data(table))
+    model = assemble_system(from_data(table))
     run = solving.simulate(model.mechanism, start=model.start, inputs=inputs)
     return list(plausibility.of_run(model, run, problem=model.with_inputs(inputs)))
 

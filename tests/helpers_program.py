@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpmelica.generator.program.items import Definition, ImplicitSystem, LinearSolve
-from gpmelica.generator.program.program import Program
+from gpmelica.generator.program.program import EquationSystem
 from gpmelica.language.ir import Expr
 
 Values = dict[str, Any]
@@ -103,7 +103,7 @@ class Numeric(Evaluator):
     digits  of the arithmetic; None: doubles
     """
 
-    def __init__(self, program: Program, given: Mapping[str, float], digits: int | None = None) -> None:
+    def __init__(self, program: EquationSystem, given: Mapping[str, float], digits: int | None = None) -> None:
         super().__init__({p.name: p.value for p in program.parameters} | given, digits)
         for item in program.items:
             if item.name not in self.values:

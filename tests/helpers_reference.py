@@ -11,7 +11,7 @@ from helpers_parts import beam, body, link, machine
 from helpers_random import random_chain
 from numpy.typing import NDArray
 
-from gpmelica.description import Chain, load
+from gpmelica.description import Description, load
 from gpmelica.description.load import from_data
 from gpmelica.mechanism import Mechanism, build
 
@@ -27,7 +27,7 @@ def mechanism_of(data: dict[str, Any]) -> Mechanism:
 
 def unchecked(data: dict[str, Any]) -> Mechanism:
     """The same for descriptions with more constraint rows than the checks of a file let pass."""
-    return build(Chain.model_validate(data))
+    return build(Description.model_validate(data))
 
 
 def crane(case: str | None = None) -> Mechanism:

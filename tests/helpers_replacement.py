@@ -1,4 +1,4 @@
-"""The linkage RSRRP closed by replacement joints of many stiffnesses, against its cut joint (P3)."""
+"""The linkage RSRRP closed by replacement joints of many stiffnesses, against its cut joint (Urbaś 2016)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from helpers_backends import EXAMPLES
 from numpy.typing import NDArray
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.load import from_data
 from gpmelica.runs.fmpy_runs import simulate as runs
@@ -27,7 +27,7 @@ _STOP, _SETTLED, _STEP = 0.5, 0.2, 0.005  # s; by then the vibrations that the d
 _FREE = {"spherical_replacement": (1, 1, 1, 0, 0, 0), "revolute_replacement": (1, 1, 1, _ROTATION, _ROTATION, 0)}
 
 
-def model_of(case: str, stiffness: float = 1.0) -> Prepared:
+def model_of(case: str, stiffness: float = 1.0) -> System:
     """A case of the example, its replacement joint of this stiffness, N/m, and damped well."""
     data = tomllib.loads((EXAMPLES / "rsrrp.toml").read_text(encoding="utf-8"))
     data["outputs"] = {"loads": "all"}
@@ -39,10 +39,10 @@ def model_of(case: str, stiffness: float = 1.0) -> Prepared:
             closure["damping"] = [_DAMPING * np.sqrt(stiffness) * x for x in _FREE[name]]
             if "closures" not in changes:
                 changes |= {f"closures.S.{key}": value for key, value in closure.items()}
-    return prepare(from_data(data, case))
+    return assemble_system(from_data(data, case))
 
 
-def parameters(model: Prepared) -> dict[str, float]:
+def parameters(model: System) -> dict[str, float]:
     """All of the FMU's parameters, by their names."""
     found: dict[str, float] = {}
     for p in model.program.parameters:

@@ -6,16 +6,16 @@ from typing import Any
 
 from helpers_parts import X, Y, Z, body, link, machine
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.description.load import from_data
 
 Table = dict[str, Any]
 WEIGHTLESS = [0.0, 0.0, 0.0]
 
 
-def sensitive_model(description: Table) -> Prepared:
+def sensitive_model(description: Table) -> System:
     """Prepared description."""
-    return prepare(from_data(description))
+    return assemble_system(from_data(description))
 
 
 def bouncing_ball(stop: float = 4.0, stiffness: float = 1e9) -> Table:

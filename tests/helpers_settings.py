@@ -10,7 +10,7 @@ import numpy as np
 from helpers_backends import EXAMPLES
 from helpers_fmpy import Array
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.description.load import load
 from gpmelica.runs.fmpy_runs import simulate as runs
 
@@ -41,10 +41,10 @@ def setting(rng: np.random.Generator) -> dict[str, float]:
     return {name: float(rng.uniform(low, high)) for name, (_, low, high) in RANGES.items()}
 
 
-def described(values: Mapping[str, float]) -> Prepared:
+def described(values: Mapping[str, float]) -> System:
     """The lorry crane with these numbers in its description."""
     changes = {RANGES[name][0]: value for name, value in values.items()}
-    return prepare(load(EXAMPLES / "lorry_crane.toml", changes=changes))
+    return assemble_system(load(EXAMPLES / "lorry_crane.toml", changes=changes))
 
 
 def errors(fmu: Path, values: Mapping[str, float], tolerance: float, stop: float) -> dict[str, float]:
@@ -64,7 +64,7 @@ def errors(fmu: Path, values: Mapping[str, float], tolerance: float, stop: float
     return found
 
 
-def _groups(model: Prepared) -> list[list[str]]:
+def _groups(model: System) -> list[list[str]]:
     """Names of coordinates and of rates, each by unit."""
     units = sorted({c.unit for c in model.mechanism.coordinates})
     return [

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.fmu.code.staged import Block, ConstrainedSystem, Stage, TreeSystem
 from gpmelica.fmu.code.stages import stage
-from gpmelica.generator.program.program import Program
+from gpmelica.generator.program.program import EquationSystem
 
 Array = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ class Values:
 class StagedModel:
     """A model's stages and one workspace, run as the C layer runs them (fmu/sources/core/equations.h)."""
 
-    def __init__(self, model: Prepared, program: Program | None = None) -> None:
+    def __init__(self, model: System, program: EquationSystem | None = None) -> None:
         self.model, self.program = model, program or model.native_program
         self.staged = stage(self.program)
         self.workspace = np.full(self.staged.size, np.nan)
@@ -160,7 +160,7 @@ def _skew(a: Array) -> Array:
     return np.cross(np.eye(3), a)
 
 
-def state_vector(model: Prepared, q: Array, qd: Array, z: Sequence[float] = ()) -> Array:
+def state_vector(model: System, q: Array, qd: Array, z: Sequence[float] = ()) -> Array:
     """Values of the program's states; the dependent velocities may not be among them."""
     symbols = [c.symbol for c in model.mechanism.coordinates]
     with_friction = [c.symbol for c in model.mechanism.coordinates if c.friction is not None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,8 @@ from helpers_report import EXAMPLES, prescribed_run
 
 from gpmelica.core.trajectory import Array, Trajectory
 from gpmelica.description import load
-from gpmelica.mechanism import build
-from gpmelica.report.cases.outcome import CaseRun
+from gpmelica.mechanism import Mechanism, build
+from gpmelica.runs.compare.outcome import CaseRun
 
 _FEET = [[-0.5, -0.5, 0.0], [0.5, -0.5, 0.0], [0.0, 0.5, 0.0]]
 _SUPPORT = {"stiffness": [2e5] * 3, "damping": [2e3] * 3}
@@ -50,17 +51,24 @@ def description(folder: Path, table: Table | None = None) -> Path:
 
 
 def made_up_case(name: str, case: str = "rigid_boom", support: str = "flexible", **changes: Array) -> CaseRun:
-    """A case of the crane with prescribed motion, some signals of which are replaced."""
-    chain = load(EXAMPLES / "crane.toml", case)
-    assert chain.base is not None
-    mechanism = build(chain.model_copy(update={"base": chain.base.model_copy(update={"support": support})}))
-    run = prescribed_run(mechanism)
+    """Return a case of the crane with prescribed motion, some signals of which are replaced."""
+    mechanism, run, targets = _moved_crane(case, support)
     signals: Mapping[str, Array] = {**run.signals, **changes}
     entry = {"name": "reference", "wall_s": 1.0, "max_rel_error": 0.0, "ok": True}
     result = {"case": name, "n": mechanism.n, "dof": mechanism.n - 2, "runs": [entry], "ok": True}
     result |= {"consistent": True, "agrees": True, "holds": True, "because": {}, "plausible": []}
     reference = Trajectory("reference", run.time, signals)
-    return CaseRun(name, result, reference, mechanism, programmed_target(mechanism, reference))
+    return CaseRun(name, result, reference, mechanism, targets)
+
+
+@cache
+def _moved_crane(case: str, support: str) -> tuple[Mechanism, Trajectory, Mapping[str, Array]]:
+    """Return the crane's mechanism, its prescribed motion, and the programmed positions of its points."""
+    chain = load(EXAMPLES / "crane.toml", case)
+    assert chain.base is not None
+    mechanism = build(chain.model_copy(update={"base": chain.base.model_copy(update={"support": support})}))
+    run = prescribed_run(mechanism)
+    return mechanism, run, programmed_target(mechanism, run)
 
 
 def decaying(time: Array, slow: float, fast: float, floor: float = 0.0) -> Array:

@@ -14,7 +14,7 @@ import pinocchio as pin
 from helpers_stages import state_vector
 from numpy.typing import NDArray
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.exchange.names import identifiers
 from gpmelica.exchange.urdf import read_urdf
 from gpmelica.fmu.code.casadi_eval import Evaluator
@@ -65,7 +65,7 @@ class PinocchioRobot:
     order  place in Pinocchio's velocities of each coordinate of the description
     """
 
-    def __init__(self, path: Path, model: Prepared, floating: bool) -> None:
+    def __init__(self, path: Path, model: System, floating: bool) -> None:
         self.description = model.mechanism
         self.model = pin.buildModelFromUrdf(str(path), *([_free()] if floating else []))
         self.data = self.model.createData()
@@ -169,7 +169,7 @@ def _free() -> Any:
 class GeneratedMatrices:
     """M and h of the generated equations, by CasADi."""
 
-    def __init__(self, model: Prepared) -> None:
+    def __init__(self, model: System) -> None:
         self.model, program = model, model.native_program
         x = ca.SX.sym("x", len(program.states))
         known = {parameter.name: ca.SX(ca.DM(parameter.value)) for parameter in program.parameters}

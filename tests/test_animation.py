@@ -92,8 +92,8 @@ def test_a_page_stands_alone(tmp_path: Path) -> None:
     assert json.loads(data)["time"]["count"] == len(SCENE.time)
 
 
-def test_three_has_its_licence() -> None:
-    """And nothing that follows it in the file that it is from."""
+def test_threejs_bundle_contains_the_licence() -> None:
+    """The bundled file contains three.js with its licence, and no other part of its source file."""
     text = three()
     assert text.startswith("/**\n * @license") and "SPDX-License-Identifier: MIT" in text[:200]
     assert "TrackballControls" not in text[-2000:]
@@ -152,15 +152,17 @@ def test_mp4(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert b"ftyp" in path.read_bytes()[:16]
 
 
-def test_what_cannot_be_animated(tmp_path: Path) -> None:
-    """Another ending, no model, signals of something else: said before anything is drawn."""
+def test_invalid_animation_requests(tmp_path: Path) -> None:
+    """A wrong file suffix, a missing model or signals of another model are reported before
+    anything is drawn.
+    """
     run = short()
-    with pytest.raises(DescriptionError, match=r"a.avi: expected a name that ends in .html, .gif, .mp4"):
+    with pytest.raises(DescriptionError, match=r"a.avi: expected a file name that ends in .html, .gif, .mp4"):
         run.animate(tmp_path / "a.avi")
-    with pytest.raises(UnknownNameError, match="only a run of a model"):
+    with pytest.raises(UnknownNameError, match="expected a run with a model"):
         Run(run.trajectory, {}).animate(tmp_path / "a.html")
     foreign = replace(run, trajectory=Trajectory("table.csv", run.time, {"x": run.time}))
-    with pytest.raises(DescriptionError, match=r"table.csv: lacks crank_angle, .*: it is no run of FourBar3D"):
+    with pytest.raises(DescriptionError, match=r"table.csv: lacks crank_angle.*; expected a run of .* FourBar3D"):
         foreign.animate(tmp_path / "a.html", ghost=run)
     assert list(tmp_path.iterdir()) == []
 

@@ -20,7 +20,7 @@ from helpers_backends import Compile, Compiled, CompileData, driven, example_mod
 from helpers_examples import changed
 from test_report import Page
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import GpmelicaError
 from gpmelica.core.zip_archive import build_time, pack
 from gpmelica.fmu.archive.validation import validate
@@ -62,7 +62,8 @@ def test_page_has_every_variable(compile_example: Compile) -> None:
 
 def test_page_gives_starts_and_units(both: dict[str, Compiled]) -> None:
     """A variable's row has its unit, start value and meaning."""
-    assert ["cart_stiffness", "N/m", "50", "joint spring of cart"] in _variables(_page(both["2.0"]))
+    row = ["cart_stiffness", "N/m", "50", "stiffness of the joint spring of cart"]
+    assert row in _variables(_page(both["2.0"]))
 
 
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
@@ -98,7 +99,7 @@ def test_page_explains_the_equations_that_are_there(compile_example: Compile, co
 )
 def test_page_has_the_form_of_the_equations(formulation: str, equation: str, parameter: str, other: str) -> None:
     """Each formulation is explained by its own equations, and by the parameters that it has."""
-    model = prepare(changed("four_bar_3d", constraints__formulation=formulation))
+    model = assemble_system(changed("four_bar_3d", constraints__formulation=formulation))
     text = documentation.page(model, "2.0", toolchains("2.0"), None)
     assert equation in text
     assert f"<code>{parameter}</code>" in text
@@ -116,8 +117,8 @@ def test_page_has_every_constraint() -> None:
 
 
 @pytest.mark.parametrize(("fmi", "icon"), [("2.0", "model.png"), ("3.0", "terminalsAndIcons/icon.png")])
-def test_pictures_are_where_the_standard_has_them(both: dict[str, Compiled], fmi: str, icon: str) -> None:
-    """Icon and diagram are PNGs of more than 100×100 pixels."""
+def test_pictures_have_the_standard_paths(both: dict[str, Compiled], fmi: str, icon: str) -> None:
+    """Icon and diagram are PNG files of more than 100×100 pixels."""
     for path in (icon, "documentation/diagram.png"):
         content = (both[fmi].folder / path).read_bytes()
         assert content.startswith(b"\x89PNG\r\n\x1a\n")

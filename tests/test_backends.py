@@ -21,7 +21,7 @@ from helpers_backends import (
 from helpers_examples import changed
 from helpers_stages import StagedModel
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.generator import modelica
 from gpmelica.options.model import RunOptions
 from gpmelica.runs import rumoca as rumoca_backend
@@ -77,7 +77,7 @@ def test_crane_runs_agree(tmp_path: Path) -> None:
     The README's first command does it with the elastic boom, over all of its time.
     """
     stop = 0.3
-    model = prepare(changed("crane", "rigid_boom", simulation__stop=stop))
+    model = assemble_system(changed("crane", "rigid_boom", simulation__stop=stop))
     report = verify.run(model, RunOptions(tmp_path, rumoca=False, compiler="native"), "rigid_boom")
     assert [comparison.name for comparison in report.comparisons[1:]] == [
         "fmu-native-me",
@@ -86,7 +86,7 @@ def test_crane_runs_agree(tmp_path: Path) -> None:
     ]
     assert report.ok
     assert report.consistent.ok and report.agrees.ok and report.holds.ok
-    assert report.notes == ("the Modelica text was not run in rumoca, as asked for",)
+    assert report.notes == ("the Modelica source was not run in rumoca, as requested",)
     for comparison in report.comparisons:
         assert comparison.max_rel_error <= 1e-6
         assert comparison.horizon == pytest.approx(stop)

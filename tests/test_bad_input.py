@@ -34,7 +34,10 @@ EXCESSES = {
         ("mass = 1.5", f"mass = 0x{'f' * 5000}"),
         "links[1].mass (lower): expected a number, got a number of thousands of digits",
     ),
-    "decimal integer of 5000 digits": (("mass = 1.5", f"mass = {'1' * 5000}"), "is not valid TOML: Exceeds the"),
+    "decimal integer of 5000 digits": (
+        ("mass = 1.5", f"mass = {'1' * 5000}"),
+        "the file is not valid TOML: Exceeds the",
+    ),
     "10,000 parentheses": (
         ("E.z - start(E.z)", "(" * 10_000 + "E.z" + ")" * 10_000),
         "programmed[0].expression (height): expected at most 10000 characters, got 20003",
@@ -45,7 +48,7 @@ EXCESSES = {
     ),
     "no links": (
         (ARM[ARM.index("[[links]]") :], ""),
-        "links: nothing can move: there is neither a base nor a joint",
+        "links: nothing can move: all joints are fixed",
     ),
     "links is a table": (
         (ARM[ARM.index("[[links]]") : ARM.index("[points]")], "[links]\n"),
@@ -55,8 +58,8 @@ EXCESSES = {
 
 
 @pytest.mark.parametrize("name", EXCESSES)
-def test_excesses(run: CommandLine, name: str) -> None:
-    """Far too much, or nothing at all, is answered as shortly as anything else."""
+def test_excessive_input_gets_a_short_message(run: CommandLine, name: str) -> None:
+    """Extremely large or empty input is answered with a message of normal length."""
     replacement, expected = EXCESSES[name]
     outcome = run.on_text(changed(replacement))
     assert (outcome.status, outcome.out, outcome.files) == (2, "", [])
@@ -161,15 +164,21 @@ def test_unknown_case(run: CommandLine) -> None:
 
 FILES: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "schema: is missing"),
-    "not TOML": (b"schema: 1\n", "is not valid TOML: Expected '=' after a key in a key/value pair (at line 1"),
+    "not TOML": (
+        b"schema: 1\n",
+        "the file is not valid TOML: Expected '=' after a key in a key/value pair (at line 1",
+    ),
     "not UTF-8": (b'schema = 1\nname = "Kr\xe1n"\n', "is not UTF-8 text (byte 21)"),
     "UTF-16": ("schema = 1".encode("utf-16"), "is not UTF-8 text (byte 0)"),
     "garbage": (bytes(range(256)) * 100, "is not UTF-8 text (byte 128)"),
     "10 MB of garbage": (b"\x00\xff" * 5_000_000, "is too large; expected at most 1000000 bytes"),
-    "key twice": (b"schema = 1\nschema = 1\n", "is not valid TOML: Cannot overwrite a value (at line 2"),
-    "100,000 brackets": (b"a = " + b"[" * 100_000, "is not valid TOML: "),
-    "30 brackets": (b"a = " + b"[" * 30 + b"]" * 30, "has tables or arrays more than 20 deep"),
-    "200 tables": (b"[" + b".".join([b"a"] * 200) + b"]", "has tables or arrays more than 20 deep"),
+    "key twice": (b"schema = 1\nschema = 1\n", "the file is not valid TOML: Cannot overwrite a value (at line 2"),
+    "100,000 brackets": (b"a = " + b"[" * 100_000, "the file is not valid TOML: "),
+    "30 brackets": (b"a = " + b"[" * 30 + b"]" * 30, "expected tables and arrays nested in at most 20 levels"),
+    "200 tables": (
+        b"[" + b".".join([b"a"] * 200) + b"]",
+        "expected tables and arrays nested in at most 20 levels",
+    ),
 }
 
 

@@ -96,8 +96,10 @@ def is_seen(numbers: Any, picture: Array, world: Array) -> None:
 
 
 @pytest.mark.parametrize("example", ["crane", "lorry_crane"])
-def test_points_are_where_the_reference_has_them(chromium: Any, tmp_path: Path, example: str) -> None:
-    """In a picture at a known time, three points on three bodies, to a pixel and a half; 5 MB at most."""
+def test_drawn_points_agree_with_the_reference(chromium: Any, tmp_path: Path, example: str) -> None:
+    """In a picture at a known time, points on three bodies deviate by at most 1.5 pixels; the page
+    has at most 5 MB.
+    """
     mechanism = marked(example)
     run = prescribed_run(mechanism)
     path = write_animation(tmp_path / "a.html", scene.film(problem(mechanism), [run]))
@@ -190,8 +192,10 @@ def test_writes_text_and_bytes_as_they_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("old", [None, b"the old report"])
-def test_a_write_that_breaks_off_leaves_what_was_there(tmp_path: Path, old: bytes | None) -> None:
-    """The file system takes 5 kB of 100 kB: the old file stays, no half file and no temporary one."""
+def test_failed_write_keeps_the_old_file(tmp_path: Path, old: bytes | None) -> None:
+    """If a file system accepts only 5 kB of 100 kB, the old file remains and no temporary file
+    exists.
+    """
     pytest.importorskip("resource", reason="needs a POSIX system that limits file sizes")
     path = tmp_path / "report.html"
     if old is not None:

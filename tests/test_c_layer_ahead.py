@@ -46,8 +46,10 @@ def test_methods_without_polynomials_land(make: Make, method: int) -> None:
 
 
 @pytest.mark.parametrize("method", AHEAD)
-def test_what_is_shown_is_as_exact_as_the_tolerance_asks(make: Make, method: int) -> None:
-    """At all points, most of them between the ends of steps."""
+def test_interpolated_states_meet_the_tolerance(make: Make, method: int) -> None:
+    """States at communication points, most of which lie within a step, are as accurate as the
+    tolerance requires.
+    """
     points = np.linspace(0.0, 2.0, 401)
     for tolerance in (1e-3, 1e-6, 1e-8, 1e-10):
         fmu = make("singular").start(tolerance=tolerance, solver_method=method)
@@ -113,8 +115,8 @@ def test_inputs_that_always_change_cost_no_more(make: Make, method: int) -> None
 
 
 @pytest.mark.parametrize("method", AHEAD)
-def test_nothing_is_done_after_the_stop_time(make: Make, method: int) -> None:
-    """Where the model has no solution after it: nothing fails, all is as if it had one."""
+def test_solver_does_not_pass_the_stop_time(make: Make, method: int) -> None:
+    """A model without a solution after the stop time runs like a model with one."""
     runs = []
     for domain in (1.0, 1e3):
         fmu = make("singular").start(tolerance=1e-4, stop_time=1.0, solver_method=method, domain=domain)
@@ -124,8 +126,8 @@ def test_nothing_is_done_after_the_stop_time(make: Make, method: int) -> None:
 
 
 @pytest.mark.parametrize("method", AHEAD)
-def test_what_is_impossible_beyond_the_end_does_no_harm(make: Make, method: int) -> None:
-    """No stop time, and no solution after 1 s: all is well until then."""
+def test_missing_solution_beyond_the_communication_point_is_harmless(make: Make, method: int) -> None:
+    """Without a stop time and without a solution after 1 s, the run is correct until then."""
     fmu = make("singular").start(tolerance=1e-4, solver_method=method, domain=1.0)
     found = shown(fmu, np.linspace(0.0, 1.0, 51)[:-1], "x1", "x2")
     assert found[-1] == pytest.approx(nonlinear(0.98), abs=1e-4)
@@ -147,15 +149,17 @@ def test_a_step_that_cannot_be_done_leaves_no_trace(make3: Make, method: int) ->
     assert go_on(after_failure=True) == go_on(after_failure=False)
 
 
-def test_a_step_that_cannot_be_done_has_come_to_its_end_at_most(make: Make) -> None:
-    """The solver passes the communication point, at which alone there is no solution; it lands there in vain."""
+def test_last_successful_time_is_within_the_failed_step(make: Make) -> None:
+    """The solver passes the communication point, at which alone no solution exists, and then fails
+    to stop there.
+    """
     fmu = make("singular").start(tolerance=1e-3, solver_method=DORMAND_PRINCE, solver_max_steps=1, t_singular=0.5)
     shown(fmu, np.linspace(0.0, 0.49, 1001), "x1")
     fails(fmu, lambda: fmu.fmi.doStep(0.49, 0.5 - 0.49), "came to t = 0.49 s: more than 1 inner steps")
 
 
-def test_a_resting_look_costs_one_evaluation(make: Make) -> None:
-    """A communication step within an inner one evaluates what is read, once."""
+def test_communication_step_within_an_inner_step_costs_one_evaluation(make: Make) -> None:
+    """A communication step within an inner step evaluates the outputs once."""
     fmu = make("oscillator").start(tolerance=1e-4, solver_method=DORMAND_PRINCE, t_on=1e3)
     shown(fmu, np.linspace(0.0, 1.0, 1001), "v1")
     assert fmu.count("solver_evaluations") < 1000 + 10 * fmu.count("solver_steps")

@@ -140,8 +140,10 @@ def test_inputs_set_inside_a_step_act_from_then_on(make3: Make) -> None:
 
 
 @pytest.mark.parametrize("method", [1, 2, 3, 4])
-def test_inputs_are_exact_where_the_importer_says_what_they_are(make3: Make, method: int) -> None:
-    """One step of 2 s under a force that only the callback knows: the exact motion, by each method."""
+def test_inputs_from_a_callback_are_exact(make3: Make, method: int) -> None:
+    """One step of 2 s under a force from the importer's callback yields the exact motion with each
+    method.
+    """
     update = Update(smooth=True)
     update.force = lambda t: np.sin(3.0 * t)
     fmu = updated(make3, update).start(tolerance=1e-10, solver_method=method, solver_step=2e-3, t_on=9.0)
@@ -159,8 +161,8 @@ def test_inputs_are_exact_where_the_importer_says_what_they_are(make3: Make, met
     assert max(update.asked) == 2.0
 
 
-def test_nobody_is_asked_who_has_no_inputs(make3: Make) -> None:
-    """An importer that only wants to see outputs is called after the inner steps alone."""
+def test_no_input_callback_without_inputs(make3: Make) -> None:
+    """An importer of a model without inputs is called only after inner steps."""
     update = Update()
     required = [value_references("oscillator")[name] for name in OUTPUTS]
     update.fmu = make3("oscillator", intermediateUpdate=update, requiredIntermediateVariables=required)

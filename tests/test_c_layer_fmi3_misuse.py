@@ -102,8 +102,8 @@ def test_instances_that_cannot_be(make3: Make) -> None:
     fmu.fmi.component = good
 
 
-def test_messages_only_where_they_are_wanted(make3: Make) -> None:
-    """Nothing is logged without logging, and only the categories that are switched on."""
+def test_messages_of_active_log_categories_only(make3: Make) -> None:
+    """Nothing is logged without logging, and only messages of active categories otherwise."""
     silent = make3("oscillator", logging=False)
     for switched, expected in (([], 0), (["logStatusDiscard"], 0), (["logStatusError"], 1)):
         silent.fmi.setDebugLogging(True, switched) if switched else None

@@ -213,8 +213,8 @@ def test_restored_state_goes_on_to_the_last_bit(make: Make, method: int, k: floa
         assert ending(instance) == expected
 
 
-def test_state_of_another_kind_is_refused(make: Make) -> None:
-    """A state is only taken by an instance of the same model and kind."""
+def test_state_of_another_model_or_interface_is_rejected(make: Make) -> None:
+    """An FMU state is accepted only by an instance of the same model and interface type."""
     state = make("oscillator").start().fmi.getFMUstate()
     for model, co_simulation in (("oscillator", False), ("singular", True)):
         fmu = make(model, co_simulation=co_simulation)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,23 +20,22 @@ from numpy.testing import assert_allclose
 from test_report import Page
 
 from gpmelica.analysis import friction_efforts
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.trajectory import Array
 from gpmelica.description import load
 from gpmelica.description.load import from_data
 from gpmelica.mechanism import build
 from gpmelica.plausibility.collect import of_description
-from gpmelica.report.cases import figures as cases
-from gpmelica.report.cases import load_figures as case_loads
-from gpmelica.report.cases.beam_shape import beam_shape, element_starts, flexible_links
-from gpmelica.report.cases.load_rms import load_rms
-from gpmelica.report.cases.outcome import CaseRun
-from gpmelica.report.cases.report import CaseFailure, write_case_report
-from gpmelica.report.cases.tables import decays, differences, largest_differences, load_table, wall_times
-from gpmelica.report.plots import loads
+from gpmelica.report.comparison_tables import decays, differences, largest_differences, load_table, wall_times
+from gpmelica.report.plots import case_figures, loads, logarithmic, time_series
+from gpmelica.report.plots.beam_shape import beam_shape, element_starts, flexible_links
+from gpmelica.report.plots.load_rms import LoadRms, load_rms
+from gpmelica.report.plots.overlay import case_overlay, run_overlay
 from gpmelica.report.plots.space import axes_in_space, face
 from gpmelica.report.plots.style import styled
+from gpmelica.report.report import write_comparison
 from gpmelica.runs.compare.decay import baumgarte_roots, straight_part
+from gpmelica.runs.compare.outcome import CaseFailure, CaseRun
 
 TIME = np.linspace(0.0, 4.0, 401)
 
@@ -95,36 +93,37 @@ def test_zeros_do_not_spoil_the_line() -> None:
     ],
     ids=["noise", "constant", "growth", "oscillation", "zeros", "too short"],
 )
-def test_what_does_not_decay_has_no_rate(values: np.ndarray) -> None:
-    """No line is laid through what is not one."""
+def test_no_decay_rate_without_exponential_decay(values: np.ndarray) -> None:
+    """No line is fitted to a violation that does not decay exponentially."""
     assert straight_part(TIME, values, 0.0) is None
 
 
-def test_fast_root_is_left_out() -> None:
-    """α = 110, β = 20: ten time constants of −218 1/s."""
+def test_decay_rate_ignores_the_fast_root() -> None:
+    """For α = 110 and β = 20, the fit begins after ten time constants of the fast root −218 1/s."""
     run = made_up_case("a")
     _, fast = baumgarte_roots(110.0, 20.0)
-    assert run.settled == pytest.approx(-10.0 / fast) and 0.04 < run.settled < 0.05
+    assert run.stabilisation.settled == pytest.approx(-10.0 / fast) and 0.04 < run.stabilisation.settled < 0.05
 
 
 def test_only_shared_coordinates_are_overlaid() -> None:
     """A crane with an elastic boom and one without have their joints and bases in common."""
     runs = [made_up_case("flexible", "flexible_boom"), made_up_case("rigid")]
     shared = {
-        role: [c.name for c in cases.shared_coordinates(runs, role)] for role in ("joint", "base", "elastic")
+        role: [c.name for c in case_overlay(runs).shared_coordinates(role)]
+        for role in ("joint", "base", "elastic")
     }
     assert shared["joint"] == ["column.angle", "boom.angle", "jib.angle"]
     assert (len(shared["base"]), shared["elastic"]) == (6, [])
-    assert len(cases.shared_coordinates(runs[:1], "elastic")) == 9
-    assert cases.shared_coordinates([], "joint") == []
+    assert len(case_overlay(runs[:1]).shared_coordinates("elastic")) == 9
+    assert case_overlay([]).shared_coordinates("joint") == []
 
 
 def test_every_case_looks_different() -> None:
     """Colours for eight cases, and forty by colour and dashes; a case looks the same whatever else is drawn."""
     run = made_up_case("any")
-    lines = cases.case_lines([replace(run, case=f"case_{k}") for k in range(40)])
-    assert len({line["color"] for line in list(lines.values())[:8]}) == 8
-    assert len({(line["color"], str(line["linestyle"])) for line in lines.values()}) == 40
+    lines = [curves.line for curves in case_overlay([run] * 40).curves]
+    assert len({line["color"] for line in lines[:8]}) == 8
+    assert len({(line["color"], str(line["linestyle"])) for line in lines}) == 40
 
 
 def drawn(figure: Figure | None) -> Figure:
@@ -147,7 +146,7 @@ def titles(figure: Figure) -> list[str]:
 def test_joints_of_all_cases_are_overlaid() -> None:
     """One panel per joint with one line per case, which holds that case's values."""
     runs = [made_up_case("a"), made_up_case("b", column_angle=np.linspace(4.0, 5.0, 201))]
-    figure = drawn(cases.joint_coordinates(runs))
+    figure = drawn(time_series.joint_coordinates(case_overlay(runs)))
     assert labels(figure) == ["a", "b"]
     assert titles(figure) == ["column.angle  in rad", "boom.angle  in rad", "jib.angle  in rad"]
     for line, run in zip(figure.axes[0].lines, runs, strict=True):
@@ -159,23 +158,23 @@ def test_differences_are_those_from_the_first_case() -> None:
     ramp = np.linspace(4.0, 4.5, 201)
     off = ramp + 0.01 * (ramp - 4.0) / 0.5
     runs = [made_up_case("a", column_angle=ramp), made_up_case("b", column_angle=off)]
-    figure = drawn(cases.joint_differences(runs))
+    figure = drawn(time_series.joint_differences(case_overlay(runs)))
     assert labels(figure) == ["b"]
     assert titles(figure)[0] == "column.angle  in 10⁻³ rad"
     assert_allclose(figure.axes[0].lines[0].get_ydata(), np.linspace(0.0, 10.0, 201), atol=1e-9)
     assert largest_differences(runs) == {"b": pytest.approx(0.01 / 0.51)}
     assert differences(runs).rows[0] == ("column.angle", "rad", "0.51", "1.0e−02 (2\u00a0%)")
-    assert cases.joint_differences(runs[:1]) is None
+    assert time_series.joint_differences(case_overlay(runs[:1])) is None
 
 
 def test_only_bases_that_move_are_drawn() -> None:
     """A rigid support has no base motion; what is shown starts at zero."""
     lowered = made_up_case("b", base_z=np.full(201, -0.07))
     runs = [made_up_case("fixed", support="rigid"), made_up_case("a"), lowered]
-    figure = drawn(cases.base_motion(runs))
+    figure = drawn(time_series.base_motion(case_overlay(runs)))
     assert labels(figure) == ["a", "b"] and len(figure.axes) == 6
     assert all(line.get_ydata()[0] == 0.0 for axes in figure.axes for line in axes.lines)
-    assert cases.base_motion(runs[:1]) is None
+    assert time_series.base_motion(case_overlay(runs[:1])) is None
 
 
 @pytest.mark.slow
@@ -184,9 +183,9 @@ def test_the_jerk_at_the_start_leaves_the_picture() -> None:
     time = np.linspace(0.0, 2.0, 201)
     effort = np.where(time < 0.02, 1e4, 30.0 * np.sin(time))
     runs = [made_up_case(name, column_angle_effort=effort) for name in "ab"]
-    figure = drawn(cases.driving_efforts(runs))
+    figure = drawn(time_series.driving_efforts(case_overlay(runs)))
     assert len(figure.axes) == 1 and figure.axes[0].get_ylim()[1] < 40.0
-    assert cases.driving_efforts([*runs, made_up_case("without")]) is None
+    assert time_series.driving_efforts(case_overlay([*runs, made_up_case("without")])) is None
 
 
 def test_slope_of_the_slow_root_is_drawn() -> None:
@@ -194,7 +193,7 @@ def test_slope_of_the_slow_root_is_drawn() -> None:
     slow, fast = baumgarte_roots(110.0, 20.0)
     time = np.linspace(0.0, 2.0, 201)
     runs = [made_up_case(name, violation_position=decaying(time, slow, fast)) for name in "ab"]
-    figure = drawn(cases.violations(runs))
+    figure = drawn(logarithmic.violations(case_overlay(runs)))
     assert labels(figure) == ["a", "b", "slow root of Baumgarte, −1.83 1/s"]
     slope = np.asarray(figure.axes[0].lines[-1].get_ydata())
     assert_allclose(np.diff(np.log(slope)) / 0.01, slow)
@@ -205,9 +204,14 @@ def test_slope_of_the_slow_root_is_drawn() -> None:
 def test_violations_that_do_not_decay_have_no_slope() -> None:
     """Noise is drawn, no slope with it and no rate in the table; without constraints there is no figure."""
     runs = [made_up_case("a", violation_position=np.random.default_rng(1).uniform(1e-12, 1e-11, 201))]
-    assert labels(drawn(cases.violations(runs))) == ["a"]
+    assert labels(drawn(logarithmic.violations(case_overlay(runs)))) == ["a"]
     assert decays(runs).rows == ()
-    assert cases.violations([made_up_case("b", violation_position=np.zeros(201))]) is None
+    assert (
+        logarithmic.violations(
+            case_overlay([made_up_case("b", violation_position=np.zeros(201), violation_velocity=np.zeros(201))])
+        )
+        is None
+    )
 
 
 @pytest.mark.parametrize("gravity", [(0.0, 0.0, -9.81), (0.0, -9.81, 0.0), (-9.81, 0.0, 0.0), (0.0, 0.0, 0.0)])
@@ -229,7 +233,7 @@ def test_page_of_cases_that_all_failed(tmp_path: Path) -> None:
     """Nothing to draw: the page says why and stays a page; text of errors is shown, never interpreted."""
     chain = made_up_case("a").mechanism.chain
     runs = [CaseFailure("a", "no <b>way</b>"), CaseFailure("b", "nor here")]
-    page = Page(write_case_report(tmp_path, chain, runs).read_text(encoding="utf-8"))
+    page = Page(write_comparison(tmp_path, chain, runs).read_text(encoding="utf-8"))
     assert "Of 2 cases, 2 failed (a, b)." in page.text and "no <b>way</b>" in page.text
     assert "b" not in page.tags and "svg" not in page.tags
     assert "motion" not in page.ids and "violation" not in page.ids
@@ -243,7 +247,7 @@ def test_page_of_eight_cases(tmp_path: Path) -> None:
         {"name": "x", "max_rel_error": None, "wall_s": 0.5, "note": "broke off", "ok": False}
     )
     runs[3].result.update(ok=False, agrees=False)
-    path = write_case_report(tmp_path, runs[0].mechanism.chain, runs, "gpmelica study crane.toml --cases")
+    path = write_comparison(tmp_path, runs[0].mechanism.chain, runs, "gpmelica study crane.toml --cases")
     page = Page(path.read_text(encoding="utf-8"))
     assert all(page.text.count(run.case) >= 6 for run in runs)
     assert "Of 8 cases, 1 disagrees (case_3)." in page.text
@@ -262,26 +266,31 @@ def loaded(name: str, size: float, **options: str) -> CaseRun:
     """A made-up case whose boom bears constant forces, axial 3·size, normal 4·size, N, and a jerk at first."""
     run = made_up_case(name, **options)
     time = run.reference.time
-    jerk = np.where(time < run.settled / 2, 1e6, 0.0)
+    jerk = np.where(time < run.stabilisation.settled / 2, 1e6, 0.0)
     values = {"fx": 3 * size, "fy": 4 * size, "axial": 3 * size, "normal": 4 * size}
     found = {f"boom_load_{part}": values.get(part, 0.0) + jerk for part in PARTS}
     return replace(run, reference=replace(run.reference, signals={**run.reference.signals, **found}))
 
 
+def rms_of(run: CaseRun) -> dict[str, LoadRms]:
+    """Root mean squares of a case's joint forces, N."""
+    return load_rms(run.mechanism, run.reference, run.stabilisation.settled)
+
+
 def test_rms_leaves_out_the_jerk() -> None:
     """Of constant forces it is their size, whatever the first samples are; per joint."""
-    assert load_rms(loaded("a", 10.0)).keys() == {"boom"}
-    rms = load_rms(loaded("a", 10.0))["boom"]
+    assert rms_of(loaded("a", 10.0)).keys() == {"boom"}
+    rms = rms_of(loaded("a", 10.0))["boom"]
     assert (rms.axial, rms.normal) == (pytest.approx(30.0), pytest.approx(40.0))
 
 
 def test_rms_of_an_oscillation() -> None:
-    """a·sin(ωt) over whole periods has a/√2 (P0 (34))."""
+    """a·sin(ωt) over whole periods has a/√2 (Jarzębowska et al. 2023, (34))."""
     run = loaded("a", 0.0)
-    time = run.reference.time - run.settled
+    time = run.reference.time - run.stabilisation.settled
     wave = 7.0 * np.sin(2 * np.pi * 8 * time / time[-1])
     signals = {**run.reference.signals, "boom_load_axial": wave}
-    found = load_rms(replace(run, reference=replace(run.reference, signals=signals)))
+    found = rms_of(replace(run, reference=replace(run.reference, signals=signals)))
     assert found["boom"].axial == pytest.approx(7.0 / np.sqrt(2), rel=1e-2)
 
 
@@ -299,20 +308,20 @@ def test_table_compares_with_the_first_case() -> None:
 def test_force_panels_and_bars() -> None:
     """Curves are the forces' magnitudes, the jerk outside of the picture; bars stand at the RMS of each case."""
     runs = [loaded("a", 10.0), loaded("b", 20.0)]
-    (axes,) = drawn(case_loads.joint_forces(runs)).axes
+    (axes,) = drawn(loads.joint_loads(case_overlay(runs), ("force",))).axes
     assert [line.get_ydata()[-1] for line in axes.lines] == pytest.approx([50.0, 100.0])  # type: ignore[index]
     assert axes.get_ylim()[1] < 1e3
-    bars = drawn(case_loads.load_bars(runs))
+    bars = drawn(case_figures.load_bars(case_overlay(runs)))
     heights = [[patch.get_height() for patch in axes.patches] for axes in bars.axes]  # type: ignore[attr-defined]
     assert_allclose(heights, [[30.0, 60.0], [40.0, 80.0]])
 
 
 def test_loads_that_a_case_lacks_are_not_drawn() -> None:
     """Without loads in common there is no figure."""
-    assert case_loads.shared_links([loaded("a", 1.0), made_up_case("b")]) == []
-    assert case_loads.joint_forces([loaded("a", 1.0), made_up_case("b")]) is None
-    assert case_loads.load_bars([made_up_case("a")]) is None
-    assert case_loads.joint_forces([]) is None
+    assert loads.shared_links(case_overlay([loaded("a", 1.0), made_up_case("b")])) == []
+    assert loads.joint_loads(case_overlay([loaded("a", 1.0), made_up_case("b")]), ("force",)) is None
+    assert case_figures.load_bars(case_overlay([made_up_case("a")])) is None
+    assert loads.joint_loads(case_overlay([]), ("force",)) is None
 
 
 def _bent(angle: float) -> tuple[Any, Array]:
@@ -337,7 +346,7 @@ def test_a_beam_whose_length_follows_a_parameter() -> None:
     tube = {"length": "2*reach", "density": 7850.0, "E": 2.1e11, "area": 2e-3, "Iy": 1e-6, "Iz": 1e-6, "J": 2e-6}
     for elements in (1, 3):
         boom = beam("boom", tube | {"G": 8e10, "elements": elements}, "revolute", Y)
-        model = prepare(from_data(machine(boom, parameters={"reach": 1.5})))
+        model = assemble_system(from_data(machine(boom, parameters={"reach": 1.5})))
         shape = beam_shape(model.mechanism, poses(model.mechanism)(model.start[0]), "boom")
         assert shape[-1] == pytest.approx([3.0, 0.0, 0.0], abs=0.1)
         assert of_description(model) == ()
@@ -356,7 +365,7 @@ def test_bent_beam_turns_at_each_spring() -> None:
 def test_page_shows_loads_and_shapes(tmp_path: Path) -> None:
     """Figures of forces, RMS and the boom's shape, and the table; only the flexible case has a shape."""
     runs = [loaded("soft", 10.0, case="flexible_boom"), loaded("hard", 20.0)]
-    path = write_case_report(tmp_path, runs[0].mechanism.chain, runs)
+    path = write_comparison(tmp_path, runs[0].mechanism.chain, runs)
     written = {file.stem for file in (tmp_path / "figures").glob("*.png")}
     assert {"joint_forces", "load_rms", "shape_boom"} <= written
     page = Page(path.read_text(encoding="utf-8"))
@@ -371,8 +380,11 @@ def test_loads_that_are_not_unique_are_marked() -> None:
     run = loaded("a", 10.0)
     marked = replace(run, result=run.result | {"not_unique": {"boom": ["fx", "axial"]}})
     assert [row[:2] for row in load_table([marked]).rows] == [("boom", "axial, not unique"), ("boom", "normal")]
-    forces, bars = drawn(case_loads.joint_forces([marked])), drawn(case_loads.load_bars([marked]))
-    assert titles(forces)[0].startswith("boom, not unique")
+    forces, bars = (
+        drawn(loads.joint_loads(case_overlay([marked]), ("force",))),
+        drawn(case_figures.load_bars(case_overlay([marked]))),
+    )
+    assert titles(forces)[0].startswith("boom: force, not unique")
     assert titles(bars) == ["axial  in N; not unique: boom", "normal  in N"]
 
 
@@ -380,10 +392,12 @@ def test_single_run_shows_loads() -> None:
     """Lengths of force and moment side by side, a row per joint."""
     case, plain = loaded("a", 10.0), made_up_case("b")
     reference, run = case.reference, replace(case.reference, name="fmu-native-me")
-    figure = drawn(loads.joint_loads(case.mechanism, reference, [run], {"boom": ["fx", "axial"]}))
+    figure = drawn(
+        loads.joint_loads(run_overlay(case.mechanism, reference, [run], not_unique={"boom": ["fx", "axial"]}))
+    )
     assert [title.split("  ")[0] for title in titles(figure)] == ["boom: force, not unique", "boom: moment"]
     assert_allclose(loads.magnitude(reference, "boom", "force")[-1], 50.0)
-    assert loads.joint_loads(plain.mechanism, plain.reference, [], {}) is None
+    assert loads.joint_loads(run_overlay(plain.mechanism, plain.reference)) is None
 
 
 def _rubbing(**friction: Any) -> dict[str, Any]:
@@ -400,8 +414,10 @@ DAHL = {"model": "dahl", "sigma0": 1e4, "mu_s": 0.2}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("friction", [LUGRE, DAHL, LUGRE | {"normal_force": 30.0}])
-def test_friction_efforts_are_what_is_missing(friction: dict[str, Any]) -> None:
-    """Newton: friction is the pull minus mass times acceleration; the normal force is the weight, or given."""
+def test_friction_efforts_balance_newtons_law(friction: dict[str, Any]) -> None:
+    """Friction is the pull minus mass times acceleration; the normal force is the weight or a
+    given value.
+    """
     mechanism = mechanism_of(_rubbing(**friction))
     run = simulate(mechanism)
     pull = 8 + 4 * np.sin(20 * run.time)
@@ -415,21 +431,24 @@ def test_friction_efforts_are_what_is_missing(friction: dict[str, Any]) -> None:
 def test_friction_figure() -> None:
     """Deflection and effort side by side; without the load, the deflection alone; without friction, nothing."""
     mechanism = mechanism_of(_rubbing(**LUGRE))
-    run, efforts = simulate(mechanism), partial(friction_efforts, mechanism)
-    found = [title.split("  ")[0] for title in titles(drawn(loads.friction(mechanism, run, [], efforts)))]
+    run = simulate(mechanism)
+    found = [
+        title.split("  ")[0]
+        for title in titles(drawn(loads.friction(run_overlay(mechanism, run), friction_efforts)))
+    ]
     assert found == ["slide.position: deflection", "slide.position: friction"]
     bare = replace(run, signals={name: v for name, v in run.signals.items() if "load" not in name})
-    assert len(drawn(loads.friction(mechanism, bare, [], efforts)).axes) == 1
+    assert len(drawn(loads.friction(run_overlay(mechanism, bare), friction_efforts)).axes) == 1
     crane = made_up_case("a")
-    assert loads.friction(crane.mechanism, crane.reference, [], lambda run: {}) is None
+    assert loads.friction(run_overlay(crane.mechanism, crane.reference), lambda *run: {}) is None
 
 
 def test_shapes_need_the_run_of_the_flexible_case() -> None:
     """The shape at a sample is that of the coordinates at that sample."""
     run = made_up_case("soft", case="flexible_boom")
     at = poses(run.mechanism)(coordinates_of(run.mechanism, run.reference.signals)[50])
-    shapes = case_loads.Shapes("boom", np.array([0.5]), {"soft": [beam_shape(run.mechanism, at, "boom")]})
-    figure = case_loads.beam_shapes([run], shapes)
+    shapes = case_figures.BeamShapes("boom", np.array([0.5]), {"soft": [beam_shape(run.mechanism, at, "boom")]})
+    figure = case_figures.beam_shapes(case_overlay([run]), shapes)
     (y, z), shape = figure.axes, shapes.of_case["soft"][0]
     factor = 1e-3 if "10⁻³" in y.get_title(loc="left") else 1e-6 if "10⁻⁶" in y.get_title(loc="left") else 1.0
     for axes, across in ((y, shape[:, 1]), (z, shape[:, 2])):

@@ -14,14 +14,14 @@ from helpers_parts import Table, X, Y, Z, body, link, machine
 from helpers_plausible import crane, hanging
 
 import gpmelica as gp
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.description.load import from_data
 from gpmelica.tasks.check import Summary
 
 
 def initial(table: Table) -> dict[str, Any]:
     """Initial state in the JSON of `check`."""
-    found: dict[str, Any] = Summary(prepare(from_data(table))).data()["initial_state"]
+    found: dict[str, Any] = Summary(assemble_system(from_data(table))).data()["initial_state"]
     return found
 
 
@@ -107,7 +107,7 @@ def test_check_in_the_terminal(gpmelica: Command, tmp_path: Path) -> None:
     for words in ("inputs at t = 0: luff = 0 N", "forces at t = 0", "first modes", "accelerations at t = 0: none"):
         assert words in answer.out, words
     assert "questionable: 3 values are unusual." in answer.out
-    assert "look at base: static equilibrium turns it by" in answer.out
+    assert "look at base: static equilibrium rotates base by" in answer.out
     assert [entry["id"] for entry in gpmelica("check", file, "--json").json["plausible"]] == [
         "support_lifted",
         "support_lifted",

@@ -76,7 +76,7 @@ def test_reactions_as_table_and_json(gpmelica: Command, arm: Path, tmp_path: Pat
     """Ranks, gap and one line per joint and row; with --out the same facts as a file."""
     answer = gpmelica("reactions", arm)
     assert (answer.status, answer.err) == (0, "")
-    for part in ("5 rows, 6 columns (planar: 3 per body), rank 5", "upper", "height", "unique"):
+    for part in ("5 constraint equations, 6 columns (planar: 3 per body), rank 5", "upper", "height", "unique"):
         assert part in answer.out
     assert "not unique" not in answer.out.split("components that are not unique")[1]
     data = gpmelica("reactions", arm, "--json", "--out", tmp_path / "there").json
@@ -152,8 +152,8 @@ def test_run_writes_everything(finished: tuple[Path, Answer]) -> None:
     assert rise == pytest.approx(0.1 * np.sin(3 * truth.time) ** 2, abs=1e-6)
 
 
-def test_run_result_is_what_is_printed(finished: tuple[Path, Answer]) -> None:
-    """`result.json` is what --json prints, with the keys of design section 6: of the file see test_report."""
+def test_json_output_equals_the_result_file(finished: tuple[Path, Answer]) -> None:
+    """`result.json` is the output of --json; test_report checks the keys."""
     folder, answer = finished
     data = answer.json
     assert data == json.loads((folder / "result.json").read_text(encoding="utf-8"))
@@ -181,7 +181,7 @@ def test_run_that_disagrees_has_status_1(gpmelica: Command, tmp_path: Path) -> N
     assert "disagrees" in answer.out
     result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     assert result["ok"] is False
-    said = "near-singular at t = 0.125 s, where the motion may go on in more than one way"
+    said = "near-singular at t = 0.125 s, where the motion may continue in more than one way"
     assert (result["runs"][0]["name"], result["runs"][0]["note"]) == ("reference", said)
     assert said in (folder / "report.html").read_text(encoding="utf-8")
     assert f"note: reference: {said}" in " ".join(answer.out.split())
@@ -208,7 +208,7 @@ def test_a_run_with_every_option(gpmelica: Command, arm: Path, tmp_path: Path) -
     answer = gpmelica("run", arm, *" ".join(options).split(), "--out", folder)
     assert answer.status == 0, answer.err
     assert all(f"{word}: " in answer.out for word in ("consistent", "agrees", "holds"))
-    assert "the Modelica text was not run in rumoca, as asked for" in answer.out
+    assert "the Modelica source was not run in rumoca, as requested" in answer.out
     assert read_model_description(str(folder / "Arm.fmu")).fmiVersion == "3.0"
     page = html.unescape((folder / "report.html").read_text(encoding="utf-8"))
     assert [option for option in (*options, f"--out {folder}") if option not in page] == []
@@ -232,10 +232,10 @@ def test_compare_files_and_fmus(gpmelica: Command, finished: tuple[Path, Answer]
     assert "upper_angle" in answer.out
 
 
-def test_compare_refuses_what_it_cannot_read(
+def test_compare_rejects_unreadable_files(
     gpmelica: Command, finished: tuple[Path, Answer], tmp_path: Path
 ) -> None:
-    """A missing file, a table without time and an FMU that is none are bad input."""
+    """A missing file, a table without a time column and an invalid FMU are invalid input."""
     good = finished[0] / "reference.csv"
     fails(gpmelica("compare", good, tmp_path / "none.csv"), 2, "none.csv: cannot be read: No such file")
     (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
@@ -289,14 +289,14 @@ def test_full_disk(arm: Path, tmp_path: Path) -> None:
         command = [sys.executable, "-m", "gpmelica", "schema"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (4, 1)
-    assert "No space left on device; nothing is wrong with the input" in done.stderr
+    assert "No space left on device; the input is valid" in done.stderr
     limited = (
         f"import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (999, 999)); from {app.__name__} import main; main()"
     )
     command = [sys.executable, "-c", limited, "modelica", str(arm), "--out", "out"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, list((tmp_path / "out").iterdir())) == (4, "", [])
-    assert "Arm.mo: File too large; nothing is wrong with the input" in done.stderr
+    assert "Arm.mo: File too large; the input is valid" in done.stderr
 
 
 def test_statics(gpmelica: Command, arm: Path) -> None:
@@ -332,7 +332,7 @@ def test_help_and_version(gpmelica: Command) -> None:
     assert answer.status == 0
     words = " ".join(answer.out.split())
     assert all(command in words for command in COMMANDS.split())
-    assert "Exit status: 0 ok; 1 a check or comparison failed; 2 bad input" in words
+    assert "Exit status: 0 ok; 1 a check or comparison failed; 2 invalid input" in words
     version = gpmelica("--version")
     assert (version.status, version.out) == (0, f"gpmelica {gp.__version__}\n")
     nothing = gpmelica()

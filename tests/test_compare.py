@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import expm
 
 from gpmelica import analysis
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.csv_file import read_csv, write_csv
 from gpmelica.core.errors import DescriptionError
 from gpmelica.core.trajectory import Array, Magnitude, Trajectory
@@ -41,8 +41,10 @@ def wave(time: Array) -> Array:
     return np.sin(2 * np.pi * time)
 
 
-def test_a_constant_is_not_measured_by_its_rounding() -> None:
-    """An effort of 3 N·m with the rounding of doubles agrees; off by 1e-4 of it, or zero, it does not."""
+def test_constant_signals_are_not_compared_on_the_scale_of_rounding() -> None:
+    """A constant effort of 3 N·m with rounding errors agrees; an error of 1e-4 of it, or a zero,
+    does not.
+    """
     units = {"arm_effort": "N.m"}
     noisy = run(arm_effort=3 + 4e-16 * wave(TIME))
     for value, agrees in ((3.0, True), (3 + 3e-10, True), (3 + 3e-4, False), (0.0, False)):
@@ -50,8 +52,10 @@ def test_a_constant_is_not_measured_by_its_rounding() -> None:
     assert scales(noisy.signals, units) == pytest.approx({"arm_effort": 0.3})
 
 
-def test_natural_magnitudes_measure_what_hardly_moves() -> None:
-    """A tenth of a signal's own, a hundredth of its link's, a thousandth of the whole mechanism's."""
+def test_natural_magnitudes_of_signals_with_little_motion() -> None:
+    """The scale is a tenth of the signal's, a hundredth of the link's, or a thousandth of the
+    mechanism's magnitude.
+    """
     noise = 1e-14 * wave(TIME)
     natural = (
         Magnitude("arm_ddot", "rad/s2", "arm", 5.0),
@@ -78,7 +82,7 @@ def test_scale_is_taken_over_the_compared_horizon() -> None:
     result = compare(reference, run(time=short, angle=wave(short) + 2e-3), UNITS, 1e-2)
     assert result.rel_error["angle"] == pytest.approx(1e-3, rel=1e-9)
     assert result.horizon == pytest.approx(1.0)
-    assert result.note == "compared over 1 s of 2 s"
+    assert result.note == "compared over 1 s of the full 2 s"
 
 
 def test_a_run_that_stops_early_can_be_made_to_fail() -> None:
@@ -166,8 +170,10 @@ def test_accumulated_times_are_the_same_times() -> None:
 @pytest.mark.parametrize("fault", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("where", ["reference", "run"])
 @pytest.mark.parametrize("step", [1, 3])
-def test_what_is_not_finite_fails(fault: float, where: str, step: int) -> None:
-    """One bad sample makes the error infinite and the run fail, whoever has it and whatever the grid."""
+def test_samples_that_are_not_finite_fail(fault: float, where: str, step: int) -> None:
+    """A single NaN or infinite sample makes the error infinite and fails the run, on any grid and
+    in either run.
+    """
     broken = wave(TIME)
     broken[33] = fault
     good = run("good", TIME[::step], angle=wave(TIME[::step]), x=TIME[::step])
@@ -209,17 +215,17 @@ def test_a_violation_that_is_not_finite_fails() -> None:
 def test_signals_that_only_one_of_two_has_can_be_made_to_fail() -> None:
     """Whichever of the two lacks them; the note says which."""
     both, one = run(angle=wave(TIME), x=wave(TIME)), run(angle=wave(TIME))
-    for first, second, whose in ((both, one, "its"), (one, both, "the reference's")):
+    for first, second, whose in ((both, one, "the run"), (one, both, "the reference")):
         assert compare(first, second, UNITS, 1.0).ok
         result = compare(first, second, UNITS, 1.0, complete=True)
-        assert not result.ok and result.note == f"not among {whose} signals: x"
+        assert not result.ok and result.note == f"signals missing from {whose}: x"
 
 
 def test_missing_signals_are_named() -> None:
     """Signals that a run does not have are not silently left out."""
     reference = run(angle=wave(TIME), **{f"force{k}": TIME for k in range(6)})
     result = compare(reference, run(angle=wave(TIME)), UNITS, 1e-9)
-    assert result.note == "not among its signals: force0, force1, force2, force3 and 2 more"
+    assert result.note == "signals missing from the run: force0, force1, force2, force3 and 2 more"
 
 
 @pytest.mark.parametrize(
@@ -228,7 +234,7 @@ def test_missing_signals_are_named() -> None:
         (run(y=TIME), "reference and run: expected signals of the same name, got angle, violation_position and y"),
         (run(violation_position=TIME), "expected signals of the same name"),
         (run(time=TIME + 2.0, angle=TIME), "two instants .* 0 to 2 s and 2 to 4 s"),
-        (run(time=TIME[:0], angle=TIME[:0]), "two instants .* no time at all"),
+        (run(time=TIME[:0], angle=TIME[:0]), "two instants .* no instants"),
         (run(time=TIME[::-1], angle=TIME), r"run: time: .* to increase, got 1.99 s after 2 s \(sample 2"),
         (run(time=np.where(TIME > 1, np.nan, TIME), angle=TIME), "expected time to increase, got nan s after 1 s"),
     ],
@@ -280,7 +286,7 @@ def test_files_of_other_tools(tmp_path: Path, text: str) -> None:
     [
         (b"", "line 1: expected headers with one column 'time', got nothing"),
         (b"t,x\n0,1\n", "line 1: expected headers with one column 'time', got t, x"),
-        (b"time,x,x\n0,1,2\n", "line 1: expected every header once, got twice: x"),
+        (b"time,x,x\n0,1,2\n", "line 1: expected different headers, got repeated ones: x"),
         (b"time,x\n", "expected at least one line of numbers"),
         (b"time,x\n0,1\n\n1,2,3\n", "line 4: expected 2 values, one per header, got 3"),
         (b"time,x\n0,1\n1,fast\n", "line 3: x: expected a number, got 'fast'"),
@@ -303,16 +309,16 @@ def test_files_that_cannot_be_used(tmp_path: Path, content: bytes, message: str)
 HEIGHT = "E.z - 0.25"  # of the point E at the end of an arm of 0.5 m, which rises by angle −0.5236
 
 
-def arm(expression: str = HEIGHT, angle: float = -0.3, order: int = 0, **changes: Any) -> Prepared:
+def arm(expression: str = HEIGHT, angle: float = -0.3, order: int = 0, **changes: Any) -> System:
     """A link about the y axis, with a task."""
     bar = link("arm", "revolute", Y, position=angle) | body(2.0, [0.3, 0.0, 0.0], [0.1, 0.2, 0.3])
     points = {"E": {"link": "arm", "position": [0.5, 0.0, 0.0]}}
     task = {"name": "task", "expression": expression, "order": order}
     simulation = {"stop": 0.4, "output_step": 0.02} | changes
-    return prepare(from_data(machine(bar, points=points, programmed=[task], simulation=simulation)))
+    return assemble_system(from_data(machine(bar, points=points, programmed=[task], simulation=simulation)))
 
 
-def judged(model: Prepared) -> tuple[Finding, Finding, analysis.Residuals, Trajectory]:
+def judged(model: System) -> tuple[Finding, Finding, analysis.Residuals, Trajectory]:
     """Consistency and holding of a reference run, what its rows lack, and the run."""
     run = solving.simulate(model.mechanism, start=model.start)
     lacking = solving.residuals(model.mechanism, run, model.start)
@@ -332,7 +338,7 @@ def test_free_decay_solves_its_equation(alpha: float, beta: float) -> None:
 def test_a_start_on_the_task() -> None:
     """Consistent, and it holds."""
     found, held, *_ = judged(arm("arm.angle - start(arm.angle) - quintic(t, 0, 1, 0, 0.2)"))
-    assert found == Finding(True, "Every constraint row holds at the start.")
+    assert found == Finding(True, "All constraints are fulfilled at t = 0.")
     assert held.ok
 
 
@@ -340,8 +346,8 @@ def test_a_start_off_the_task() -> None:
     """Said by the row's name, with how far off it is; the run then decays as Baumgarte says, and holds."""
     found, held, lacking, _ = judged(arm())
     assert not found.ok
-    assert found.text.startswith(f"task is off by {abs(lacking.position[0, 0]):.3g} at the start")
-    assert held.ok and "above what is left of the start's" in held.text
+    assert found.text.startswith(f"task is violated by {abs(lacking.position[0, 0]):.3g} at t = 0")
+    assert held.ok and "apart from the decaying initial violation" in held.text
     assert start_consistency(arm()) == found
 
 
@@ -349,24 +355,26 @@ def test_a_start_off_the_task() -> None:
 def test_a_start_off_the_task_that_the_description_knows_of(changes: dict[str, Any]) -> None:
     """It is said, and it is right."""
     found = start_consistency(arm(**changes))
-    assert found.ok and "It starts violated, as it says: task is off by 0.102 at the start." in found.text
+    assert found.ok and "Declared initial violations: task is violated by 0.102 at t = 0." in found.text
 
 
 def test_a_start_with_the_wrong_rate() -> None:
     """A task that moves at once, and a joint at rest: the row is off in its rate."""
     found = start_consistency(arm("arm.angle + 0.3 - 2*t"))
-    assert not found.ok and "task is off by 2 per s at the start" in found.text
+    assert not found.ok and "task is violated by 2 per s at t = 0" in found.text
 
 
-def test_an_unknown_row_cannot_be_said_to_start_violated() -> None:
-    """Nothing is excused by a name that is not there."""
+def test_unknown_constraint_in_starts_violated_is_rejected() -> None:
+    """An unknown name in `starts_violated` excuses no violation."""
     said = r"simulation.starts_violated\[0\]: there is no programmed constraint 'tusk'"
     with pytest.raises(DescriptionError, match=said):
         arm(starts_violated=["tusk"])
 
 
-def test_a_run_that_opens_is_named_with_its_time() -> None:
-    """More than `simulation.violation` beyond the decay of the start; less is within it."""
+def test_violation_is_reported_with_its_time() -> None:
+    """A violation that exceeds the decaying initial violation by more than `simulation.violation`
+    is reported.
+    """
     model = arm()
     _, _, lacking, run = judged(model)
     for size, ok in ((0.5e-6, True), (1e-4, False), (np.nan, False)):
@@ -385,23 +393,21 @@ def test_a_row_of_velocities_that_opens_is_named() -> None:
     assert holds.text.startswith("reference: constraints are violated from t = 0.1 s on, by up to 1 per s (task);")
 
 
-def test_a_row_left_out_that_opens_is_named_with_its_time() -> None:
-    """Redundant at the start, demanded to differ later: the residual of the row that is left out says so."""
+def test_violated_redundant_constraint_is_named_with_its_time() -> None:
+    """A constraint that is redundant at first and violated later is reported by its residual."""
     model = arm("arm.angle + 0.3")
     _, _, lacking, run = judged(model)
     spare = replace(model, solvability=replace(model.solvability, independent=()))
     assert consistency(spare, lacking).ok
     late = np.where(run.time > 0.2, 3e-3, 0.0)[:, None]
     found = consistency(spare, replace(lacking, position=lacking.position + late))
-    assert found == Finding(
-        False, "task, left out as redundant, does not hold from t = 0.22 s on: it lacks up to 0.003"
-    )
+    assert found == Finding(False, "task, omitted as redundant, is violated from t = 0.22 s on, by up to 0.003")
 
 
 def test_no_constraints() -> None:
     """Nothing to hold."""
     model = arm()
-    bare = prepare(model.chain.model_copy(update={"programmed": ()}))
+    bare = assemble_system(model.chain.model_copy(update={"programmed": ()}))
     found, held, *_ = judged(bare)
     assert found == held == Finding(True, "There are no constraints.")
 
@@ -410,7 +416,11 @@ def test_no_constraints() -> None:
     ("tolerance", "asked", "expected"),
     [(1e-9, None, 1e-6), (1e-6, None, 1e-4), (1e-3, None, 1e-2), (1e-3, 1e-6, 1e-6), (1e-9, 1e-3, 1e-3)],
 )
-def test_what_runs_are_held_to(tmp_path: Path, tolerance: float, asked: float | None, expected: float) -> None:
-    """What was asked for, or what solvers of the description's tolerance can keep, but 1 % of a signal at most."""
+def test_tolerance_of_the_comparison(
+    tmp_path: Path, tolerance: float, asked: float | None, expected: float
+) -> None:
+    """The tolerance is the requested one, or that which solvers can achieve, but at most 1 % of a
+    signal.
+    """
     options = RunOptions(tmp_path, tolerance=asked)
     assert granted(arm(tolerance=tolerance), options) == pytest.approx(expected)

@@ -19,7 +19,7 @@ from helpers_parts import X, Y, body, link, machine
 from helpers_stages import StagedModel, Values
 
 from gpmelica import analysis
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import SolveError
 from gpmelica.core.trajectory import Array
 from gpmelica.description.load import from_data
@@ -59,15 +59,15 @@ def circling(**tables: Any) -> dict[str, Any]:
     return machine(*links, name="Circling", points={"E": {"link": "mass"}}, programmed=[circle], **FLAT) | tables
 
 
-def _formulated(data: dict[str, Any], formulation: str, **settings: Any) -> Prepared:
-    return prepare(from_data(data | {"constraints": {"formulation": formulation} | settings}))
+def _formulated(data: dict[str, Any], formulation: str, **settings: Any) -> System:
+    return assemble_system(from_data(data | {"constraints": {"formulation": formulation} | settings}))
 
 
 def _error(found: Array, expected: Array) -> float:
     return float(np.abs(found - expected).max() / max(float(np.abs(expected).max()), 1e-3))
 
 
-def _agrees(model: Prepared, values: Values, expected: analysis.Evaluation) -> None:
+def _agrees(model: System, values: Values, expected: analysis.Evaluation) -> None:
     """q̈, efforts of drives and violations are the reference's."""
     assert _error(values.qdd, expected.qdd) <= EXACT
     symbols = [c.symbol for c in model.mechanism.coordinates]
@@ -122,7 +122,7 @@ def test_loops_in_every_formulation(formulation: str, kind: str) -> None:
     settings = Constraints(formulation=formulation)  # type: ignore[arg-type]
     simulation = chain.simulation.model_copy(update={"start": "description"})
     changes = {"nonholonomic": (blade,), "constraints": settings, "simulation": simulation}
-    model = prepare(chain.model_copy(update=changes))
+    model = assemble_system(chain.model_copy(update=changes))
     qd = _allowed(model, q, qd)
     expected = solving.evaluate(model.mechanism, 0.0, q, qd, start=model.start)
     for program in (model.program, model.native_program):
@@ -131,7 +131,7 @@ def test_loops_in_every_formulation(formulation: str, kind: str) -> None:
         _agrees(model, values, expected)
 
 
-def _allowed(model: Prepared, q: Array, qd: Array) -> Array:
+def _allowed(model: System, q: Array, qd: Array) -> Array:
     """The velocities nearest to qd that the constraints allow."""
     equations = analysis.ReferenceModel(model.mechanism, start=model.start)
     rows = equations.constraints(equations.state(0.0, q, qd))
@@ -153,7 +153,7 @@ def test_modelica_in_every_formulation() -> None:
 @pytest.mark.slow
 def test_native_runs_through_a_singular_partition(compile_model: CompileModel) -> None:
     """At the top of the circle cart.position cannot be dependent; chosen anew all the time, it need not be."""
-    model = prepare(from_data(circling()))
+    model = assemble_system(from_data(circling()))
     fmu = compile_model(model).fmu
     names = ["cart_position", "mass_position", "violation_position"]
     run = simulate_fmu(str(fmu), stop_time=6.0, output=names, relative_tolerance=1e-10)
@@ -167,7 +167,7 @@ def test_native_runs_through_a_singular_partition(compile_model: CompileModel) -
 @needs_rumoca
 def test_modelica_stops_at_a_singular_partition() -> None:
     """The same point, a fixed partition: the Modelica text says which coordinate does not follow, and the time."""
-    model = prepare(from_data(circling(constraints={"dependent": ["cart.position"]})))
+    model = assemble_system(from_data(circling(constraints={"dependent": ["cart.position"]})))
     evaluator = RumocaEvaluator(model)
     near = State(0.0, np.array([1e-10, 1.0]), np.array([-1.0, 1e-10]))
     with pytest.raises(SolveError, match=r"the constraints cannot be solved for cart\.position: .*time in s: 0"):
@@ -177,7 +177,7 @@ def test_modelica_stops_at_a_singular_partition() -> None:
 
 def test_dependencies_through_a_constrained_solve() -> None:
     """Accelerations depend on the states in their forces and constraints, rates on themselves alone."""
-    model = prepare(from_data(sleigh(1.0, 1.0)))
+    model = assemble_system(from_data(sleigh(1.0, 1.0)))
     found = dependencies(stage(model.native_program)).derivatives[:, :6]
     assert np.array_equal(found[:3], np.eye(6, dtype=bool)[3:])
     assert found[3:, 2:].all()
@@ -200,7 +200,7 @@ def linkage(request: pytest.FixtureRequest, compile_model: CompileModel) -> Comp
     formulation, way = request.param
     keys = {"constraints__formulation": formulation, "constraints__dependent": DEPENDENT}
     keys |= {"simulation__accelerations": way}
-    return compile_model(prepare(changed("four_bar_3d", "planar", **keys)))
+    return compile_model(assemble_system(changed("four_bar_3d", "planar", **keys)))
 
 
 @pytest.fixture

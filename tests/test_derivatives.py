@@ -15,7 +15,7 @@ from helpers_motions import drives
 from helpers_random import branched, tied
 from helpers_replacement import model_of
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.description.load import from_data
 
 EXACT, ADJOINT = 1e-6, 1e-12
@@ -23,11 +23,11 @@ EXACT, ADJOINT = 1e-6, 1e-12
 REDUNDANT = (("mobile_robot", "gpme"), ("four_bar_3d", "gpme_reduced"), ("four_bar_3d", "lagrange"))
 
 
-def _prepared(data: dict[str, Any]) -> Prepared:
-    return prepare(from_data(data))
+def _prepared(data: dict[str, Any]) -> System:
+    return assemble_system(from_data(data))
 
 
-def _driven() -> Prepared:
+def _driven() -> System:
     """A pendulum with friction by the joint load, and a torque from outside."""
     data = pendulum()
     data["links"][0]["joint"]["friction"] = DAHL
@@ -35,15 +35,15 @@ def _driven() -> Prepared:
     return _prepared(data | {"outputs": {"loads": "all"}})
 
 
-def _formulated(example: str, formulation: str) -> Callable[[], Prepared]:
+def _formulated(example: str, formulation: str) -> Callable[[], System]:
     keys = {"constraints__formulation": formulation, "constraints__redundant": "minimum_norm"}
-    return lambda: prepare(changed(example, **keys, outputs={"loads": "all"}))
+    return lambda: assemble_system(changed(example, **keys, outputs={"loads": "all"}))
 
 
 POINTS = {"E": {"link": "boom", "position": [3.0, 0.1, 0.0]}}
 LIFTED = "rope_force*lift_length + E.ax*column.angle_ddot"
 OUTPUTS = {"points": ["E"], "links": ["base", "boom"], "energy": True, "expressions": {"lifted": LIFTED}}
-MODELS: dict[str, Callable[[], Prepared]] = {
+MODELS: dict[str, Callable[[], System]] = {
     "driven, Dahl": _driven,
     "open chain, rheonomic": lambda: example_model("crane", "rigid_boom"),
     "lines, contacts, stops": lambda: _prepared(measuring_hoist(programmed=[], points=POINTS, outputs=OUTPUTS)),

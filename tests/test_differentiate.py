@@ -143,7 +143,7 @@ def test_third_derivative_of_quintic() -> None:
     """quintic is differentiated twice and no more: its third derivative jumps."""
     tree = expand(parse("quintic(t, 0, 1, 0, 1)"))
     second = derivative(derivative(tree, "t"), "t")
-    with pytest.raises(ValueError, match="quintic can be differentiated twice only"):
+    with pytest.raises(ValueError, match="quintic can be differentiated at most twice"):
         derivative(second, "t")
 
 
@@ -266,8 +266,8 @@ def test_switches(condition: str, time: float, before: int) -> None:
             assert node.value(Instant({"t": t}, Segment(since))) == expected
 
 
-def test_what_is_no_switch() -> None:
-    """Conditions on the state are evaluated as they are, constant ones are decided once."""
+def test_conditions_without_event() -> None:
+    """Conditions on the state are evaluated directly; constant conditions are decided once."""
     free = compile_tree(parse("1 if t*E.x < 1 else 2"), {}, None)
     assert not list(stops(free))
     assert [free.value(Instant({"t": 2.0, "E.x": x}, Segment(0.0))) for x in (0.4, 0.6)] == [1, 2]

@@ -34,7 +34,7 @@ def _keys() -> Iterator[tuple[str, dict[str, Any], str]]:
 
 
 @pytest.mark.parametrize(("key", "value", "text"), [pytest.param(*entry, id=entry[0]) for entry in _keys()])
-def test_every_key_says_what_it_means_and_in_which_unit(key: str, value: dict[str, Any], text: str) -> None:
+def test_every_key_has_a_description_and_a_unit(key: str, value: dict[str, Any], text: str) -> None:
     assert text.endswith(".")
     name = key.rpartition(".")[2]
     if "number" in str(value) and name not in COUNTS | DIRECTIONS | IN_THE_USERS_UNIT:

@@ -19,8 +19,8 @@ import pytest
 from matplotlib import pyplot
 
 import gpmelica as gp
-from gpmelica.api import model, results
 from gpmelica.core.trajectory import Trajectory
+from gpmelica.description.fields.numbers import value_of
 
 ROOT = Path(__file__).resolve().parent.parent
 FOUR_BAR = "examples/four_bar_3d.toml"
@@ -41,7 +41,7 @@ PUBLIC = dict.fromkeys(TYPES.split()) | {
     "to_urdf": "(model) -> Exported",
 }
 METHODS = {
-    "build": "(out=None, compiler='auto', fmi='2.0', *, platforms=(), march='', omc=None, timeout=600.0,"
+    "build": "(out=None, compiler='auto', fmi='2.0', *, platforms='', march='', omc=None, timeout=600.0,"
     " progress) -> Fmu",
     "check": "() -> Summary",
     "linearize": "(*, time=None, state=None, equilibrium=False, trim=False, inputs=None, progress,"
@@ -57,8 +57,6 @@ METHODS = {
     "simulate": "(inputs=None, progress) -> Run",
     "statics": "() -> dict[str, float]",
 }
-
-EXAMPLES = {model: 14}
 
 
 @pytest.fixture(autouse=True)
@@ -98,13 +96,6 @@ def test_the_signatures_are_these() -> None:
     assert {name: _shape(getattr(gp.Model, name)) for name in METHODS} == METHODS
 
 
-class _Unwrapped(doctest.DocTestFinder):
-    """Finder of the examples of functions that a decorator wraps, too."""
-
-    def _from_module(self, module: object, object: object) -> bool:
-        return super()._from_module(module, inspect.unwrap(object))  # type: ignore[arg-type, misc]
-
-
 def test_simulate_imports_neither_reports_nor_the_oracle() -> None:
     program = f"""
 import sys
@@ -114,17 +105,6 @@ print(*sorted(name for name in sys.modules if name.startswith(("gpmelica.report"
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("module", [gp, model, results], ids=lambda module: module.__name__)
-def test_examples_of_the_docstrings(module: object) -> None:
-    names = {"np": np, "Trajectory": Trajectory}
-    runner = doctest.DocTestRunner()
-    for examples in _Unwrapped().find(module, extraglobs=names):  # type: ignore[arg-type]
-        runner.run(examples)
-    assert runner.tries >= EXAMPLES.get(module, 1)
-    assert runner.failures == 0
 
 
 @pytest.mark.slow
@@ -189,7 +169,7 @@ def test_a_table_that_is_not_there_is_made() -> None:
     """A new parameter is accepted together with the number that it stands for."""
     description = gp.load(FOUR_BAR, parameters={"payload": 3.0}, **{"links.crank.mass": "payload"}).description
     assert description.parameter_values == {"payload": 3.0}
-    assert description.links[0].mass == 3.0
+    assert value_of(description.links[0].mass) == 3.0
 
 
 def test_wrong_changes_are_reported_all_at_once() -> None:
@@ -232,7 +212,7 @@ def test_a_plot_has_axes_per_unit() -> None:
 
 
 def test_a_text_is_one_name() -> None:
-    with pytest.raises(gp.DescriptionError, match=r"amiga: is no platform"):
+    with pytest.raises(gp.DescriptionError, match=r"amiga: unknown platform"):
         gp.load(FOUR_BAR).build(platforms="amiga")
 
 

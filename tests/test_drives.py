@@ -17,7 +17,7 @@ from helpers_redundant import started
 from helpers_reference import manipulator, mechanism_of
 
 from gpmelica import analysis
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import MissingToolError, SolveError
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.load import from_data
@@ -50,7 +50,7 @@ def test_flanges_where_forces_act_on_joints() -> None:
     ]
     links = [link("cart", "prismatic", X), link("arm", "revolute", Z, "cart")]
     data = machine(*links, points={"E": {"link": "arm", "position": X}}, forces=forces)
-    text = prepare(from_data(data)).modelica_drives()
+    text = assemble_system(from_data(data)).modelica_drives()
     kinds: dict[str, set[str]] = {}
     for kind, name in CONNECTOR.findall(text):
         kinds.setdefault(kind, set()).add(name)
@@ -197,6 +197,6 @@ def test_serial_arm_needs_the_right_joint() -> None:
     data["simulation"] = {"start": "description"}
     mechanism = mechanism_of(data)
     start = solving.start_state(mechanism)
-    said = "drives of upper.angle cannot realise level: they leave lower.angle without"
+    said = "drives of upper.angle cannot realise level: it also needs an effort on lower.angle"
     with pytest.raises(SolveError, match=said):
         solving.evaluate(mechanism, 0.0, *start, start=start)

@@ -338,22 +338,22 @@ def height(speed: float) -> float:
 
 
 @pytest.mark.parametrize("share", ABOVE)
-def test_reference_meets_the_ceiling(share: float) -> None:
-    """In two events, whose motion between is that of the spring."""
+def test_reference_locates_the_contact(share: float) -> None:
+    """The reference solver finds two events, with the motion of the spring between them."""
     found = simulate(mechanism_of(thrown(JUST * (1.0 + share))), tolerance=1e-10)
     assert found.signals["ball_position"][-1] == pytest.approx(height(JUST * (1.0 + share)), abs=1e-8)
     assert len(found.events) in (2, 4)  # the contact's force may vanish with its depth
 
 
-def test_below_it_does_not() -> None:
-    """And has no events."""
+def test_motion_below_the_ceiling_has_no_events() -> None:
+    """A motion that does not reach the ceiling has no events."""
     assert simulate(mechanism_of(thrown(JUST * (1.0 - 1e-6)))).events == ()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", [1, 2, 3, 4])
-def test_co_simulation_meets_it(compile_data: CompileData, method: int) -> None:
-    """By every method, at communication steps shorter and longer than the flight to it."""
+def test_co_simulation_locates_the_contact(compile_data: CompileData, method: int) -> None:
+    """Each method locates the contact with communication steps shorter and longer than the flight."""
     fmu, inexact = compile_data(thrown(1.0)).fmu, 0.03 if method == 1 else 0.0  # the fixed step is a long one
     for share in (1e-6, 1e-3, -1e-6):
         speed = JUST * (1.0 + share)
@@ -390,8 +390,10 @@ def swinging(kink: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", KINKS)
-def test_long_steps_see_what_comes_and_goes(kind: str) -> None:
-    """Every element that has kinks, in the first steps after an event, too: times by closed form."""
+def test_long_steps_detect_short_events(kind: str) -> None:
+    """Event times of all elements with discontinuities agree with closed forms, also in the first
+    step after an event.
+    """
     found = simulate(mechanism_of(swinging(KINKS[kind])), method="Radau")
     phase, fast = np.arcsin(TURN), np.sqrt(FREE**2 + BOUND)
     balance, speed = BOUND * TURN / fast**2, FREE * np.cos(phase)
@@ -414,8 +416,10 @@ def test_conditions_on_time_within_a_long_step() -> None:
     np.testing.assert_allclose([event.t for event in found.events], expected[expected < 10.0], atol=1e-9)
 
 
-def test_what_is_back_when_another_changes() -> None:
-    """A damped stop is left by its force first and then by its depth, which the end of a step may not show."""
+def test_condition_that_reverts_during_another_event() -> None:
+    """A damped stop loses contact first by its force and then by its depth, which the end of a
+    step may not show.
+    """
     limits = {"upper": 0.5, "stiffness": 2e3, "damping": 1.0}
     arm = link("arm", "revolute", Z, velocity=1.5 * (1.0 + 1.8e-6), stiffness=0.9, limits=limits)
     arm |= body(inertia=[0.1, 0.1, 0.1])

@@ -13,10 +13,10 @@ from helpers_trees import SMOOTH, WITH_KINKS, expressions, value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.description.load import from_data
 from gpmelica.fmu.code.casadi_eval import Evaluator
-from gpmelica.generator.program.program import Program
+from gpmelica.generator.program.program import EquationSystem
 from gpmelica.language import constants, ir
 from gpmelica.language.differentiate import expand
 from gpmelica.language.expressions import degree, level, names, parse, running_names
@@ -67,8 +67,8 @@ def test_values(text: str, expected: float) -> None:
         assert found == pytest.approx(expected, rel=1e-15)
 
 
-def test_numbers_stand_for_themselves() -> None:
-    """Where an expression may be a number, the number is the expression."""
+def test_numbers_are_accepted_as_expressions() -> None:
+    """A number is accepted in place of an expression and has its own value."""
     assert key(parse(2)) == key(parse(2.0)) == key(parse("2")) == ("constant", 2.0)
 
 
@@ -129,8 +129,8 @@ sin(*E) | (sin)(1)(2) | await E | (x := 1)
         ("1 if " + " and ".join(["(t < 1 or t > 2)"] * 12) + " else 2", "expected at most 1000 numbers, names"),
     ],
 )
-def test_what_is_not_in_the_language(text: str, message: str) -> None:
-    """Anything else is refused with a reason, by its form, before anything is evaluated."""
+def test_unsupported_syntax_is_rejected(text: str, message: str) -> None:
+    """Unsupported syntax is rejected with a reason before anything is evaluated."""
     with pytest.raises(ValueError, match=message):
         parse(text)
 
@@ -200,7 +200,7 @@ def test_start_values_stay() -> None:
     """start(x) is x at the start state, whatever the state and time it is asked for in."""
     text = "E.z - start(E.z) + 0*start(start(E.x)*lower.angle + t)"
     rows = [{"name": "height", "expression": text}]
-    model = prepare(from_data(manipulator(programmed=rows, simulation={"start": "description"})))
+    model = assemble_system(from_data(manipulator(programmed=rows, simulation={"start": "description"})))
     staged = StagedModel(model)
     start = staged(0.0, *model.start)
     assert start.outputs["violation_position"] == 0.0
@@ -222,7 +222,7 @@ def test_names_are_trees() -> None:
 
 def test_sums_of_many_terms() -> None:
     """What the joints of long chains bear is a sum over all bodies; it is deeper than Python may recurse."""
-    program, x = Program("Sum", ""), ir.symbol("x")
+    program, x = EquationSystem("Sum", ""), ir.symbol("x")
     total = x
     for k in range(2000):
         total = total + float(k) * x

@@ -64,8 +64,10 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_places() -> None:
-    """Each kind of extension takes the files that the page's table says; a force element three new ones."""
+def test_number_of_files_per_extension() -> None:
+    """Each kind of extension changes the number of files in the page's table; a force element adds
+    three files.
+    """
     sections = {section.partition("\n")[0]: section for section in PAGE.split("\n## ")[1:]}
     counted = {title: _files(section) for title, section in sections.items() if _files(section)}
     listed = re.findall(r"^\| \[(.+?)\]\(#.+?\) \| (\d) \| (\d|–) \|$", PAGE, re.MULTILINE)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from helpers_parts import Table, X, Y, body, link, machine
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import DescriptionError
 from gpmelica.description.load import from_data
 
@@ -38,7 +38,7 @@ def _line(a: Table, b: Table, **keys: Any) -> list[Table]:
 )
 def test_both_ends_of_a_line_on_one_point(tables: Table) -> None:
     with pytest.raises(DescriptionError, match=r"line rope has a length of 0 m .* has no direction.* move one"):
-        prepare(from_data(arms(**tables)))
+        assemble_system(from_data(arms(**tables)))
 
 
 @pytest.mark.parametrize("kind", ["fixed", "spherical", "revolute"])
@@ -48,7 +48,7 @@ def test_a_closure_between_the_ends_of_a_rope(kind: str) -> None:
     closure["b"] = {"link": "lower", "xyz": X}
     rope = _line({"link": "ground", "point": _ANCHOR}, {"link": "lower", "point": X}, tension_only=True)
     with pytest.raises(DescriptionError, match=r"line rope has a length of"):
-        prepare(from_data(arms(lines=rope, closures=[closure])))
+        assemble_system(from_data(arms(lines=rope, closures=[closure])))
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_places_beyond_all_measure(key: str, tables: Table) -> None:
     elif key == "links[0].com":
         table["links"][0]["com"] = [1e30, 0.0, 0.0]
     with pytest.raises(DescriptionError) as found:
-        prepare(from_data(table))
+        assemble_system(from_data(table))
     problem = found.value.problems[0]
     assert problem.where.startswith(key)
     assert "m from the world's origin; expected at most 1e+12 m" in str(problem)

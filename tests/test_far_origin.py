@@ -13,13 +13,13 @@ import pytest
 from helpers_parts import Table, X, Y, Z, beam, body, link, machine
 from helpers_program import Numeric
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.trajectory import Array
 from gpmelica.description.load import from_data
 from gpmelica.generator.equations import InitialValues, derive
 from gpmelica.generator.equations.solution import linear_solves
 from gpmelica.generator.equations.solution.system import Partition
-from gpmelica.generator.program.program import Program
+from gpmelica.generator.program.program import EquationSystem
 
 FAR = np.array([1048576.0, -1048576.0, 524288.0])  # m, powers of two: its own lengths are not rounded there
 TOLERANCE = 1e-9
@@ -74,14 +74,14 @@ def _chain(given: Table, by: Array | None = None) -> Any:
     return from_data(data)
 
 
-def _derived(model: Prepared, chain: Any) -> Program:
+def _derived(model: System, chain: Any) -> EquationSystem:
     found = model.solvability
     partition = Partition(found.dependent, found.independent, found.without_drive)
     program = derive(chain, InitialValues(model.start, found.extent), partition)
     return linear_solves.with_linear_solves(program, chain.constraints.formulation)
 
 
-def _states(model: Prepared, rng: np.random.Generator) -> dict[str, float]:
+def _states(model: System, rng: np.random.Generator) -> dict[str, float]:
     n = model.mechanism.n
     q, rates = model.start[0] + rng.uniform(-0.3, 0.3, n), rng.uniform(-1.0, 1.0, n)
     symbols = [c.symbol for c in model.mechanism.coordinates]
@@ -91,7 +91,7 @@ def _states(model: Prepared, rng: np.random.Generator) -> dict[str, float]:
     return {"time": 0.5} | known
 
 
-def _signals(program: Program, values: Numeric) -> dict[str, Array]:
+def _signals(program: EquationSystem, values: Numeric) -> dict[str, Array]:
     """Velocities, accelerations, efforts and loads, each unit an array."""
     found: dict[str, list[float]] = {}
     for output in program.outputs:
@@ -101,7 +101,7 @@ def _signals(program: Program, values: Numeric) -> dict[str, Array]:
     return {unit: np.array(column) for unit, column in found.items()}
 
 
-def _assert_equal(program: Program, found: Numeric, expected: Numeric) -> None:
+def _assert_equal(program: EquationSystem, found: Numeric, expected: Numeric) -> None:
     wanted = _signals(program, expected)
     for unit, values in _signals(program, found).items():
         np.testing.assert_allclose(values, wanted[unit], rtol=0.0, atol=TOLERANCE * np.abs(wanted[unit]).max())
@@ -110,7 +110,7 @@ def _assert_equal(program: Program, found: Numeric, expected: Numeric) -> None:
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_machine_far_away(name: str) -> None:
     rng = np.random.default_rng(41)
-    near = prepare(_chain(MACHINES[name]))
+    near = assemble_system(_chain(MACHINES[name]))
     far = _derived(near, _chain(MACHINES[name], FAR))
     for _ in range(3):
         state = _states(near, rng)
@@ -119,7 +119,7 @@ def test_a_machine_far_away(name: str) -> None:
 
 def test_a_free_body_that_has_travelled() -> None:
     rng = np.random.default_rng(42)
-    model = prepare(_chain(MACHINES["free body"]))
+    model = assemble_system(_chain(MACHINES["free body"]))
     state = _states(model, rng)
     travelled = state | {f"hull_{axis}": state[f"hull_{axis}"] + x for axis, x in zip("xyz", FAR, strict=True)}
     _assert_equal(model.program, Numeric(model.program, travelled), Numeric(model.program, state))
@@ -127,7 +127,7 @@ def test_a_free_body_that_has_travelled() -> None:
 
 def test_a_hand_at_the_end_of_a_long_tether() -> None:
     rng = np.random.default_rng(43)
-    model = prepare(_chain(MACHINES["arm"]))
+    model = assemble_system(_chain(MACHINES["arm"]))
     state = _states(model, rng) | {"slide_position": 1e6}
     found, expected = Numeric(model.program, state), Numeric(model.program, state, digits=50)
     for k, coordinate in enumerate(model.mechanism.coordinates):

@@ -15,7 +15,7 @@ from helpers_backends import EXAMPLES, Compile, Compiled, CompileData, Fmu, driv
 from helpers_stages import StagedModel
 from lxml import etree
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.description import load
 from gpmelica.description.load import from_data
 from gpmelica.fmu.archive import model_description
@@ -82,8 +82,10 @@ def test_variables_are_those_of_fmi2(compile_data: CompileData) -> None:
     assert sum(bool(v.dimensions) for v in three.modelVariables) >= 5
 
 
-def test_terminals_name_what_belongs_together(compile_data: CompileData) -> None:
-    """A joint's input comes with its position and velocity, a force with its components; valid by the schema."""
+def test_terminals_group_related_variables(compile_data: CompileData) -> None:
+    """A joint input is grouped with position and velocity, a force with its components; the file
+    matches the schema.
+    """
     compiled = compile_data(driven(), "3.0")
     root = etree.parse(compiled.folder / "terminalsAndIcons" / "terminalsAndIcons.xml").getroot()
     schema = Path(fmpy.__file__).parent / "schema" / "fmi3" / "fmi3TerminalsAndIcons.xsd"
@@ -201,7 +203,7 @@ def test_declared_independence_of_parameters_is_real(compile_data: CompileData) 
 @pytest.mark.parametrize("accelerations", ["dense", "recursion"])
 def test_a_force_on_one_joint_accelerates_all(accelerations: str) -> None:
     """A linear system mixes its right-hand sides: a push on the cart accelerates the rod, and is declared to."""
-    model = prepare(from_data(driven() | {"simulation": {"accelerations": accelerations}}))
+    model = assemble_system(from_data(driven() | {"simulation": {"accelerations": accelerations}}))
     program, n = model.native_program, model.mechanism.n
     staged, states, q = StagedModel(model), len(program.states), np.full(n, 0.4)
     found = dependencies(staged.staged).derivatives[n:states]

@@ -11,7 +11,7 @@ import pytest
 from helpers_backends import Compile, Compiled, CompileData, Fmu, driven, native_error, pendulum, random_states
 from helpers_c_layer import zig
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import MissingToolError
 from gpmelica.description.load import from_data
 from gpmelica.fmu.compilers import compiler as c_compiler
@@ -94,7 +94,7 @@ def test_token_follows_the_model() -> None:
 
 
 def _token(**changes: Any) -> str:
-    program = prepare(from_data(pendulum(**changes))).program
+    program = assemble_system(from_data(pendulum(**changes))).program
     return variables.token(program, variables.table(program))
 
 
@@ -132,7 +132,7 @@ def test_ziglang_is_compiler_enough(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert c_compiler.find().command[1:] == ("-m", "ziglang", "cc", "-mcpu=baseline")
-    model = prepare(from_data(pendulum()))
+    model = assemble_system(from_data(pendulum()))
     assert native_error(model, build_native(model, tmp_path).path, seed=9, count=20) <= 1e-9
 
 

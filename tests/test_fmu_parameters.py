@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from helpers_backends import EXAMPLES, Compile, Compiled, Fmu, follows
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.description.load import from_data
 
 RK4 = 1
@@ -88,10 +88,12 @@ CHANGES: list[tuple[dict[str, float], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("values", "settings"), CHANGES)
-def test_parameters_mean_what_the_description_says(
+def test_parameters_equal_a_modified_description(
     compile_example: Compile, values: dict[str, float], settings: dict[str, Any]
 ) -> None:
-    """A value changed in the FMU, start included, gives the motion of the description changed in the same way."""
+    """A value modified in the FMU, including initial values, yields the motion of the modified
+    description.
+    """
     compiled = compile_example("crane", "flexible_boom")
     model = _changed(EXAMPLES / "crane.toml", settings)
     start = dict(zip((f"{s.name}_start" for s in model.program.states), np.concatenate(model.start), strict=True))
@@ -99,9 +101,9 @@ def test_parameters_mean_what_the_description_says(
     follows(compiled, truth, modes=("cs",), parameters=values | {name: float(x) for name, x in start.items()})
 
 
-def _changed(path: Path, settings: dict[str, Any]) -> Prepared:
+def _changed(path: Path, settings: dict[str, Any]) -> System:
     data = tomllib.loads(path.read_text(encoding="utf-8"))
-    return prepare(from_data(data | {"cases": [{"name": "changed", "set": settings}]}, "changed"))
+    return assemble_system(from_data(data | {"cases": [{"name": "changed", "set": settings}]}, "changed"))
 
 
 def test_start_parameters_set_the_start(compile_example: Compile) -> None:

@@ -12,7 +12,7 @@ import pytest
 from helpers_backends import MODES, Compiled, CompileData, Fmu, driven, pendulum, run_of
 from helpers_reference import manipulator
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
 from gpmelica.runs.fmpy_runs import simulate as runs
@@ -32,7 +32,7 @@ def test_switching_time_is_hit(hanging: Compiled, mode: runs.Mode, settings: dic
 
     No output time meets the switch. A fixed step of 0.2 ms that ran across it would leave an error of 1e-4.
     """
-    model = prepare(from_data(pendulum(parameters={"off": off, "moment": 5.0})))
+    model = assemble_system(from_data(pendulum(parameters={"off": off, "moment": 5.0})))
     names = [s.name for s in model.program.states]
     truth = solving.simulate(model.mechanism, output_step=0.03, tolerance=1e-12)
     options: dict[str, Any] = {"output_step": 0.03, "tolerance": 1e-11, "parameters": {"off": off} | settings}
@@ -43,8 +43,10 @@ def test_switching_time_is_hit(hanging: Compiled, mode: runs.Mode, settings: dic
 
 
 @pytest.mark.parametrize("off", [0.1, 0.1371])
-def test_importer_is_told_of_switching_times(hanging: Compiled, off: float) -> None:
-    """The model-exchange FMU names the time of its next event before it, and none after it."""
+def test_time_events_are_announced(hanging: Compiled, off: float) -> None:
+    """The model-exchange FMU reports the time of the next event before it occurs, and none
+    afterwards.
+    """
     with Fmu(hanging, "me") as fmu:
         fmu.start({"off": off})
         told = [fmu.fmi.newDiscreteStates()[-2:]]
@@ -54,8 +56,12 @@ def test_importer_is_told_of_switching_times(hanging: Compiled, off: float) -> N
     assert told[0][1] == off
 
 
-def test_as_many_steps_as_it_takes(hanging: Compiled, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """FMPy ends a run whose solver takes 500 steps from output to output; it is run again with more outputs."""
+def test_run_is_repeated_if_fmpy_limits_the_steps(
+    hanging: Compiled, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """FMPy ends a run whose solver takes 500 steps per output; the run is repeated with more
+    outputs.
+    """
     log = tmp_path / "log"
     few, many = (
         run_of(hanging, "me", ["rod_angle"], stop=40.0, output_step=step, tolerance=1e-12, log_file=log)

@@ -16,7 +16,7 @@ from helpers_stages import StagedModel
 from scipy.integrate import quad, solve_ivp
 
 from gpmelica.analysis import ReferenceModel
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.trajectory import Array, Trajectory
 from gpmelica.description.load import from_data
 from gpmelica.reference.solve import requested
@@ -249,7 +249,7 @@ def test_both_derivations_agree_on_a_linearized_base() -> None:
 
 def _sides_of_agreeing_derivations(description: dict[str, Any]) -> list[list[bool]]:
     """For each state: whether deck, rope, front support and third support exert a force."""
-    model, rng = prepare(from_data(description)), np.random.default_rng(5)
+    model, rng = assemble_system(from_data(description)), np.random.default_rng(5)
     staged, sides = StagedModel(model), []
     for q, qd in _states(rng, model.mechanism.n, 12):
         t, inputs = float(rng.uniform(0, 1.4)), {"tug": float(rng.uniform(-300, 300))}

@@ -20,7 +20,7 @@ from helpers_formulations import (
 from helpers_stages import StagedModel
 
 from gpmelica import analysis
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 
 SHORTER = 0.2  # of the span that the benchmark follows
 OTHERS = FORMULATIONS[1:]
@@ -61,7 +61,7 @@ def test_generated_velocities_follow_the_positions(name: str) -> None:
     """Dependent rates of the generated reduced form give Φ̇ = −κΦ, wherever the positions are."""
     kappa, rng = 10.0, np.random.default_rng(4)
     keys = {"constraints__formulation": "gpme_reduced", "constraints__kappa": kappa}
-    model = prepare(changed(name, None, **keys))
+    model = assemble_system(changed(name, None, **keys))
     q, qd = (x + 1e-2 * rng.normal(size=model.mechanism.n) for x in model.start)
     rates = StagedModel(model)(0.1, q, qd).qd
     numbers = analysis.ReferenceModel(model.mechanism, start=model.start)

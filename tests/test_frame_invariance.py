@@ -11,7 +11,7 @@ from helpers_parts import Table, X, Z, body, link, machine
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.description.load import from_data
 
 Array = NDArray[np.float64]
@@ -45,7 +45,9 @@ def _turns(count: int) -> list[Array]:
 
 @pytest.mark.slow
 def test_corrected_start_does_not_depend_on_the_world_frame() -> None:
-    starts = np.array([np.concatenate(prepare(from_data(crank_slider(turn))).start) for turn in _turns(20)])
+    starts = np.array(
+        [np.concatenate(assemble_system(from_data(crank_slider(turn))).start) for turn in _turns(20)]
+    )
     described = [0.7, -0.95, 1.25, 2.0, -1.0, 0.5]
     assert np.abs(starts[0] - described).max() > 0.01
     assert starts[1:] == pytest.approx(np.broadcast_to(starts[0], starts[1:].shape), abs=1e-12)
@@ -55,7 +57,7 @@ def test_corrected_start_does_not_depend_on_the_world_frame() -> None:
 def test_fmu_finds_the_start_of_the_reference_in_any_frame(compile_data: CompileData) -> None:
     """With another length of the coupler, as a description with that length has it."""
     for turn in _turns(2):
-        longer = np.concatenate(prepare(from_data(crank_slider(turn, 1.02))).start)
+        longer = np.concatenate(assemble_system(from_data(crank_slider(turn, 1.02))).start)
         given = crank_slider(turn, "coupler_length") | {"parameters": {"coupler_length": 1.0}}
         with Fmu(compile_data(given)) as fmu:
             fmu.start({"coupler_length": 1.02})

@@ -27,7 +27,7 @@ from helpers_reference import manipulator, mechanism_of, random_mechanism, rando
 from scipy.integrate import simpson, solve_ivp
 
 from gpmelica.analysis import energy
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.api.results import Run
 from gpmelica.core.trajectory import Array, Trajectory
 from gpmelica.description.load import from_data
@@ -38,7 +38,7 @@ from gpmelica.runs.fmpy_runs import simulate as runs
 
 
 def _bristles(friction: Friction, v: float, z: float) -> tuple[float, float]:
-    """ż and μ as design 4.8 writes them."""
+    """Return ż and μ of the LuGre or Dahl friction model."""
     if friction.model == "lugre":
         steady = friction.mu_k + (friction.mu_s - friction.mu_k) * np.exp(-((v / friction.v_s) ** 2))
         z_dot = v - friction.sigma0 * abs(v) * z / steady
@@ -231,7 +231,7 @@ def test_energy_balance_with_friction() -> None:
     for rubbing, friction in zip(data["links"], (LUGRE, DAHL, LUGRE), strict=True):
         rubbing["joint"]["friction"] = friction | {"diameter": 0.1}
     data["simulation"] = {"stop": 0.6, "output_step": 0.0025, "tolerance": 1e-11}
-    prepared = prepare(from_data(data))
+    prepared = assemble_system(from_data(data))
     mechanism = prepared.mechanism
     run = simulate(mechanism)
     rows = [[run.signals[c.symbol + part] for c in mechanism.coordinates] for part in ("", "_dot", "_z")]
@@ -291,7 +291,7 @@ MECHANISMS: dict[str, dict[str, Any]] = {
 needs_rumoca = pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
 
 
-def _check(model: Prepared, found: Array, expected: Array) -> None:
+def _check(model: System, found: Array, expected: Array) -> None:
     """q̈ and ż, shape (N, n + f), agree to 1e-9 of the largest, each by itself."""
     n = model.mechanism.n
     assert largest_error(found[:, :n], expected[:, :n]) <= 1e-9
@@ -301,8 +301,8 @@ def _check(model: Prepared, found: Array, expected: Array) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_native(compile_data: CompileData, name: str) -> None:
-    """q̈ and ż of the compiled FMU are the reference's at random states."""
+def test_native_fmu_agrees_with_the_reference(compile_data: CompileData, name: str) -> None:
+    """q̈ and ż of the compiled FMU agree with the reference at random states."""
     compiled = compile_data(MECHANISMS[name])
     states = random_states(compiled.model, np.random.default_rng(11), 20)
     found = native_accelerations(compiled.model, compiled.fmu, states)
@@ -314,7 +314,7 @@ def test_native(compile_data: CompileData, name: str) -> None:
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_modelica(name: str) -> None:
     """The same of the Modelica text."""
-    model = prepare(from_data(MECHANISMS[name]))
+    model = assemble_system(from_data(MECHANISMS[name]))
     states, found = modelica_accelerations(model, np.random.default_rng(12), 40)
     _check(model, found, reference_accelerations(model, states))
 
@@ -344,7 +344,7 @@ def test_no_friction_costs_nothing() -> None:
     joints = [{k: v for k, v in entry["joint"].items() if k != "friction"} for entry in data["links"]]
     links = [entry | {"joint": joint} for entry, joint in zip(data["links"], joints, strict=True)]
     plain = pendulum(simulation=data["simulation"], outputs=data["outputs"])
-    models = [prepare(from_data(x)) for x in (data, data | {"links": links}, plain)]
+    models = [assemble_system(from_data(x)) for x in (data, data | {"links": links}, plain)]
     rubbing, off, never = (native.generate(model.native_program, model.chain).files for model in models)
     assert off == never
     assert repr(models[1].program) == repr(models[2].program)

@@ -96,8 +96,10 @@ def test_times_that_cannot_be_used(tmp_path: Path, rows: list[str], message: str
 # ---- The values -------------------------------------------------------------------------------------------------
 
 
-def test_pieces() -> None:
-    """Between instants as numpy interpolates; at a jump the value after it, before it the line continued."""
+def test_input_interpolation() -> None:
+    """Inputs are interpolated linearly; at a discontinuity the later value applies, before it the
+    earlier line.
+    """
     time, values = np.array([0.0, 1.0, 1.0, 3.0]), np.array([0.0, 2.0, 5.0, 1.0])
     u = PiecewiseLinear(time, values)
     for t in (0.0, 0.3, 0.999, 2.0, 3.0):

@@ -29,7 +29,7 @@ from test_derivatives import MODELS, differences
 from test_friction import MECHANISMS
 
 import gpmelica as gp
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
 from gpmelica.fmu.code.residuals import residual
@@ -135,8 +135,10 @@ def test_both_versions_of_the_standard_say_the_same(compile_example: Compile, ex
 
 
 @pytest.mark.slow
-def test_formulations_have_one_machine(compile_model: CompileModel) -> None:
-    """On the manifold A is the same, whatever keeps the rows and however redundant ones are treated."""
+def test_state_matrix_is_independent_of_the_formulation(compile_model: CompileModel) -> None:
+    """On the constraint manifold, A is equal for all formulations and treatments of redundant
+    constraints.
+    """
     names = ("four_bar_3d, gpme_reduced", "four_bar_3d, lagrange")
     found = [compile_model(MODELS[name](), "3.0") for name in names]
     found.append(compile_model(example_model("four_bar_3d", "planar")))
@@ -276,8 +278,10 @@ def test_double_poles_beside_a_commensurable_one(share: Fraction) -> None:
     assert found == pytest.approx([between, -1.0, -1.0], rel=1e-6)
 
 
-def test_the_way_to_zero_is_looked_at_far_from_every_simple_part() -> None:
-    """The place is badly approximable: |x − p/q| q² > 0.38 for all p/q; the golden section's limit is 0.447."""
+def test_search_point_is_badly_approximable() -> None:
+    """The search point satisfies |x − p/q| q² > 0.38 for all p/q; the limit of the golden section
+    is 0.447.
+    """
     place = _ON_THE_WAY
     assert 0.0 < place < 1.0
     assert min(abs(place * q - round(place * q)) * q for q in range(1, 40)) > 0.38
@@ -300,11 +304,11 @@ def test_response_to_a_small_step(compile_data: CompileData) -> None:
     assert pytest.approx(chosen.D) == chosen.to_scipy().D
 
 
-def test_trim(compile_data: CompileData) -> None:
-    """With the upper rod held where it is by the motor, the lower one hangs; the torque is that of the weights."""
+def test_trim_finds_the_holding_torque(compile_data: CompileData) -> None:
+    """A motor holds the upper rod and the lower rod hangs; the torque is that of the weights."""
     compiled = compile_data(hanging())
     held = hanging() | {"statics": {"locked": ["upper"]}}
-    model = prepare(from_data(held | {"simulation": {"start": "description", "stop": 2.0}}))
+    model = assemble_system(from_data(held | {"simulation": {"start": "description", "stop": 2.0}}))
     at = trimmed(
         Plant(model, compiled.fmu), State(0.0, solving.equilibrium(model.mechanism), np.zeros(4), np.zeros(1))
     )
@@ -331,7 +335,7 @@ def test_trim_leaves_filters_at_rest() -> None:
 @pytest.mark.slow
 def test_trim_on_a_task(compile_model: CompileModel) -> None:
     """The crane starts off its ellipse; boom and jib, which the task drives, follow it, and base and beam rest."""
-    compiled = compile_model(prepare(changed("slewing/slewing", "plant", links__boom__beam__elements=2)))
+    compiled = compile_model(assemble_system(changed("slewing/slewing", "plant", links__boom__beam__elements=2)))
     model = compiled.model
     at = trimmed(Plant(model, compiled.fmu), State(0.0, *model.start))
     space = linearized(Plant(model, compiled.fmu), at)
@@ -361,16 +365,18 @@ def test_frequency_response_and_its_figure(compile_data: CompileData) -> None:
 # ---- Notes ------------------------------------------------------------------------------------------------------
 
 
-def test_drift_time_and_violations_are_said_with_numbers(compile_example: Compile) -> None:
-    """The crane starts off its ellipse, falls, and its height is a function of time."""
+def test_warnings_about_drift_time_and_violations(compile_example: Compile) -> None:
+    """For a crane that starts off its ellipse, falls, and has a constraint on time, warnings
+    contain numbers.
+    """
     compiled = compile_example("crane", "stabilisation")
     space = linearized(Plant(compiled.model, compiled.fmu), point(compiled.model, 0.2))
     violated, drift, time = space.notes
     assert "the state violates constraints, ellipse by 0.2" in violated
-    assert drift.startswith("not an equilibrium: the states drift by ")
+    assert drift.startswith("not an equilibrium: the states change by ")
     assert f"{np.abs(space.drift).max():.3g}" in drift
-    assert "the motion depends on time by itself" in time
-    assert time.endswith("t = 0.2 s alone")
+    assert "the equations depend on time explicitly" in time
+    assert time.endswith("valid at t = 0.2 s only")
 
 
 def _parallelogram(angle: float) -> dict[str, Any]:
@@ -389,9 +395,9 @@ def _parallelogram(angle: float) -> dict[str, Any]:
 
 def test_no_model_where_rows_are_lost() -> None:
     """On the line there is a row less than at the start beside it: no matrices, but both ranks."""
-    model = prepare(from_data(_parallelogram(0.5)))
+    model = assemble_system(from_data(_parallelogram(0.5)))
     flat = point(model, 0.0, State(0.0, np.zeros(3), np.zeros(3)))
-    with pytest.raises(SolveError, match=r"no linear model at t = 0 s: .* have rank 1 there and 2 at the start"):
+    with pytest.raises(SolveError, match=r"no linear model at t = 0 s: .* have rank 1 there and 2 initially"):
         linearized(Plant(model, Path("no.fmu")), flat)
 
 
@@ -407,8 +413,8 @@ def machine(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_files_hold_what_the_command_prints(gpmelica: Command, machine: Path, tmp_path: Path) -> None:
-    """JSON, npz and .mat have the same numbers and names."""
+def test_files_agree_with_the_output(gpmelica: Command, machine: Path, tmp_path: Path) -> None:
+    """JSON, npz and .mat files contain the same numbers and names."""
     drawn = ("--bode", "--output", "E_z", "--output", "upper_angle")
     answer = gpmelica("linearize", machine, "--json", "--out", tmp_path / "out", *drawn)
     assert (answer.status, answer.err) == (0, "")
@@ -445,7 +451,7 @@ def test_modes_for_people_and_scripts(gpmelica: Command, machine: Path, tmp_path
     assert ">4: 0.4266 Hz, undamped</option>" in page and ">1: rigid-body motion</option>" in page
     with Image.open(tmp_path / "film" / "modes.gif") as film:
         assert film.n_frames == 41
-    for wrong, said in ((("--gif",), "a film shows one mode, and all are chosen"), (("--amplitude", 0), "got 0")):
+    for wrong, said in ((("--gif",), "expected one mode for a film, got all"), (("--amplitude", 0), "got 0")):
         fails(gpmelica("modes", machine, *wrong), 2, said)
 
 
@@ -480,11 +486,11 @@ def test_state_of_the_run(gpmelica: Command, arm: Path) -> None:
         (("--time", "soon"), ["--time", "valid number"]),
         (
             ("--time", "0.1", "--equilibrium"),
-            ["expected one of time, state, equilibrium, trim", "got time and equilibrium"],
+            ["expected at most one of time, state, equilibrium, trim", "got time and equilibrium"],
         ),
         (("--state", "{folder}/none.json"), ["none.json", "cannot be read"]),
         (("--state", "{folder}/short.json"), ["short.json", "q: expected a list of 2 finite number(s)"]),
-        (("--trim",), ["trim: the model has no FMU inputs"]),
+        (("--trim",), ["trim: expected a model with FMU inputs"]),
         (("--input", "{folder}/short.json"), ["the model has no FMU inputs; run it without inputs"]),
         (("--case", "lite"), ["lite", "light"]),
     ],
@@ -501,8 +507,8 @@ def test_wrong_use_gives_a_message(
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
-        (("--bode",), ["bode: expected a folder for bode.svg: give --out"]),
-        (("--bode", "--out", "{folder}"), ["bode: 1 input(s) and 19 outputs are too many lines; name at most 8"]),
+        (("--bode",), ["bode: expected a folder for bode.svg, got none"]),
+        (("--bode", "--out", "{folder}"), ["bode: expected at most 8 curves, got 19; choose at most 8 outputs"]),
         (("--output", "E_zz"), ["outputs: there is no output 'E_zz'; did you mean 'E_z'?"]),
     ],
 )
@@ -513,8 +519,8 @@ def test_wrong_outputs_give_a_message(
     fails(gpmelica("linearize", machine, *given), 2, *parts)
 
 
-def test_no_equilibrium_is_said(gpmelica: Command, tmp_path: Path) -> None:
-    """A body that falls has none: which coordinate, and which force is left."""
+def test_missing_equilibrium_is_reported(gpmelica: Command, tmp_path: Path) -> None:
+    """For a falling body, the message names the coordinate and the remaining force."""
     falling = described(link("stone", "prismatic", Z), statics={"locked": []}, simulation={"start": "description"})
     (tmp_path / "falling.toml").write_text(toml(falling), encoding="utf-8")
     answer = gpmelica("modes", tmp_path / "falling.toml", "--equilibrium")

@@ -162,10 +162,10 @@ def test_closed_form() -> None:
     assert np.ptp(run.signals["rocker_angle"]) > 0.8
 
 
-# ---- The mobile robot of the examples against P1's results and against its own equations in absolute coordinates
+# ---- Mobile robot of the examples: results of Wojtyra and Frączek 2013, and equations in absolute coordinates
 
 
-# P1 4.4: rows 6 and 21, 18 and 21, 19 and 21 of 22
+# Wojtyra and Frączek 2013, section 4.4: equations 6 and 21, 18 and 21, 19 and 21 of 22 are removed
 LINKS = ("platform", "D", "E", "F", "G", "H", "A")  # bodies 1 to 7
 FIRST = "without_W1_W4"
 VARIANTS = {
@@ -247,7 +247,7 @@ def by_package(case: str, t: float, q: Array, qd: Array) -> dict[str, Array]:
 
 
 def test_which_reactions_are_unique() -> None:
-    """Ranks, degree of redundancy and the table of P1 4.2."""
+    """Ranks, degree of redundancy and unique reactions are those of Wojtyra and Frączek 2013, section 4.2."""
     mechanism = mobile_robot("minimum_norm")
     found = solving.reactions(mechanism, solving.start_state(mechanism))
     assert (found.rows, found.columns, found.rank.rank, found.redundancy) == (22, 21, 20, 2)
@@ -258,7 +258,10 @@ def test_which_reactions_are_unique() -> None:
 
 @pytest.mark.slow
 def test_motion_is_that_of_the_paper() -> None:
-    """Right turn, straight on, left turn, and at the end a line parallel to x0 (P1 Fig. 2, 3)."""
+    """The robot turns right, moves straight on, turns left and finally moves parallel to x0.
+
+    Source: Wojtyra and Frączek 2013, Fig. 2 and 3.
+    """
     found = run(FIRST)
     heading = dict(zip(found.time.round(6), found.signals["platform_angle"], strict=True))
     assert heading[0.0] == pytest.approx(0.0, abs=1e-12)
@@ -295,7 +298,10 @@ def test_accelerations_and_reactions(case: str, time: float) -> None:
 
 
 def test_exactly_the_non_unique_reactions_differ() -> None:
-    """By newtons between the variants; the others agree to 1e-9 N, and act all the same (P1 Fig. 4)."""
+    """Reactions that are not unique differ by newtons between the variants (Wojtyra and Frączek 2013, Fig. 4).
+
+    The unique reactions agree to 1e-9 N.
+    """
     t, q, qd = state_at(0.4)
     cases = [by_package(case, t, q, qd) for case in VARIANTS]
     spread = {pair: np.ptp([found[pair] for found in cases], axis=0).max() for pair in cases[0]}

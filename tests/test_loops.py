@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from scipy.linalg import qr
 from test_properties import PROFILE
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.trajectory import Array
 from gpmelica.description.load import from_data
 from gpmelica.generator import equations
@@ -41,7 +41,7 @@ AS_GIVEN: dict[str, Any] = {"outputs": {"loads": "all"}, "simulation": {"start":
 needs_rumoca = pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
 
 
-def _check(model: Prepared, t: float, q: Array, qd: Array) -> None:
+def _check(model: System, t: float, q: Array, qd: Array) -> None:
     """All that the staged equations give in a state is what the reference gives."""
     about = {"start": model.start, "dependent": model.dependent}
     expected = solving.evaluate(model.mechanism, t, q, qd, **about)
@@ -68,12 +68,12 @@ def _load(found: Values, link: str) -> list[float]:
     return [found.outputs[f"{link}_load_{part}"] for part in COMPONENTS]
 
 
-def _closed(seed: int, kind: str, *programmed: str) -> tuple[Prepared, Array, Array, np.random.Generator]:
+def _closed(seed: int, kind: str, *programmed: str) -> tuple[System, Array, Array, np.random.Generator]:
     """A random closed loop in motion, with programmed constraints."""
     rows = [{"name": f"task{i}", "expression": text} for i, text in enumerate(programmed)]
     mechanism, q, qd, rng = random_loop(seed, kind, changes={"programmed": rows})
     data = mechanism.chain.model_dump(by_alias=True, exclude_none=True) | AS_GIVEN
-    return prepare(from_data(data)), q, qd, rng
+    return assemble_system(from_data(data)), q, qd, rng
 
 
 @pytest.mark.slow
@@ -118,7 +118,7 @@ _SIX, _AXES = ("stiffness", "damping"), ("local", "world")
 @given(_springs())
 def test_replacement_joints(data: dict[str, Any]) -> None:
     """q̈ and joint loads of any spring-dampers between any frames are the reference's."""
-    model = prepare(from_data(data))
+    model = assemble_system(from_data(data))
     rng, n = np.random.default_rng(3), model.mechanism.n
     _check(model, 0.2, rng.uniform(-0.6, 0.6, n), rng.normal(size=n))
 
@@ -132,7 +132,7 @@ def test_one_replacement_joint(axes: str) -> None:
     b = {"link": "right", "xyz": [-0.4, 0.2, 0.1], "rpy": [-0.1, 0.2, 0.1]}
     springs = {"stiffness": [100.0, 200.0, 400.0, 10.0, 40.0, 90.0], "damping": [3.0, 5.0, 7.0, 0.2, 0.4, 0.6]}
     soft = {"name": "soft", "type": "fixed", "model": "spring_damper", "axes": axes, "a": a, "b": b} | springs
-    model = prepare(from_data(machine(*links, closures=[soft]) | AS_GIVEN))
+    model = assemble_system(from_data(machine(*links, closures=[soft]) | AS_GIVEN))
     rng, n = np.random.default_rng(3), model.mechanism.n
     _check(model, 0.2, rng.uniform(-0.6, 0.6, n), rng.normal(size=n))
 
@@ -176,7 +176,7 @@ def _texts() -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("data", _texts().values(), ids=_texts())
 def test_modelica_of_closed_loops(data: dict[str, Any]) -> None:
     """q̈ of the Modelica text is the reference's for closed loops, at states around the start."""
-    _check_modelica(prepare(from_data(data)))
+    _check_modelica(assemble_system(from_data(data)))
 
 
 @pytest.mark.slow
@@ -187,7 +187,7 @@ def test_modelica_of_rsrrp(case: str) -> None:
     _check_modelica(example_model("rsrrp", case))
 
 
-def _check_modelica(model: Prepared) -> None:
+def _check_modelica(model: System) -> None:
     states, found = modelica_accelerations(model, np.random.default_rng(4), 20)
     assert largest_error(found, reference_accelerations(model, states)) <= EXACT
 
@@ -198,7 +198,10 @@ def _check_modelica(model: Prepared) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", ["spherical_replacement", "revolute_replacement"])
 def test_difference_is_inverse_to_the_stiffness(tmp_path: Path, case: str) -> None:
-    """Motion and joint loads approach the cut joint's in proportion to 1/stiffness, over three decades (P3)."""
+    """Deviations of motion and joint loads from the cut joint are proportional to 1/stiffness over three decades.
+
+    Replacement joints are those of Urbaś 2016.
+    """
     assert STIFFNESSES[-1] / STIFFNESSES[0] == pytest.approx(1000.0)
     found = differences(case, tmp_path)
     for name in (*MOTION, *FORCES):

@@ -10,7 +10,7 @@ from helpers_settings import described, errors, setting
 from helpers_stages import StagedModel
 
 from gpmelica.analysis import ReferenceModel
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.runs.fmpy_runs import simulate as runs
 from gpmelica.runs.fmpy_runs.states import State
 
@@ -25,7 +25,7 @@ def crane(compile_example: Compile) -> Compiled:
     return compile_example("lorry_crane", "tips")
 
 
-def _around(model: Prepared, rng: np.random.Generator) -> State:
+def _around(model: System, rng: np.random.Generator) -> State:
     """About the lorry crane's start, on all sides of outriggers, rope and ground."""
     n, reach = model.mechanism.n, np.array([0.02] * 6 + [1.0, 0.3, 0.5, 0.8, 0.8, 2.0])
     q = model.start[0] + rng.uniform(-1, 1, n) * reach

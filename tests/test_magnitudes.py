@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from helpers_parts import Y, Z, body, link, machine
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.load import from_data
 from gpmelica.runs.compare.compare import compare
@@ -43,12 +43,12 @@ MACHINES: dict[str, dict[str, Any]] = {
 }
 
 
-def still(name: str) -> Prepared:
+def still(name: str) -> System:
     """With a point and all joint loads, for half a second."""
     data = {"schema": 1, "name": "Still", "simulation": {"stop": 0.5, "output_step": 0.05}} | MACHINES[name]
     last = data["links"][-1]["name"]
     data |= {"points": {"E": {"link": last, "position": [0.5, 0.0, 0.0]}}, "outputs": {"loads": "all"}}
-    return prepare(from_data(data))
+    return assemble_system(from_data(data))
 
 
 @pytest.fixture(params=list(MACHINES))
@@ -96,8 +96,8 @@ def test_another_rounding_agrees(run: tuple[dict[str, str], Trajectory]) -> None
     assert compare(run[1], noisy, run[0], 1e-6).ok
 
 
-def test_what_is_wrong_by_little_disagrees(run: tuple[dict[str, str], Trajectory]) -> None:
-    """Each signal by itself, off by 1e-4 of the magnitude of its unit in its link."""
+def test_small_errors_are_detected(run: tuple[dict[str, str], Trajectory]) -> None:
+    """Each signal with an error of 1e-4 of its natural magnitude disagrees."""
     for signal, size in of_link(run[1]).items():
         wrong = changed(run[1], lambda name, signal=signal, size=size: WRONG * size * (name == signal))  # type: ignore[misc]
         result = compare(run[1], wrong, run[0], 1e-6)
@@ -118,7 +118,7 @@ def test_an_effort_of_zero_where_there_is_one_disagrees() -> None:
 def test_a_finger_that_nothing_moves() -> None:
     """It slides along the axis that the arm falls about, as rounding has it: measured by how far the arm falls."""
     arm, finger = link("arm", "revolute", Y) | HUNG, link("finger", "prismatic", Y, "arm") | CENTRED
-    model = prepare(from_data(machine(arm, finger)))
+    model = assemble_system(from_data(machine(arm, finger)))
     found = solving.simulate(model.mechanism, start=model.start, stop=1.0)
     found = replace(found, natural=solving.magnitudes(model.mechanism, found, model.start))
     for offset, agrees in ((2e-11, True), (1e-8, False)):
@@ -132,7 +132,7 @@ def test_scales_follow_size_and_place_of_the_machine() -> None:
     large = {"links": [scaled(entry, 1e3) for entry in small["links"]]}
     found = []
     for links in (small, large):
-        model = prepare(from_data(machine(*links["links"], outputs={"loads": "all"})))
+        model = assemble_system(from_data(machine(*links["links"], outputs={"loads": "all"})))
         truth = solving.simulate(model.mechanism, start=model.start, stop=0.1)
         sizes = solving.magnitudes(model.mechanism, truth, model.start)
         found.append(scales(truth.signals, model.units, sizes))

@@ -11,7 +11,7 @@ from helpers_backends import Once
 from helpers_examples import changed
 from helpers_masters import PACKAGES, alone, controller, need_master, plant, run_apart, slewing
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.exchange.ssp.system import write_ssp
 from gpmelica.fmu.backends import openmodelica
@@ -68,7 +68,7 @@ def by_omc(
     request: pytest.FixtureRequest, omc: Omc, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, Trajectory]:
     """A machine's FMU by a real omc, and its motion by the reference solver."""
-    model = prepare(changed(*request.param, simulation__stop=STOP, simulation__output_step=BY_OMC_STEP))
+    model = assemble_system(changed(*request.param, simulation__stop=STOP, simulation__output_step=BY_OMC_STEP))
     truth = solving.simulate(model.mechanism, start=model.start, loads=[])
     return openmodelica.build(model, tmp_path_factory.mktemp("by_omc"), omc=omc).fmu, truth
 

@@ -17,13 +17,13 @@ from helpers_program import Numeric
 from helpers_trees import value
 
 import gpmelica as gp
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.generator import modelica, variables
 from gpmelica.generator.modelica import Source
 from gpmelica.generator.modelica import text as modelica_text
 from gpmelica.generator.modelica.linear_systems import for_compilers
 from gpmelica.generator.program.items import ImplicitSystem, LinearSolve
-from gpmelica.generator.program.program import ModelParameter, Program
+from gpmelica.generator.program.program import EquationSystem, ModelParameter
 from gpmelica.language import ir
 from gpmelica.language.ir import Expr
 from gpmelica.runs.rumoca import CompiledModel
@@ -33,13 +33,13 @@ STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 @pytest.fixture(scope="module", params=CASES, ids="-".join)
-def model(request: pytest.FixtureRequest) -> Prepared:
+def model(request: pytest.FixtureRequest) -> System:
     """Every case of every example."""
     return example_model(*request.param)
 
 
 @pytest.fixture(scope="module")
-def source(model: Prepared) -> Source:
+def source(model: System) -> Source:
     """Its Modelica, and where each line comes from."""
     return model.modelica_source()
 
@@ -51,7 +51,7 @@ def text(source: Source) -> str:
 
 
 @pytest.mark.slow
-def test_second_compiler(model: Prepared, text: str) -> None:
+def test_second_compiler(model: System, text: str) -> None:
     """rumoca takes the experiment, and finds as many equations as unknowns."""
     pytest.importorskip("rumoca")
     compiled = CompiledModel(text, f"{model.name}.Experiment")
@@ -69,8 +69,10 @@ def test_units_and_descriptions(text: str) -> None:
     assert [d.name for d in numbers if d.unit is None and not mixed.search(d.description)] == []
 
 
-def test_layout(text: str) -> None:
-    """Two-space indentation, no tabs, no line over 120 characters but for strings, no two empty lines."""
+def test_source_layout(text: str) -> None:
+    """The source has two-space indentation, no tabs, lines of at most 120 characters and no two
+    empty lines in a row.
+    """
     code = STRING.sub('""', text)
     lines = code.splitlines()
     assert [line for line in lines if (len(line) - len(line.lstrip(" "))) % 2] == []
@@ -92,7 +94,7 @@ def test_numbers_are_reals(text: str) -> None:
     assert re.findall(r"(?<![\w.])\d+(?![\w.])", code) == []
 
 
-def test_surface_is_the_interface(model: Prepared, text: str) -> None:
+def test_surface_is_the_interface(model: System, text: str) -> None:
     """The experiment's public variables are those of the native FMU: names, units, causality, start values."""
     table = variables.table(model.program)
     expected = {
@@ -105,7 +107,7 @@ def test_surface_is_the_interface(model: Prepared, text: str) -> None:
     assert not [d for d in declarations(text, "Experiment") if d.public]
 
 
-def _elements(d: Declaration, model: Prepared) -> dict[str, tuple[str, str | None, float | None]]:
+def _elements(d: Declaration, model: System) -> dict[str, tuple[str, str | None, float | None]]:
     causality = "input" if d.type == "RealInput" else d.prefix
     if causality == "output":
         return {d.name: (causality, d.unit, None)}
@@ -114,7 +116,7 @@ def _elements(d: Declaration, model: Prepared) -> dict[str, tuple[str, str | Non
     return {name: (causality, d.unit, value) for name, value in zip(names, values, strict=True)}
 
 
-def test_states_start_with_their_parameters(model: Prepared, text: str) -> None:
+def test_states_start_with_their_parameters(model: System, text: str) -> None:
     """Each state starts, fixed, at the parameter that the native FMU has for it."""
     states = {d.name: d.modifiers for d in declarations(text, "Mechanism") if "nominal = " in d.modifiers}
     assert list(states) == [s.variable for s in model.program.states]
@@ -122,7 +124,7 @@ def test_states_start_with_their_parameters(model: Prepared, text: str) -> None:
     assert all(start in modifiers for start, modifiers in zip(starts, states.values(), strict=True))
 
 
-def test_plant_has_an_input_for_each_force(model: Prepared, text: str) -> None:
+def test_plant_has_an_input_for_each_force(model: System, text: str) -> None:
     """The mechanism leaves applied forces open; the plant connects them to inputs, the experiment gives them."""
     forces = [f.name for f in model.chain.forces]
     inputs = declarations(text, "Plant")
@@ -133,7 +135,7 @@ def test_plant_has_an_input_for_each_force(model: Prepared, text: str) -> None:
     assert not [e for e in equations(text, "Mechanism") if e.split(" = ")[0] in forces]
 
 
-def test_every_line_has_an_origin(model: Prepared, source: Source, text: str) -> None:
+def test_every_line_has_an_origin(model: System, source: Source, text: str) -> None:
     """Links, constraints and forces have their lines, and every declaration and equation of a model an origin."""
     origins = source.origins
     lines = text.splitlines()
@@ -282,7 +284,7 @@ def test_worked_example() -> None:
     assert torque[0] == pytest.approx(2e4 * (4.9 - angle[0]))
 
 
-def test_script(model: Prepared) -> None:
+def test_script(model: System) -> None:
     """The script beside the text loads it, simulates the experiment as the description has it, and plots."""
     script, simulation = modelica.script(model.program, model.mechanism), model.chain.simulation
     statements = [line.strip() for line in script.splitlines() if not line.startswith("//")]
@@ -297,7 +299,7 @@ def test_script(model: Prepared) -> None:
     assert plotted[-1].split(", ") == joints
 
 
-def test_experiment_annotation(model: Prepared, text: str) -> None:
+def test_experiment_annotation(model: System, text: str) -> None:
     """The experiment says for how long, how finely and how accurately; only it does."""
     simulation = model.chain.simulation
     assert (
@@ -418,11 +420,11 @@ def test_norms_have_derivatives(text: str) -> None:
 RNG_SEED = 12
 
 
-def _program(rows: int, columns: int) -> tuple[Program, np.ndarray, np.ndarray]:
+def _program(rows: int, columns: int) -> tuple[EquationSystem, np.ndarray, np.ndarray]:
     """A matrix equation of given numbers and one with the transposed matrix, and their unknowns."""
     rng = np.random.default_rng(RNG_SEED + rows)
     matrix, right = rng.normal(size=(rows, rows)), rng.normal(size=(rows, columns))
-    program = Program("P", "")
+    program = EquationSystem("P", "")
     A = program.assemble("A", matrix.shape, [((), ir.constant(matrix))], None, "")
     B = program.assemble("B", right.shape, [((), ir.constant(right))], None, "")
     program.solve("X", A, -B, "", "")
@@ -445,7 +447,7 @@ def test_matrix_equation(rows: int, columns: int, systems: int) -> None:
 def test_rows_in_place() -> None:
     """A matrix that its system alone uses is no variable; one that something else uses stays."""
     for shared in (False, True):
-        program = Program("P", "", parameters=[ModelParameter("p", np.arange(1.0, 5.0), "1", "")])
+        program = EquationSystem("P", "", parameters=[ModelParameter("p", np.arange(1.0, 5.0), "1", "")])
         rows = [((i, slice(0, 4)), ir.symbol("p", (4,)) * float(i + 1)) for i in range(4)]
         A = program.assemble("A", (4, 4), rows, None, "")
         b = program.assemble("b", (4,), [((i,), ir.symbol("p", (4,))[i]) for i in range(4)], None, "")

@@ -15,7 +15,7 @@ from helpers_program import Evaluator, Numeric
 from machines.equipment import equipped
 from machines.families import machine as random_machine
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.description.load import from_data
 from gpmelica.generator.equations.solution.point_sums import with_point_sums
 from gpmelica.generator.modelica import experiment
@@ -43,12 +43,12 @@ Names = Mapping[str, list[int]]
 
 
 @pytest.fixture(scope="module", params=MODELS, ids="-".join)
-def model(request: pytest.FixtureRequest) -> Prepared:
+def model(request: pytest.FixtureRequest) -> System:
     """Chains and trees, with and without loops, friction and unilateral elements."""
     return example_model(*request.param)
 
 
-def _arranged(model: Prepared) -> Arrangement:
+def _arranged(model: System) -> Arrangement:
     return gather.arranged(for_compilers(with_point_sums(model.program)), {})
 
 
@@ -57,17 +57,17 @@ def _arranged(model: Prepared) -> Arrangement:
 def test_every_array_is_declared(kind: str, links: int) -> None:
     """Also where nothing turns, so that only derived parameters name masses, centres and inertias."""
     joints = [link(f"x{i}", kind, axis) for i, axis in zip(range(links), (X, Y, Z, X), strict=False)]
-    assert undeclared(prepare(from_data(machine(*joints))).modelica()) == set()
+    assert undeclared(assemble_system(from_data(machine(*joints))).modelica()) == set()
 
 
 @pytest.mark.parametrize("seed", [0, 1, 5, 7, 8, 12, 21])
 def test_every_name_is_declared(seed: int) -> None:
     """Random mechanisms with tables, lines, contacts, friction and paths."""
-    assert undeclared(prepare(from_data(equipped(seed, 8))).modelica()) == set()
+    assert undeclared(assemble_system(from_data(equipped(seed, 8))).modelica()) == set()
 
 
-def test_loops_say_the_same(model: Prepared) -> None:
-    """Each loop written out, its tables looked up, gives the equations that it stands for."""
+def test_loops_are_equivalent_to_their_expansion(model: System) -> None:
+    """The expansion of each loop, with its index tables, yields the original equations."""
     arrangement = _arranged(model)
     with_loops, equations = loops.with_loops(arrangement)
     tables = {v.name: list(v.positions) for v in with_loops.variables if v.positions}
@@ -77,7 +77,7 @@ def test_loops_say_the_same(model: Prepared) -> None:
     assert rolled == sorted(_lookup(_line(statement), values) for statement in arrangement.statements)
 
 
-def test_equations_hold_at_a_state(model: Prepared) -> None:
+def test_equations_hold_at_a_state(model: System) -> None:
     """Values of the program's items fulfil every equation between arrays, and none of these is trivial."""
     program = for_compilers(with_point_sums(model.program))
     values = Numeric(program, _state(model))
@@ -110,7 +110,7 @@ def test_folded_sums_keep_their_value(seed: int) -> None:
 def test_no_array_of_parameters_names_elements_that_are_not_declared() -> None:
     """Links that are fixed on a slide: the first moment of a subtree contains that of the next one."""
     links = [link("a", "prismatic", X), link("b", "fixed", None, "a", xyz=X), link("c", "fixed", None, "b", xyz=X)]
-    arrangement = _arranged(prepare(from_data(machine(*links))))
+    arrangement = _arranged(assemble_system(from_data(machine(*links))))
     declared = {v.name for v in arrangement.variables} | {p.name for p in arrangement.program.parameters}
     values = {v.name: v.value.symbols for v in arrangement.variables if v.value is not None}
     assert {name: symbols - declared for name, symbols in values.items() if symbols - declared} == {}
@@ -119,7 +119,7 @@ def test_no_array_of_parameters_names_elements_that_are_not_declared() -> None:
 def test_only_arrays_with_a_name_have_elements() -> None:
     """Modelica has no elements of sums: (a + b)[1] was written as a + b[1], by a slide on a link that is fixed."""
     links = [link("stand", "fixed"), link("plate", "planar", None, "stand", xyz=X, rpy=[0.1, 0.2, 0.3])]
-    arrangement = _arranged(prepare(from_data(machine(*links, outputs={"loads": "all"}))))
+    arrangement = _arranged(assemble_system(from_data(machine(*links, outputs={"loads": "all"}))))
     sides = [side for s in arrangement.statements for side in (s.left, s.right)]
     values = [variable.value for variable in arrangement.variables if variable.value is not None]
     indexed = [node.args[0].op for expr in (*sides, *values) for node in _nodes(expr) if node.op == "index"]
@@ -134,7 +134,7 @@ def _nodes(expr: ir.Expr) -> Iterator[ir.Expr]:
 
 def test_ranges_begin_with_a_number() -> None:
     """No range of a loop begins at a varying position, even if hinges and slides alternate."""
-    source = prepare(from_data(random_machine(397).data)).modelica()
+    source = assemble_system(from_data(random_machine(397).data)).modelica()
     assert "S[i,1:3]" in source
     assert re.findall(r"[\[,][a-z][^:;,\n]*:[^\n]* = ", source) == []
 
@@ -146,7 +146,7 @@ def test_one_constraint_beside_friction_compiles() -> None:
     links = [link("a", "revolute", Y, friction=friction), link("b", "revolute", Y, "a", xyz=X, friction=friction)]
     points = {"E": {"link": "b", "position": X}}
     rows = [{"name": "height", "expression": "E.z - start(E.z)"}]
-    model = prepare(from_data(machine(*links, points=points, programmed=rows)))
+    model = assemble_system(from_data(machine(*links, points=points, programmed=rows)))
     found = rumoca.CompiledModel(model.modelica(start_values=model.start_values()), experiment(model.name))
     assert found.equations == found.unknowns
 
@@ -203,7 +203,7 @@ def _part(value: ir.Expr, position: int) -> ir.Expr:
     return value.args[position]
 
 
-def _state(model: Prepared) -> dict[str, float]:
+def _state(model: System) -> dict[str, float]:
     """Values of all states, inputs and switches at a time near the start."""
     rng = np.random.default_rng(SEED)
     given = {s.variable: 0.1 * rng.normal() for s in model.program.states}
@@ -211,8 +211,10 @@ def _state(model: Prepared) -> dict[str, float]:
     return given | {e.name: 0.0 for e in model.program.events} | {"time": 0.05}
 
 
-def test_sums_about_one_point(model: Prepared) -> None:
-    """Mass matrix, bias forces, accelerations and outputs are those of sums about the origin of each body."""
+def test_sums_about_a_common_point(model: System) -> None:
+    """Mass matrix, bias forces, accelerations and outputs equal those of sums about each body's
+    origin.
+    """
     given = _state(model)
     own, about_point = (
         Numeric(program, given).values for program in (model.program, with_point_sums(model.program))

@@ -20,7 +20,7 @@ from helpers_report import EXAMPLES, crane_report
 
 from gpmelica import scene
 from gpmelica.analysis import LinearisedMode, ReferenceModel
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.core.strict_json import strict_json
 from gpmelica.description import load
@@ -79,8 +79,8 @@ def test_the_softer_of_two_masses_has_the_slower_mode() -> None:
     assert found[0].frequency == pytest.approx(10 * found[1].frequency, rel=1e-7)
 
 
-def test_stabilisation_is_told_from_the_mechanism() -> None:
-    """The roots of s² + 2αs + β² are those of the constraint; the other slide keeps its oscillation."""
+def test_stabilisation_modes_are_identified() -> None:
+    """The roots of s² + 2αs + β² belong to the constraint; the other slide keeps its oscillation."""
     data = _slide(0.0, points={"E": {"link": "free", "position": [0.0, 0.0, 0.0]}})
     loose = {"type": "prismatic", "axis": [0.0, 1.0, 0.0]}
     data["links"].append(data["links"][0] | {"name": "free", "joint": loose})
@@ -108,7 +108,7 @@ def test_longest_step_is_stable(damping: float) -> None:
         return float(np.abs(run.signals["slide_position"]).max())
 
     assert largest(first.longest_rk4_step) <= 0.1 + 1e-9
-    with pytest.raises(SolveError, match=r"accelerates without bound.* how long the steps of RK4 are"):
+    with pytest.raises(SolveError, match=r"accelerates without bound.* reduce the step size of RK4"):
         largest(1.3 * first.longest_rk4_step)
 
 
@@ -159,13 +159,13 @@ def test_result_names_the_stiffest_mode() -> None:
     assert result(report)["stiffest_mode"] is None
 
 
-def _replacement(**simulation: Any) -> Prepared:
+def _replacement(**simulation: Any) -> System:
     """RSRRP whose replacement joint has springs of 1e8 N/m."""
     changes = {"closures.S.stiffness": [1e8, 1e8, 1e8, 0.0, 0.0, 0.0]}
     data = tomllib.loads((EXAMPLES / "rsrrp.toml").read_text(encoding="utf-8"))
     case = next(case for case in data["cases"] if case["name"] == "spherical_replacement")
     case["set"] |= changes | {f"simulation.{key}": value for key, value in simulation.items()}
-    return prepare(from_data(data, case="spherical_replacement"))
+    return assemble_system(from_data(data, case="spherical_replacement"))
 
 
 def test_a_step_that_is_too_long_is_noted() -> None:
@@ -261,12 +261,12 @@ def test_swings_are_seen(compile_data: CompileData, tmp_path: Path) -> None:
         assert moved == pytest.approx(0.08 * size, rel=0.05)
     assert len(modes) == len(modes.linear.modes()) and modes[3:5] == modes.linear.modes()[3:5]
     for wrong, options, text in (
-        ([9], {}, r"there are \d, numbered from 1; got 10"),
-        ([], {}, "expected one, got none"),
+        ([9], {}, r"expected numbers from 1 to \d, got 10"),
+        ([], {}, "expected a mode, got none"),
         (0, {"amplitude": np.inf}, "greater than 0 and at most 1e\\+06, got inf"),
     ):
         with pytest.raises(DescriptionError, match=text):
             modes.animate(tmp_path / "a.html", wrong, **options)
-    with pytest.raises(DescriptionError, match="a film shows one mode"):
+    with pytest.raises(DescriptionError, match="expected one mode for a film"):
         modes.animate(tmp_path / "a.gif")
     assert list(tmp_path.iterdir()) == []

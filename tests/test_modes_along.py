@@ -132,13 +132,13 @@ def test_commands(gpmelica: Command, tmp_path: Path) -> None:
     for wrong, text in (
         ("payload=1:7:x", "has x values"),
         ("payload=3", "two values or more"),
-        ("payload=0.01,1", "the parameter's own min and max"),
+        ("payload=0.01,1", "change the value, or min and max"),
         ("payloat=1,2", "there is no parameter 'payloat'; did you mean 'payload'?"),
         ("t=0:2:3", "expected a time of the run, 0 to 0.1 s"),
         ("payload", "expected KEY=first:last:count"),
     ):
         fails(gpmelica("modes", path, "--along", wrong), 2, text)
-    fails(gpmelica("modes", path, "--along", "t=0,1", "--equilibrium"), 2, "leave out time, state, equilibrium")
+    fails(gpmelica("modes", path, "--along", "t=0,1", "--equilibrium"), 2, "remove the options time, state")
     fails(gpmelica("modes", path, "--along", "t=0,1", "--gif"), 2, "leave out --html, --gif")
 
 
@@ -167,11 +167,11 @@ def test_a_jump_is_noted() -> None:
     found = tracks("d", "", [1.0, 2.0], modes, [np.eye(2)] * 2)
     assert found.assurance[1, 0] == pytest.approx(0.25)
     (note,) = found.notes
-    assert "the least 0.25 of mode 1 from d = 1 to 2" in note
+    assert "the smallest 0.25 for mode 1 from d = 1 to 2" in note
 
 
 def test_keys_that_change_the_coordinates() -> None:
     section = {"length": 1.0, "density": 1e3, "area": 1e-4, "E": 1e9, "G": 4e8, "Iy": 1e-9, "Iz": 1e-9, "J": 2e-9}
     data = machine(beam("beam", section | {"elements": 2}, "fixed"))
-    with pytest.raises(DescriptionError, match="changes which coordinates there are"):
+    with pytest.raises(DescriptionError, match="changes the number or names of coordinates"):
         gp.Model(from_data(data)).modes_along("links.beam.beam.elements", [2, 3])

@@ -13,7 +13,7 @@ from helpers_reference import manipulator, mechanism_of
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.load import from_data, load
 from gpmelica.fmu.archive.validation import validate
@@ -105,7 +105,7 @@ def test_a_state_that_is_restored_goes_on_the_same(compile_data: CompileData) ->
 @pytest.mark.parametrize("formulation", ["gpme", "gpme_reduced", "lagrange"])
 def test_both_derivations_agree(formulation: str) -> None:
     """At any state of filters, time and command, with rows, efforts and forces."""
-    model = prepare(from_data(drives(constraints={"formulation": formulation})))
+    model = assemble_system(from_data(drives(constraints={"formulation": formulation})))
     staged, rng, n = StagedModel(model), np.random.default_rng(5), model.mechanism.n
     for t in (0.0, 0.3, 0.7, 1.2):
         q, qd = model.start[0] + rng.uniform(-0.3, 0.3, n), rng.uniform(-1.0, 1.0, n)
@@ -121,7 +121,7 @@ def test_a_length_begins_with_the_distance_of_its_ends() -> None:
     """Where no start is given: the rope bears nothing as described, and statics stretch it."""
     rope = {"name": "rope", "a": {"link": "ground", "point": [0.0, 0.0, 2.0]}, "b": {"link": "lower"}}
     rope |= {"stiffness": 1e3, "rest": {"input": "hoist", "cutoff": 10.0}}
-    model = prepare(from_data(manipulator(lines=[rope], simulation={"start": "description"})))
+    model = assemble_system(from_data(manipulator(lines=[rope], simulation={"start": "description"})))
     (length,) = model.native_program.inputs
     tip = np.array([np.cos(0.4), np.sin(0.4)])
     assert length.start == pytest.approx(np.hypot(tip[0], tip[1] - 2.0), rel=1e-14)
@@ -132,7 +132,7 @@ def test_a_length_begins_with_the_distance_of_its_ends() -> None:
 @pytest.mark.slow
 def test_closed_forms_in_the_text() -> None:
     """Run by rumoca, where commands are parameters; at its tolerance."""
-    model = prepare(from_data(drives()))
+    model = assemble_system(from_data(drives()))
     model.program.inputs[:] = [replace(entry, start=INPUTS[entry.name]) for entry in model.program.inputs]
     compiled = CompiledModel(model.modelica(start_values=model.start_values()), "Drives.Experiment")
     some = np.linspace(0.0, 1.0, 3)
@@ -142,7 +142,7 @@ def test_closed_forms_in_the_text() -> None:
 
 def test_the_tower_crane() -> None:
     """Both derivations near its start, where nothing moves but what the table and the commands demand."""
-    model = prepare(load(EXAMPLES / "tower_crane" / "tower_crane.toml"))
+    model = assemble_system(load(EXAMPLES / "tower_crane" / "tower_crane.toml"))
     staged, rng, n = StagedModel(model), np.random.default_rng(2), model.mechanism.n
     assert np.abs(evaluate(model.mechanism, 0.0, *model.start, start=model.start).qdd[2:]).max() < 1e-7
     for t in (0.3, 4.1, 9.0):

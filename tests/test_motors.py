@@ -19,7 +19,7 @@ from helpers_reference import mechanism_of
 from helpers_stages import StagedModel
 
 from gpmelica.analysis import ReferenceModel
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.api.model import Model as DescribedModel
 from gpmelica.core.errors import DescriptionError
 from gpmelica.description.load import from_data, schema
@@ -87,8 +87,8 @@ def test_an_input_saturates_at_an_event() -> None:
     assert (event.label, event.t) == ("motor drive", pytest.approx(0.4, abs=1e-10))
 
 
-def test_an_input_that_nobody_gives_is_zero() -> None:
-    """Nothing moves."""
+def test_missing_input_is_zero() -> None:
+    """Without an input, nothing moves."""
     found = simulate(mechanism_of(_carriage(_motor())))
     assert not found.signals["drive_force"].any()
     assert not found.signals["cart_position"].any()
@@ -109,7 +109,7 @@ def test_energy_is_balanced() -> None:
 
 def test_the_derivations_agree() -> None:
     """Generated equations and oracle have the reference's outputs, within the limits and beyond them."""
-    model, rng, sides = prepare(from_data(_robot())), np.random.default_rng(3), set()
+    model, rng, sides = assemble_system(from_data(_robot())), np.random.default_rng(3), set()
     staged, oracle = StagedModel(model), Oracle(model)
     for _ in range(30):
         t, (q, qd) = float(rng.uniform(0.0, 1.5)), rng.normal(size=(2, 2))
@@ -126,7 +126,7 @@ def test_the_derivations_agree() -> None:
 _LIMITS = {"drive_force": LIMIT, "wrist_force": 0.05}
 
 
-def _reference(model: Prepared, t: float, q: Any, qd: Any, inputs: dict[str, float]) -> dict[str, float]:
+def _reference(model: System, t: float, q: Any, qd: Any, inputs: dict[str, float]) -> dict[str, float]:
     numbers = ReferenceModel(model.mechanism, inputs=inputs)
     state, found = numbers.state(t, q, qd), evaluate(model.mechanism, t, q, qd, inputs=inputs)
     names = [f"{c.symbol}_ddot" for c in model.mechanism.coordinates]
@@ -150,10 +150,10 @@ def test_many_states_at_once() -> None:
 def test_modelica_declares_units_and_meanings() -> None:
     """By the kind of the joint: N and N/A of a prismatic one, N.m and N.m/A of a revolute one."""
     text = DescribedModel(from_data(_robot())).modelica()
-    assert 'parameter Real drive_constant(unit = "N/A") = 10.0 "effort of drive per current";' in text
-    assert 'parameter SI.Force drive_limit = 8.0 "largest effort of drive";' in text
-    assert 'output SI.Torque wrist_force "effort of wrist on its coordinate";' in text
-    assert re.search(r'RealInput wrist_current\(start = 0\.0, unit = "A"\)\s+"current of wrist"', text)
+    assert 'parameter Real drive_constant(unit = "N/A") = 10.0 "effort of motor drive per unit current";' in text
+    assert 'parameter SI.Force drive_limit = 8.0 "largest effort of motor drive";' in text
+    assert 'output SI.Torque wrist_force "effort of motor wrist on the joint coordinate";' in text
+    assert re.search(r'RealInput wrist_current\(start = 0\.0, unit = "A"\)\s+"current of motor wrist"', text)
     assert "drive_current" not in text  # an expression is in its place
 
 
@@ -231,7 +231,7 @@ def test_forces_of_motors_are_no_motion() -> None:
 
 def test_a_constant_input_is_remarked_by_its_key() -> None:
     """A run in which nobody gives a current says so at the motor."""
-    model = prepare(from_data(_carriage(_motor())))
+    model = assemble_system(from_data(_carriage(_motor())))
     (remark,) = constant_inputs(model, simulate(model.mechanism))
     assert (remark.where, remark.unit) == ("motors[0] (drive)", "A")
 

@@ -81,7 +81,7 @@ def test_no_mutant_is_stale() -> None:
     assert tool.stale(MUTANTS, ROOT) == []
 
 
-def test_a_text_that_is_gone_is_stale() -> None:
+def test_missing_source_line_makes_a_mutant_stale() -> None:
     first = MUTANTS[0]
     changed = [replace(first, old="no such text"), replace(first, file="none.py"), replace(first, old="return")]
     gone, missing, several = tool.stale(changed, ROOT)
@@ -98,8 +98,8 @@ def test_mutants_are_many_and_of_every_kind() -> None:
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=[mutant.name for mutant in MUTANTS])
-def test_what_must_notice_a_mutant_is_there(mutant: Any) -> None:
-    """Either tests or a run of a file, not both."""
+def test_detectors_of_all_mutants_exist(mutant: Any) -> None:
+    """A mutant names either tests or a run of a file, but not both."""
     assert bool(mutant.tests) != bool(mutant.run)
     for test in mutant.tests:
         file, _, function = test.partition("::")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from helpers_parts import Table, body, link, machine
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.description.load import from_data
 from gpmelica.options.model import RunOptions
 from gpmelica.reference.kinematics.kinematics import Kinematics
@@ -24,7 +24,7 @@ def locked(**tables: Any) -> Table:
     where: Table = {"xyz": [1.0, 0.2, 0.1], "rpy": [0.3, 0.2, 0.1], "position": 0.3}
     second = link("second", "revolute", [0.6, 0.0, 0.8], "first", **where) | _BODY
     still = {"gravity": [0.0, 0.0, 0.0], "simulation": {"stop": 1.0}, "outputs": {"loads": "all"}}
-    loose = prepare(from_data(machine(first, second, **still))).mechanism
+    loose = assemble_system(from_data(machine(first, second, **still))).mechanism
     place = Kinematics(loose)(np.array([0.3, 0.3]), np.zeros(2)).T[:, 2]
     lock = {"name": "lock", "type": "fixed", "a": {"link": "second"}}
     lock |= {"b": {"link": "ground", "matrix": place.tolist()}}
@@ -38,14 +38,14 @@ def sprung(**tables: Any) -> Table:
     spring |= {"b": {"link": "arm", "point": [0.1, 0.7, 0.3]}}
     still = {"gravity": [0.0, 0.0, 0.0], "simulation": {"stop": 1.0}, "outputs": {"loads": "all"}}
     table = machine(arm, lines=[spring], **still) | tables
-    mechanism = prepare(from_data(table | {"lines": []})).mechanism
+    mechanism = assemble_system(from_data(table | {"lines": []})).mechanism
     place = Kinematics(mechanism)(np.array([0.3]), np.zeros(1)).T[:, 1]
     end = place[:3, :3] @ [0.1, 0.7, 0.3] + place[:3, 3]
     spring["rest"] = float(np.linalg.norm(end - [0.7, 0.1, 0.2]))
     return table
 
 
-def verdict(model: Prepared, out: Path, **options: Any) -> verify.RunReport:
+def verdict(model: System, out: Path, **options: Any) -> verify.RunReport:
     """Run everything."""
     return verify.run(model, RunOptions(out, compiler="native", **options))
 
@@ -53,6 +53,6 @@ def verdict(model: Prepared, out: Path, **options: Any) -> verify.RunReport:
 @pytest.mark.slow
 @pytest.mark.parametrize("table", [locked(), sprung()], ids=["locked", "sprung"])
 def test_rounding_alone_is_no_disagreement(table: Table, tmp_path: Path) -> None:
-    report = verdict(prepare(from_data(table)), tmp_path)
+    report = verdict(assemble_system(from_data(table)), tmp_path)
     errors = {run.name: (run.worst_signal, run.max_rel_error) for run in report.comparisons}
     assert report.ok, errors

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from helpers_openmodelica import StandIn, pendulum
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.core.errors import MissingToolError
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.fmu import Order
@@ -32,7 +32,7 @@ CVODE = 'setCommandLineOptions("--fmiFlags=s:cvode")'
 
 
 @pytest.fixture(scope="module")
-def model() -> Prepared:
+def model() -> System:
     """A small model with a constraint and an applied force."""
     return pendulum()
 
@@ -43,8 +43,10 @@ def _line(text: str, start: str) -> int:
 
 
 @TRANSPORTS
-def test_build(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
-    """The FMU, the text, the script and the log are in the folder; the outcome tells what omc said."""
+def test_build_writes_all_files(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
+    """The folder contains the FMU, the Modelica source, the script and the log; the outcome
+    contains omc's facts.
+    """
     out, told = tmp_path / "out", []
     outcome = openmodelica.build(
         model, out, omc=stand_in.omc, progress=lambda what, fraction: told.append(what), sessions=sessions
@@ -68,7 +70,7 @@ def test_build(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: boo
 
 
 @TRANSPORTS
-def test_statements(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_statements(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """Both ways say the same: CVODE before the export, the class to simulate, the name of the FMU."""
     openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, sessions=sessions)
     assert stand_in.statements() == [
@@ -80,7 +82,7 @@ def test_statements(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions
     ]
 
 
-def test_refused_session(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
+def test_refused_session(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     """Refused, as for root: seen at once, said in the log, and done by scripts."""
     stand_in.does("refuse")
     outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, timeout=NEVER)
@@ -88,7 +90,7 @@ def test_refused_session(stand_in: StandIn, model: Prepared, tmp_path: Path) -> 
     assert "no session: Error: You are trying to run OpenModelica as a server" in outcome.log.read_text("utf-8")
 
 
-def test_silent_session(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
+def test_silent_session(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     """An omc that never opens its port is ended at the deadline."""
     stand_in.does("silent")
     stand_in.out_of_time_once("pid ")
@@ -98,10 +100,10 @@ def test_silent_session(stand_in: StandIn, model: Prepared, tmp_path: Path) -> N
 
 
 @TRANSPORTS
-def test_syntax_error(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_syntax_error(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """A text that omc cannot read stops everything: omc would ask the network for the missing class."""
     stand_in.does("syntax")
-    with pytest.raises(OmcError, match=r"cannot read the Modelica text\n  Pendulum\.mo:3: Missing token"):
+    with pytest.raises(OmcError, match=r"cannot read the Modelica source\n  Pendulum\.mo:3: Missing token"):
         openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, sessions=sessions)
     assert stand_in.statements()[-1] == 'loadFile("Pendulum.mo")'
 
@@ -118,7 +120,7 @@ def test_syntax_error(stand_in: StandIn, model: Prepared, tmp_path: Path, sessio
     ],
 )
 def test_error_with_a_place(
-    stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool, start: str, origin: str
+    stand_in: StandIn, model: System, tmp_path: Path, sessions: bool, start: str, origin: str
 ) -> None:
     """omc's error names our line and the link, constraint or force that it comes from."""
     number = _line(model.modelica(), start)
@@ -134,7 +136,7 @@ def test_error_with_a_place(
 
 @pytest.mark.slow
 @TRANSPORTS
-def test_unbalanced(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_unbalanced(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """Equations and unknowns are compared, for omc calls that check successful; the variable is placed."""
     number = _line(model.modelica(), "SI.AngularVelocity w[")
     stand_in.does("unbalanced", variable="w[2,1]", line=number)
@@ -144,7 +146,7 @@ def test_unbalanced(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions
 
 
 @TRANSPORTS
-def test_failing_c_compiler(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_failing_c_compiler(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """The C compiler's words are in the message and in the log, and there is no FMU."""
     stand_in.does("fails")
     with pytest.raises(OmcError, match=r"no FMI 2\.0 FMU[\s\S]*make: \*\*\* Error 1"):
@@ -154,7 +156,7 @@ def test_failing_c_compiler(stand_in: StandIn, model: Prepared, tmp_path: Path, 
 
 
 @TRANSPORTS
-def test_error_that_does_no_harm(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_error_that_does_no_harm(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """An error that omc recovers from is logged; what counts is the FMU."""
     stand_in.does("recovers")
     outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, sessions=sessions)
@@ -162,7 +164,7 @@ def test_error_that_does_no_harm(stand_in: StandIn, model: Prepared, tmp_path: P
 
 
 @TRANSPORTS
-def test_lost_cvode(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_lost_cvode(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """An FMU whose co-simulation would be explicit Euler is not handed out."""
     stand_in.does("euler")
     with pytest.raises(OmcError, match="co-simulation would be explicit Euler, one step per communication step"):
@@ -170,7 +172,7 @@ def test_lost_cvode(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions
     assert not (tmp_path / "out" / "Pendulum.fmu").exists()
 
 
-def test_model_exchange_needs_no_solver(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
+def test_model_exchange_needs_no_solver(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     """An FMU for model exchange alone is built without CVODE."""
     stand_in.does("euler")
     outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, kind="me")
@@ -178,7 +180,7 @@ def test_model_exchange_needs_no_solver(stand_in: StandIn, model: Prepared, tmp_
     assert CVODE not in stand_in.statements()
 
 
-def test_fmi_3(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
+def test_fmi_3(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     """FMI 3.0 is built without the flag that breaks it, and the outcome says what its co-simulation is."""
     outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, fmi="3.0")
     assert CVODE not in stand_in.statements()
@@ -190,9 +192,7 @@ def test_fmi_3(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("indicators", "said"), [(0, "true"), (12, "false")])
-def test_completion_of_steps(
-    stand_in: StandIn, model: Prepared, tmp_path: Path, indicators: int, said: str
-) -> None:
+def test_completion_of_steps(stand_in: StandIn, model: System, tmp_path: Path, indicators: int, said: str) -> None:
     """An FMU without event indicators is spared the call in which omc's code sees two instants at once."""
     stand_in.does(indicators=indicators)
     outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc)
@@ -201,7 +201,7 @@ def test_completion_of_steps(
     assert f'completedIntegratorStepNotNeeded="{said}"' in description
 
 
-def test_euler_is_not_called_right(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
+def test_euler_is_not_called_right(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     """The co-simulation of FMI 3.0 is refused, which says why; that of 2.0 is not."""
     backend = OpenModelica(stand_in.omc)
     three, two = (backend.build(Order(model, tmp_path / fmi, fmi)) for fmi in ("3.0", "2.0"))
@@ -209,8 +209,10 @@ def test_euler_is_not_called_right(stand_in: StandIn, model: Prepared, tmp_path:
     assert two.refused == ""
 
 
-def test_what_c_code_prints_goes_into_the_log(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """At the level of file descriptors, as omc's FMUs print; before and after it is the terminal's again."""
+def test_output_of_c_code_goes_into_the_log(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Output of omc's FMUs is redirected at the level of file descriptors, and only during the
+    run.
+    """
     log = tmp_path / "log"
     libc = ctypes.CDLL(None)
     libc.puts(b"before")
@@ -225,17 +227,17 @@ def test_what_c_code_prints_goes_into_the_log(tmp_path: Path, capfd: pytest.Capt
     assert capfd.readouterr().out == "before\nafter\n"
 
 
-def test_fmi_3_with_an_older_omc(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
+def test_fmi_3_with_an_older_omc(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     """An omc without FMI 3.0 is told apart from a bad model."""
     stand_in.does("fmi2")
-    with pytest.raises(OmcError, match=r"Unknown FMU version 3\.0[\s\S]*this omc may not export FMI 3\.0"):
+    with pytest.raises(OmcError, match=r"Unknown FMU version 3\.0[\s\S]*this omc may not support FMI 3\.0"):
         openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, fmi="3.0")
 
 
 @TRANSPORTS
 @pytest.mark.parametrize(("how", "ending"), [("die", r"signal 11"), ("lost", r"exit status 0")])
 def test_dying_omc(
-    stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool, how: str, ending: str
+    stand_in: StandIn, model: System, tmp_path: Path, sessions: bool, how: str, ending: str
 ) -> None:
     """A crash, or an omc that simply ends, is an error that names the statement, and takes no time."""
     stand_in.does(how)
@@ -245,11 +247,11 @@ def test_dying_omc(
 
 
 @TRANSPORTS
-def test_timeout(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_timeout(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """At the deadline omc and the compilers that it has started are ended."""
     stand_in.does("hang")
     stand_in.out_of_time_once("pid ")
-    with pytest.raises(OmcTimeout, match=r"longer than 1\.5 s \(buildModelFMU.*allow it more time"):
+    with pytest.raises(OmcTimeout, match=r"longer than 1\.5 s \(buildModelFMU.*increase the time limit"):
         openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, sessions=sessions, timeout=1.5)
     assert stand_in.survivors() == []
     assert stand_in.leftovers() == []
@@ -283,7 +285,7 @@ def test_interrupt(stand_in: StandIn, tmp_path: Path, sessions: bool) -> None:
 
 
 @TRANSPORTS
-def test_paths(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_paths(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """Folders with spaces and letters of other languages do no harm."""
     out = tmp_path / "Mein Kran, Größe 2" / "ожидание"
     outcome = openmodelica.build(model, out, omc=stand_in.omc, sessions=sessions)
@@ -293,7 +295,7 @@ def test_paths(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: boo
 
 @pytest.mark.slow
 @TRANSPORTS
-def test_two_builds_at_once(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
+def test_two_builds_at_once(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """Builds at the same time, also into the same folder, do not meet."""
     folders = [tmp_path / name for name in ("a", "b", "same", "same")]
     with ThreadPoolExecutor(4) as pool:
@@ -338,8 +340,10 @@ def test_flags_of_the_user_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
     assert openmodelica.Omc("/no/omc").environment["CMAKE_TOOLCHAIN_FILE"] == "mine.cmake"
 
 
-def test_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without omc: within a second, with the places that were looked at and the ways to get it."""
+def test_missing_omc_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without omc, a message appears within a second, with the searched places and advice on the
+    installation.
+    """
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("OPENMODELICAHOME", str(tmp_path / "gone"))
     begin = time.process_time()
@@ -357,18 +361,18 @@ def test_wrong_program(tmp_path: Path) -> None:
     program = tmp_path / "omc"
     program.write_text("#!/bin/sh\necho broken >&2; exit 4\n")
     program.chmod(0o755)
-    with pytest.raises(MissingToolError, match="does not answer to --version; it says: broken"):
+    with pytest.raises(MissingToolError, match="does not answer to --version; its output: broken"):
         openmodelica.find(str(program)).version()
 
 
-def test_program_that_cannot_start(model: Prepared, tmp_path: Path) -> None:
+def test_program_that_cannot_start(model: System, tmp_path: Path) -> None:
     """An omc that has gone since it was found is a missing tool."""
     with pytest.raises(MissingToolError, match="omc cannot be started: /no/omc"):
         openmodelica.build(model, tmp_path, omc=openmodelica.Omc("/no/omc"))
 
 
 @pytest.mark.slow
-def test_docker(docker: StandIn, model: Prepared, tmp_path: Path) -> None:
+def test_docker(docker: StandIn, model: System, tmp_path: Path) -> None:
     """In a docker image, by a session for an ordinary user and by scripts for root, whom omc does not serve."""
     omc = openmodelica.find("docker:fake")
     outcome = openmodelica.build(model, tmp_path / "out", omc=omc)

@@ -47,8 +47,8 @@ def test_quotes_inside(quote: str) -> None:
 
 
 @pytest.mark.parametrize("output", ["", "true\n", 'true\n"half a str'])
-def test_too_short(output: str) -> None:
-    """Output of an omc that has ended too early is no answer."""
+def test_truncated_output_is_rejected(output: str) -> None:
+    """Truncated output of omc is not an answer."""
     assert of_script(output, 1) is None
 
 

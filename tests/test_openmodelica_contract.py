@@ -20,7 +20,7 @@ import pytest
 from helpers_backends import EVERY, EXAMPLES, example_model
 from helpers_examples import changed
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.fmu.archive.validation import validate
 from gpmelica.fmu.backends import native, openmodelica
@@ -69,7 +69,7 @@ Record = Callable[[str, object], None]
 class Built:
     """One case of an example, built by omc."""
 
-    model: Prepared
+    model: System
     outcome: BuildOutcome
     folder: Path
 
@@ -79,10 +79,10 @@ def built(request: pytest.FixtureRequest, omc: Omc, tmp_path_factory: pytest.Tem
     """Every case, FMI 2.0 for both modes; in a folder whose name is not plain."""
     example, case, *formulation = request.param
     keys: dict[str, Any] = {"constraints__formulation": formulation[0]} if formulation else {}
-    model = prepare(changed(example, case, **keys))
+    model = assemble_system(changed(example, case, **keys))
     horizon = STIFF_HORIZON if model.mechanism.n >= STIFF else HORIZON
     stop = min(model.chain.simulation.stop, horizon, ENDS.get(case, np.inf))
-    model = prepare(changed(example, case, simulation__stop=stop, **keys))
+    model = assemble_system(changed(example, case, simulation__stop=stop, **keys))
     folder = tmp_path_factory.mktemp("built") / "ein Ordner für omc"
     return Built(model, openmodelica.build(model, folder, omc=omc, timeout=PATIENCE), folder)
 
@@ -93,11 +93,11 @@ def truth(built: Built) -> Trajectory:
     return _truth(built.model)
 
 
-def _truth(model: Prepared) -> Trajectory:
+def _truth(model: System) -> Trajectory:
     return reference_run(model, None, lambda what, fraction: None)
 
 
-def _simulated(model: Prepared, fmu: Path, mode: runs.Mode, step: float) -> Trajectory:
+def _simulated(model: System, fmu: Path, mode: runs.Mode, step: float) -> Trajectory:
     simulation = model.chain.simulation
     tolerance = solver_tolerance(simulation.tolerance, mode)
     settings: Any = {"stop": simulation.stop, "output_step": step, "tolerance": tolerance}
@@ -110,8 +110,10 @@ def _thinned(run: Trajectory, step: float, output_step: float) -> Trajectory:
     return replace(run, time=run.time[::every], signals=signals)
 
 
-def test_build(built: Built) -> None:
-    """omc takes the text, in a session unless we are root, finds it balanced, and says what it has built."""
+def test_omc_builds_the_model(built: Built) -> None:
+    """omc accepts the source, in a session unless the user is root, finds equal counts and reports
+    the build.
+    """
     outcome = built.outcome
     assert outcome.equations == outcome.unknowns > 100
     assert outcome.transport == ("script" if ROOT else "session")
@@ -120,8 +122,8 @@ def test_build(built: Built) -> None:
     assert outcome.solver.startswith("CVODE")
 
 
-def test_valid(built: Built) -> None:
-    """FMPy finds no fault with the FMU."""
+def test_fmpy_validates_the_fmu(built: Built) -> None:
+    """FMPy's validation reports no problem of the FMU."""
     assert validate(built.outcome.fmu) == []
 
 
@@ -164,8 +166,10 @@ def test_cvode_runs(built: Built, capfd: pytest.CaptureFixture[str]) -> None:
     assert "CVODE" in "\n".join([*messages, captured.out, captured.err])
 
 
-def test_what_it_prints_goes_into_the_log(built: Built, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Nothing of the C library's own words reaches standard output in a run of ours."""
+def test_output_of_the_fmu_goes_into_the_log(
+    built: Built, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Output of the FMU's C library does not reach standard output."""
     log = tmp_path / "run.log"
     runs.simulate(
         built.outcome.fmu, "cs", [], name="cs", stop=0.002, output_step=0.001, tolerance=1e-6, log_file=log

@@ -19,7 +19,7 @@ from helpers_parts import X, Z, body, link, machine
 
 import gpmelica as gp
 from gpmelica import load
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import MissingToolError
 from gpmelica.description.load import from_data
 from gpmelica.fmu.backends.backend import Compilers, write_modelica
@@ -37,7 +37,7 @@ from gpmelica.options.linear import LinearizeOptions
 from gpmelica.options.model import RunOptions
 from gpmelica.runs.fmpy_runs import simulate as runs
 from gpmelica.runs.fmpy_runs.instance import Instance
-from gpmelica.tasks.run import run
+from gpmelica.tasks.run import verify
 
 pytest_plugins = ["fixtures_openmodelica"]
 pytestmark = pytest.mark.openmodelica
@@ -144,7 +144,7 @@ ROUNDING = 1e-10  # of a row's largest entry, or a hundredth of the matrix's
 
 
 @pytest.fixture(scope="module", params=["loop", "knife edges", "base, task and input"])
-def model(request: pytest.FixtureRequest) -> Prepared:
+def model(request: pytest.FixtureRequest) -> System:
     """Machines with rows of all kinds, one with an input."""
     match request.param:
         case "loop":
@@ -154,7 +154,7 @@ def model(request: pytest.FixtureRequest) -> Prepared:
     return slewing("plant")
 
 
-def test_linearize(model: Prepared, omc: Omc, tmp_path: Path) -> None:
+def test_linearize(model: System, omc: Omc, tmp_path: Path) -> None:
     """A, B, C and D of all states at the start, by omc's symbolic derivatives: to rounding, name by name."""
     write_modelica(model, tmp_path)
     (tmp_path / "linear.mos").write_text(
@@ -212,11 +212,11 @@ def test_motors(omc: Omc, tmp_path: Path) -> None:
     ]
     simulation = {"start": "description", "stop": 1.5, "output_step": 0.02}
     data = machine(*links, name="Robot", motors=motors, parameters={"gain": 0.1}, simulation=simulation)
-    _agrees(prepare(from_data(data)), omc, tmp_path)
+    _agrees(assemble_system(from_data(data)), omc, tmp_path)
 
 
-def _agrees(model: Prepared, omc: Omc, folder: Path) -> None:
-    report = run(model, RunOptions(folder, rumoca=False), compilers=Compilers((OpenModelica(omc),)))
+def _agrees(model: System, omc: Omc, folder: Path) -> None:
+    report = verify(model, RunOptions(rumoca=False), folder, Compilers((OpenModelica(omc),)))
     assert report.ok, [*report.findings, *report.notes]
 
 
@@ -226,7 +226,9 @@ def test_turned_frames_are_refused(omc: Omc, tmp_path: Path, kind: str, capfd: p
     ends = {"a": {"link": "ball", "rpy": [0.0, "pitch", 0.0]}, "b": {"link": "ground"}}
     closure = {"name": "lock", "type": kind} | ends
     tables = {"closures": [closure], "parameters": {"pitch": 0.3}, "simulation": {"start": "description"}}
-    model = prepare(from_data(machine(link("ball", "spherical") | body(), gravity=[0.0, 0.0, 0.0], **tables)))
+    model = assemble_system(
+        from_data(machine(link("ball", "spherical") | body(), gravity=[0.0, 0.0, 0.0], **tables))
+    )
     request = Request(model.name, model.modelica(), modelica.experiment(model.name), "2.0", "me")
     fmu = compile_text(request, tmp_path, omc).fmu
 

@@ -19,7 +19,7 @@ import pytest
 from helpers_backends import example_model
 from helpers_openmodelica import Break, StandIn, holding, holding_from, opened, pendulum, slider, torn, unknown
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.fmu.archive.validation import validate
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.backend import Compilers, write_modelica
@@ -31,7 +31,7 @@ from gpmelica.fmu.backends.openmodelica.log import Log
 from gpmelica.fmu.backends.openmodelica.transport import connected
 from gpmelica.generator import modelica
 from gpmelica.options.model import RunOptions
-from gpmelica.tasks.run import run
+from gpmelica.tasks.run import verify
 
 pytest_plugins = ["fixtures_openmodelica"]
 pytestmark = pytest.mark.openmodelica
@@ -45,7 +45,7 @@ ROOT = hasattr(os, "getuid") and os.getuid() == 0
     [
         (unknown, r"Crane\.mo:\d+, constraint ellipse: Variable nowhere not found"),
         (opened, r"equations for \d+ unknowns\n  Too few equations"),
-        (torn, r"cannot read the Modelica text\n  Crane\.mo:\d+"),
+        (torn, r"cannot read the Modelica source\n  Crane\.mo:\d+"),
     ],
     ids=["unknown name", "unbalanced", "syntax"],
 )
@@ -100,7 +100,7 @@ def test_two_builds_at_once(omc: Omc, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def model() -> Prepared:
+def model() -> System:
     """A small model with a constraint."""
     return pendulum()
 
@@ -111,10 +111,10 @@ def model() -> Prepared:
     [("", str), ("syntax", torn), ("unknown", unknown), ("unbalanced", opened)],
     ids=["right", "syntax", "unknown name", "unbalanced"],
 )
-def test_same_answers(
-    omc: Omc, stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool, how: str, broken: Break
+def test_sessions_and_scripts_give_equal_answers(
+    omc: Omc, stand_in: StandIn, model: System, tmp_path: Path, sessions: bool, how: str, broken: Break
 ) -> None:
-    """To a text, right or wrong: the same values, and messages of the same kind, with places where it has them."""
+    """For valid and invalid sources, values and message levels agree."""
     stand_in.does(how, line=100, variable="qdd[1]")
     (tmp_path / "Pendulum.mo").write_text(broken(model.modelica()), "utf-8")
     request = Request("Pendulum", "", modelica.experiment("Pendulum"), "2.0", "me")
@@ -183,7 +183,7 @@ def test_run_with_a_switch_between_communication_points(omc: Omc, tmp_path: Path
     """The verdict of `run` has both modes agree: neither is late by a part of a step, and the report says how."""
     force = {"name": "push", "link": "lower", "force": ["5.0 if t < 0.43217 else -5.0", "0", "0"]}
     model = pendulum(forces=[force])
-    report = run(model, RunOptions(tmp_path, rumoca=False), compilers=Compilers((OpenModelica(omc),)))
+    report = verify(model, RunOptions(rumoca=False), tmp_path, Compilers((OpenModelica(omc),)))
     assert report.ok, report.findings
     # an event that is late by a part of a step of 0.01 s would be an error of 1e-3; omc's co-simulation has 2e-6
     assert max(comparison.max_rel_error for comparison in report.comparisons) < 1e-5

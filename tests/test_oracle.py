@@ -15,8 +15,8 @@ from helpers_parts import X, Z, body, link, machine
 from machines.derivations import _reference as reference_outputs
 from machines.second_opinion import second_opinion
 
-from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.analysis.start import statics
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.progress import silent
 from gpmelica.core.trajectory import Event, Trajectory
 from gpmelica.description.load import from_data, load
@@ -40,7 +40,7 @@ def _cases(path: Path) -> list[str | None]:
     return [None, *(case["name"] for case in tomllib.loads(path.read_text("utf-8")).get("cases", []))]
 
 
-def _states(model: Prepared, seed: int) -> list[tuple[float, Any, Any, Any]]:
+def _states(model: System, seed: int) -> list[tuple[float, Any, Any, Any]]:
     """Return three states near the start: time, coordinates, rates, states of bristles and filters."""
     rng, (q, qd) = np.random.default_rng(seed), model.start
     coordinates = model.mechanism.coordinates
@@ -66,7 +66,7 @@ def _states(model: Prepared, seed: int) -> list[tuple[float, Any, Any, Any]]:
 def test_outputs_agree_in_random_states(path: Path) -> None:
     """Accelerations, efforts, joint loads, energies, …: all outputs of the first and the last case."""
     for case in {_cases(path)[0], _cases(path)[-1]}:
-        model = prepare(load(path, case))
+        model = assemble_system(load(path, case))
         if model.chain.constraints.redundant == "minimum_norm":
             continue  # beside the constraints the combination of equations is arbitrary
         oracle = Oracle(model)
@@ -90,7 +90,7 @@ def test_random_mechanisms_agree(seed: int) -> None:
 )
 def test_trajectories_agree(example: str, case: str | None) -> None:
     """Runs and event times; friction begins with its own states."""
-    model = prepare(load(EXAMPLES / f"{example}.toml", case))
+    model = assemble_system(load(EXAMPLES / f"{example}.toml", case))
     truth = reference_run(model, None, silent)
     run = oracle_run(model)
     found = compare(truth, run, model.units, 1e-6, complete=True)
@@ -109,7 +109,7 @@ def test_short_pulses_are_not_stepped_over() -> None:
     force = {"name": "blow", "joint": "mass", "effort": effort}
     data = machine(link("mass", "prismatic", X) | body(2.0), forces=[force])
     data["simulation"] = {"stop": 20.0, "output_step": 0.5, "start": "description"}
-    run = oracle_run(prepare(from_data(data)))
+    run = oracle_run(assemble_system(from_data(data)))
     assert run.signals["mass_position_dot"][-1] == pytest.approx(0.5, rel=1e-7)
     assert run.signals["mass_position_dot"][2] == pytest.approx(0.0, abs=1e-9)
 
@@ -119,48 +119,48 @@ def test_short_pulses_are_not_stepped_over() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_nothing_is_said_against_examples(path: Path) -> None:
-    """Each case starts as the description and the laws of mechanics want it."""
+def test_oracle_has_no_findings_for_the_examples(path: Path) -> None:
+    """Each case starts in accordance with the description and the laws of mechanics."""
     for case in _cases(path):
-        assert check_start(*given(prepare(load(path, case)))) == ()
+        assert check_start(*given(assemble_system(load(path, case)))) == ()
 
 
 @pytest.fixture(scope="module")
-def four_bar() -> Prepared:
+def four_bar() -> System:
     """Planar linkage with spatial joints: three redundant constraints."""
-    return prepare(load(EXAMPLES / "four_bar_3d.toml"))
+    return assemble_system(load(EXAMPLES / "four_bar_3d.toml"))
 
 
-def _said(model: Prepared, **changes: Any) -> str:
+def _said(model: System, **changes: Any) -> str:
     data, claims = given(model)
     return "; ".join(check_start(data, replace(claims, **changes)))
 
 
-def test_wrong_rank_is_named(four_bar: Prepared) -> None:
+def test_wrong_rank_is_named(four_bar: System) -> None:
     """By one more, and by one less."""
     for rank in (1, 3):
         assert f"have rank 2, not {rank}" in _said(four_bar, rank=rank)
 
 
-def test_wrong_choice_of_redundant_constraints_is_named(four_bar: Prepared) -> None:
+def test_wrong_choice_of_redundant_constraints_is_named(four_bar: System) -> None:
     """Equations that depend on each other, or that leave one out that they do not imply."""
-    assert "depend on each other: pin_x, pin_z" in _said(four_bar, kept=("pin_x", "pin_z"))
-    assert "pin_y is left out as redundant" in _said(four_bar, kept=("pin_x",))
+    assert "linearly dependent: pin_x, pin_z" in _said(four_bar, kept=("pin_x", "pin_z"))
+    assert "pin_y is omitted as redundant" in _said(four_bar, kept=("pin_x",))
 
 
-def test_reactions_that_are_not_unique_are_named(four_bar: Prepared) -> None:
+def test_reactions_that_are_not_unique_are_named(four_bar: System) -> None:
     """Redundant spatial joints share what acts across the plane."""
-    assert "the reaction of pin is called unique" in _said(four_bar, unique={"pin": True})
+    assert "the reaction of pin is claimed to be unique" in _said(four_bar, unique={"pin": True})
     assert _said(four_bar, unique={"pin": False}) == ""
 
 
-def test_open_loops_and_other_branches_are_named(four_bar: Prepared) -> None:
+def test_open_loops_and_other_branches_are_named(four_bar: System) -> None:
     """The mirrored linkage is closed as well, but not near the described position."""
     start = dict(given(four_bar)[1].start)
     opened = start | {"crank_angle": start["crank_angle"] + 1e-3}
     assert "closure pin is open by" in _said(four_bar, start=opened)
     mirrored = _mirrored(start)
-    assert "another branch than near the described position" in _said(four_bar, start=mirrored)
+    assert "another assembly mode than the described position" in _said(four_bar, start=mirrored)
 
 
 def _mirrored(start: dict[str, float]) -> dict[str, float]:
@@ -175,7 +175,7 @@ def _mirrored(start: dict[str, float]) -> dict[str, float]:
     return start | still | {"coupler_angle": turned - crank, "rocker_angle": float(rocker)}
 
 
-def test_velocities_that_constraints_forbid_are_named(four_bar: Prepared) -> None:
+def test_velocities_that_constraints_forbid_are_named(four_bar: System) -> None:
     """The rocker has to follow the crank."""
     start = dict(given(four_bar)[1].start) | {"rocker_angle_dot": 0.0}
     assert "the initial velocities violate pin_" in _said(four_bar, start=start)
@@ -183,10 +183,10 @@ def test_velocities_that_constraints_forbid_are_named(four_bar: Prepared) -> Non
 
 def test_forces_out_of_balance_are_named() -> None:
     """A base that is 0.1 mm too high is no equilibrium."""
-    model = prepare(load(EXAMPLES / "crane.toml", "rigid_boom"))
+    model = assemble_system(load(EXAMPLES / "crane.toml", "rigid_boom"))
     start = dict(given(model)[1].start)
     said = _said(model, start=start | {"base_z": start["base_z"] + 1e-4})
-    assert "the start is no static equilibrium" in said
+    assert "the initial state is not a static equilibrium" in said
     assert "base.z" in said
     assert "statics.locked names it" in _said(model, held=("column.angle", "boom.angle"))
 
@@ -194,7 +194,7 @@ def test_forces_out_of_balance_are_named() -> None:
 # ---- faults of production ---------------------------------------------------------------------------------------
 
 
-def _verdict(model: Prepared) -> tuple[Finding, bool, float]:
+def _verdict(model: System) -> tuple[Finding, bool, float]:
     """Return the consistency with the oracle's opinion, whether its run agrees, and its error."""
     with asked(model, None, 1e-6) as opinion:
         truth = reference_run(model, None, silent)
@@ -219,8 +219,8 @@ def _cantilever() -> dict[str, Any]:
     return data
 
 
-def _prepared() -> Prepared:
-    return prepare(from_data(_cantilever()))
+def _prepared() -> System:
+    return assemble_system(from_data(_cantilever()))
 
 
 @pytest.mark.slow
@@ -238,14 +238,14 @@ def test_a_wrong_beam_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rfem, "stiffnesses", lambda *of: tuple(1.01 * k for k in right(*of)))
     consistent, agrees, _ = _verdict(_prepared())
     assert not agrees
-    assert "no static equilibrium" in consistent.text
+    assert "not a static equilibrium" in consistent.text
 
 
 def test_a_wrong_row_of_the_closures_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """A revolute closure that lets another axis free."""
     wrong = (*CLOSURE_TYPES["revolute"][:4], Condition("between", 2, 0))
     monkeypatch.setitem(CLOSURE_TYPES, "revolute", wrong)
-    said = "; ".join(check_start(*given(prepare(load(EXAMPLES / "four_bar_3d.toml")))))
+    said = "; ".join(check_start(*given(assemble_system(load(EXAMPLES / "four_bar_3d.toml")))))
     assert "equation pin_zx does not follow from the description" in said
     assert "equation pin_yz, which the description asks for, is missing" in said
 
@@ -260,7 +260,7 @@ def test_a_wrong_order_of_deformations_shows(monkeypatch: pytest.MonkeyPatch) ->
     springs = [0.0, 0.0, 0.0, 10.0, 40.0, 90.0]
     data["closures"] = [{"name": "soft", "type": "fixed", "model": "spring_damper", "stiffness": springs} | ends]
     data["simulation"] = {"stop": 0.3, "output_step": 0.02, "start": "description"}
-    assert not _verdict(prepare(from_data(data)))[1]
+    assert not _verdict(assemble_system(from_data(data)))[1]
 
 
 @pytest.mark.slow
@@ -278,7 +278,7 @@ def test_a_wrong_balance_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statics, "_equilibrium_near", lambda model, q: -right(model, q))
     consistent, _, _ = _verdict(_prepared())
     assert not consistent.ok
-    assert "no static equilibrium" in consistent.text
+    assert "not a static equilibrium" in consistent.text
 
 
 @pytest.mark.slow
@@ -293,9 +293,9 @@ def test_a_wrong_mass_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     data = machine(link("top", "spherical", position=[0.1, 0.2, 0.3], velocity=[1.0, 2.0, 3.0]) | body(2.0))
     data["links"][0] |= {"com": [0.1, 0.0, 0.2], "inertia": [[1.0, 0.2, 0.0], [0.2, 1.2, 0.1], [0.0, 0.1, 0.9]]}
     data["simulation"] = {"stop": 0.3, "output_step": 0.02, "start": "description"}
-    assert _verdict(prepare(from_data(data)))[1]
+    assert _verdict(assemble_system(from_data(data)))[1]
     monkeypatch.setattr(builder._Builder, "_inertial", wrong)
-    assert not _verdict(prepare(from_data(data)))[1]
+    assert not _verdict(assemble_system(from_data(data)))[1]
 
 
 # ---- events -----------------------------------------------------------------------------------------------------
@@ -317,7 +317,7 @@ def test_legs_of_a_path_overlap_by_their_blend_times() -> None:
 
 def test_an_objection_makes_the_start_inconsistent() -> None:
     """A start that production finds consistent is not if the oracle objects; the objection is the text."""
-    fine = Finding(True, "Every constraint row holds at the start.")
+    fine = Finding(True, "All constraints are fulfilled at t = 0.")
     assert Opinion((), ()).of_start(fine) == fine
     assert Opinion(("closure pin is open",), ()).of_start(fine) == Finding(False, "closure pin is open")
 
@@ -334,7 +334,7 @@ def test_event_times_are_compared() -> None:
     assert grazed.of_events(_with_events(), 1.0) == ()
 
 
-def test_a_verdict_without_the_oracle_says_so(monkeypatch: pytest.MonkeyPatch, four_bar: Prepared) -> None:
+def test_a_verdict_without_the_oracle_says_so(monkeypatch: pytest.MonkeyPatch, four_bar: System) -> None:
     """If the oracle's time is over before it has a run, the line *agrees* says that nothing confirms it."""
     monkeypatch.setattr(second_opinion_command, "LIMIT", 0.0)
     with asked(four_bar, None, 1e-6) as opinion:
@@ -343,7 +343,7 @@ def test_a_verdict_without_the_oracle_says_so(monkeypatch: pytest.MonkeyPatch, f
     run = _with_events()
     alone = [compare(run, replace(run, name="fmu"), {"x": "m"}, 1e-6)]
     text = agreement(alone, 1.0, found.absent).text
-    assert "The oracle does not confirm it, because it has no run: its process did not finish" in text
+    assert "The oracle does not confirm the agreement, because it has no run: its process did not finish" in text
     assert "confirm" not in agreement(alone, 1.0).text
 
 

@@ -20,8 +20,8 @@ from scipy.integrate import simpson
 from scipy.spatial.transform import Rotation
 
 from gpmelica.analysis import ReferenceModel
-from gpmelica.analysis.prepared import prepare
 from gpmelica.analysis.start.absolute import pairs
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import SolveError
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.fields.numbers import value_of
@@ -31,10 +31,10 @@ from gpmelica.generator.modelica import experiment
 from gpmelica.reference.constraints.paths import Orientation
 from gpmelica.reference.kinematics.extent import units_of_change
 from gpmelica.reference.kinematics.kinematics import poses
-from gpmelica.report.plots.schematic import start_pose
+from gpmelica.report.plots.schematic import pose
 from gpmelica.runs import rumoca
 from gpmelica.runs.compare.compare import compare
-from gpmelica.scene import frames_of
+from gpmelica.scene import poses_of
 from gpmelica.tasks.check import Summary, facts
 
 Array = NDArray[np.float64]
@@ -70,8 +70,10 @@ def test_constraints_on_direction_cosines(base: str) -> None:
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_their_rates_are_names_too(order: int) -> None:
-    """A row of order 1 or 2 in them is the derivative of the row of order 0."""
+def test_angle_rates_are_valid_names(order: int) -> None:
+    """A constraint of order 1 or 2 in angle rates is the time derivative of the constraint of
+    order 0.
+    """
     suffix = "_dot" if order == 1 else "_ddot"
     rows = [{"name": "tilt", "expression": "T.R13 - sin(t)"}]
     rates = ["T.R13_dot - cos(t)", "T.R13_ddot + sin(t)"]
@@ -100,15 +102,15 @@ def test_a_force_may_follow_an_axis() -> None:
 
 def test_check_and_pictures_show_axes() -> None:
     """`check` says where the frame is, as a path's orientations would; pictures have three lines for it."""
-    model = prepare(from_data(arm("flexible")))
+    model = assemble_system(from_data(arm("flexible")))
     (frame,) = facts(model)["frames"]
     position, axes = _start(arm("flexible"))
     assert frame["position"] == pytest.approx(position, abs=1e-12)
     assert Rotation.from_euler("ZYX", frame["rpy"][::-1]).as_matrix() == pytest.approx(axes, abs=1e-12)
     assert re.search(r"frame T at the start, in the world: \[0\.867\d*, 0\.273", str(Summary(model)))
-    frames, drawn = frames_of(model.mechanism, model.start[0]), []
+    drawn = []
     for points in (model.mechanism.frames, {}):
-        figure = start_pose(replace(model.mechanism, frames=points), frames[1:])
+        figure = pose(poses_of(replace(model.mechanism, frames=points), model.start[0][None]))
         drawn.append(len(figure.axes[0].lines))
     assert drawn[0] == drawn[1] + 3
 
@@ -199,7 +201,7 @@ def test_the_opposite_axes_have_no_way_back() -> None:
     data["programmed"][0]["path"]["orientations"] = [[first[0], first[1], first[2] + np.pi]] * 3
     mechanism = unchecked(data)
     q = np.array([c.position for c in mechanism.coordinates])
-    with pytest.raises(SolveError, match="axes of T are turned by 180° from those that path way wants at t = 0 s"):
+    with pytest.raises(SolveError, match=r"axes of T are rotated by 180° against .* path way at t = 0 s"):
         ReferenceModel(mechanism).constraints(ReferenceModel(mechanism).state(0.0, q, 0.0 * q))
 
 
@@ -230,14 +232,14 @@ def test_orientations_may_follow_parameters() -> None:
     path["orientations"] = [[0.2, 0.1, "yaw"], [0.2, "roll - 0.2", "yaw"], ["roll", 0.1, -0.4]]
     path["frame"] = {"xyz": path["frame"]["xyz"], "rpy": ["tilt", 0.0, 0.2]}
     data["points"]["T"]["rpy"] = ["tilt", -0.2, 0.5]
-    model = prepare(from_data(data | {"parameters": angles}))
+    model = assemble_system(from_data(data | {"parameters": angles}))
     program = model.native_program
     q, qd = random_state(model.mechanism, np.random.default_rng(9))
     q = model.start[0] + 0.2 * q
     for other in ({"roll": 0.3, "yaw": 0.5, "tilt": 0.1}, {"roll": -0.8, "yaw": 0.2, "tilt": 0.4}):
         changed = [replace(p, value=np.array(other.get(p.name, p.value))) for p in program.parameters]
         staged = StagedModel(model, replace(program, parameters=changed))
-        expected = prepare(from_data(data | {"parameters": other})).mechanism
+        expected = assemble_system(from_data(data | {"parameters": other})).mechanism
         for t in (0.1, 0.3, 0.55, 0.8):
             assert staged(t, q, qd).qdd == pytest.approx(evaluate(expected, t, q, qd).qdd, rel=1e-9, abs=1e-9)
 
@@ -279,8 +281,10 @@ def _check_end(run: Trajectory) -> None:
     assert end == pytest.approx([*WAYPOINTS[-1], *ORIENTATIONS[-1]], abs=1e-8)
 
 
-def test_what_drives_do_is_what_the_body_gains() -> None:
-    """The work of the six efforts is the potential energy at the end, where the body rests as the path says."""
+def test_drive_work_equals_energy_gain() -> None:
+    """The work of the six efforts equals the potential energy at the end, where the body is at
+    rest.
+    """
     data = _flight(**SHORT)
     data["simulation"]["output_step"] = 0.002
     run = simulate(mechanism_of(data))
@@ -317,7 +321,7 @@ def test_modelica_text_follows_the_path(quick_flight: Trajectory) -> None:
     data = _flight(**QUICK) | {"parameters": {"yaw": ORIENTATIONS[-1][2]}}
     path = data["programmed"][0]["path"]
     path["orientations"] = [*ORIENTATIONS[:2], [*ORIENTATIONS[2][:2], "yaw"]]
-    model = prepare(from_data(data))
+    model = assemble_system(from_data(data))
     text = model.modelica(start_values=model.start_values())
     run = rumoca.CompiledModel(text, experiment(model.name)).simulate(
         list(model.units), stop=STOP, output_step=0.01, tolerance=1e-10, budget=1e4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import fmpy
@@ -15,9 +16,9 @@ from helpers_backends import Compiled, CompileData, Fmu, motion_signals
 from helpers_parts import X, Y, Z, beam, body, link, machine
 from helpers_program import Numeric
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import DescriptionError
-from gpmelica.description import Chain
+from gpmelica.description import Description
 from gpmelica.description.fields.numbers import ParametricNumber, value_of
 from gpmelica.description.load import from_data
 from gpmelica.generator.modelica import start as modelica_start
@@ -126,8 +127,8 @@ def compiled(request: pytest.FixtureRequest, compile_data: CompileData) -> Compi
     return compile_data(MACHINES[request.param](), FMI[request.param])
 
 
-def _changed(data: Data, settings: Mapping[str, float]) -> Prepared:
-    return prepare(from_data(data, changes=settings))
+def _changed(data: Data, settings: Mapping[str, float]) -> System:
+    return assemble_system(from_data(data, changes=settings))
 
 
 @pytest.mark.parametrize("kind", ["me", "cs"])
@@ -151,7 +152,7 @@ def test_initial_equations_of_the_modelica_source_hold_at_the_start() -> None:
     """Some multipliers of the closed loop balance the forces on all coordinates where the generator starts."""
     data = linkage()
     del data["links"][0]["joint"]["velocity"]
-    model = prepare(from_data(data))
+    model = assemble_system(from_data(data))
     program, (q, _) = model.program, model.start
     at = {state.variable: 0.0 for state in program.states} | {"time": 0.0}
     at |= dict(zip((state.variable for state in program.states), q, strict=False))
@@ -233,16 +234,21 @@ def test_values_out_of_bounds_are_refused(
         assert message in fmu.messages[-1]
 
 
-def test_no_start_is_an_error_with_its_place(compile_data: CompileData) -> None:
-    """There is no equilibrium next to that of the description."""
+def test_missing_equilibrium_is_an_error(compile_data: CompileData) -> None:
+    """No equilibrium exists near that of the description."""
     with Fmu(compile_data(loader(), "2.0"), "cs") as fmu:
         with pytest.raises(fmpy.fmi1.FMICallException):
             fmu.restart({"gravity[1]": 1e9})
-        assert re.search("no static equilibrium is found in 200 steps: .* is left of base_", fmu.messages[-1])
+        assert re.search(
+            "no static equilibrium was found in 200 steps for these parameters: residual .* of base_",
+            fmu.messages[-1],
+        )
 
 
-def test_what_falls_over_starts_where_it_comes_to_rest(compile_data: CompileData) -> None:
-    """With a mast that is far too high the loader hangs on its supports, downhill from where it stood."""
+def test_unstable_start_settles_in_a_stable_equilibrium(compile_data: CompileData) -> None:
+    """With a mast that is far too high, the loader hangs on its supports, below its original
+    position.
+    """
     model = _changed(loader(), {"links.mast.com": [0.0, 0.0, 1e4]})
     with Fmu(compile_data(loader(), "2.0"), "me") as fmu:
         found = fmu.restart({"mast_com[3]": 1e4}).get(motion_signals(model)[0])
@@ -258,11 +264,16 @@ def test_a_start_on_a_summit_is_refused(compile_data: CompileData) -> None:
     with Fmu(compile_data(data, "2.0"), "me") as fmu:
         with pytest.raises(fmpy.fmi1.FMICallException):
             fmu.restart({"k": 4.0})
-        assert "the static equilibrium next to the one before is not stable: rod_angle" in fmu.messages[-1]
+        assert (
+            "the static equilibrium near the previous one is unstable for these parameters: rod_angle"
+            in fmu.messages[-1]
+        )
 
 
-def test_what_the_fmu_says_of_parameters(compile_data: CompileData) -> None:
-    """Causality, unit, description and bounds; what follows is calculated and has its unit."""
+def test_parameters_in_the_model_description(compile_data: CompileData) -> None:
+    """Causality, unit, description and bounds are correct; dependent parameters are calculated and
+    have a unit.
+    """
     variables = {v.name: v for v in compile_data(loader(), "2.0").description.modelVariables}
     payload, mass, section = variables["payload"], variables["load_mass"], variables["section"]
     assert (payload.causality, payload.unit, payload.description) == ("parameter", "kg", "mass of the load")
@@ -275,19 +286,30 @@ def test_what_the_fmu_says_of_parameters(compile_data: CompileData) -> None:
 def test_an_expression_is_a_number_that_remembers_it() -> None:
     """The description has the number; written out and read again it is the expression."""
     chain = from_data(loader())
-    again = Chain.model_validate(chain.model_dump(by_alias=True))
+    again = Description.model_validate(chain.model_dump(by_alias=True))
     mass = again.links[2].mass
     assert isinstance(mass, ParametricNumber)
     assert (mass.value, mass.text, again == chain) == (100.0, "payload", True)
 
 
-def test_an_expression_adds_to_nothing() -> None:
-    """Code that computes with a number decides first between its value and its expression."""
+def test_parametric_numbers_have_no_arithmetic() -> None:
+    """Code that computes with a parametric number must choose between its value and its
+    expression.
+    """
     mass = from_data(loader()).links[2].mass
     for operation in (operator.add, operator.mul, operator.truediv, operator.lt):
         with pytest.raises(TypeError):
             operation(mass, 2.0)
-    assert (mass == 100.0, value_of(mass) * 2.0) == (True, 200.0)
+    assert value_of(mass) * 2.0 == 200.0
+
+
+def test_numbers_are_equal_if_value_and_expression_are() -> None:
+    """Another expression or a plain number of the same value differs, because parameters may change."""
+    mass = from_data(loader()).links[2].mass
+    assert isinstance(mass, ParametricNumber)
+    again, other = replace(mass), replace(mass, text="2*payload - 100")
+    assert (mass == again, hash(mass) == hash(again)) == (True, True)
+    assert mass not in (100.0, other)
 
 
 def test_changes_of_a_parameter_keep_its_unit_and_bounds() -> None:
@@ -316,11 +338,13 @@ def resting(**changes: float) -> Data:
 
 
 @pytest.mark.slow
-def test_start_of_what_is_indifferent(compile_data: CompileData) -> None:
-    """A load on the ground lies where the description has it, and is found anew: deeper, or lifted by its rope."""
+def test_start_with_indifferent_equilibrium(compile_data: CompileData) -> None:
+    """A load on the ground keeps its position; modified parameters move it deeper or lift it by
+    its rope.
+    """
     with Fmu(compile_data(resting()), "cs") as fmu:
         for changes in ({"payload": 80.0}, {"lever": 5.0}, {"rope": 1.5}, {"rope": 1.5, "payload": 20.0}):
-            model = prepare(from_data(resting(**changes)))
+            model = assemble_system(from_data(resting(**changes)))
             found = fmu.restart(changes).get(motion_signals(model)[0])
             assert found == pytest.approx(model.start[0], abs=1e-9), changes
             assert abs(model.start[0][0]) < 1e-9 if "rope" in changes else found[0] == 0.2

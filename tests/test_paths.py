@@ -16,7 +16,7 @@ from helpers_stages import StagedModel
 from numpy.typing import NDArray
 from scipy.integrate import quad
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.description.fields.numbers import value_of
 from gpmelica.description.load import from_data
 from gpmelica.description.tables.task import Path
@@ -43,8 +43,10 @@ def _target(kind: str) -> Target:
 
 
 @pytest.mark.parametrize("kind", PROFILES)
-def test_rows(kind: str) -> None:
-    """Their levels are derivatives of each other, and both derivations agree, in every phase and after the end."""
+def test_levels_of_path_constraints(kind: str) -> None:
+    """The levels are time derivatives of each other, and both derivations agree in every phase and
+    after the end.
+    """
     data, rng = arm(programmed=[{"name": "line", "path": _path(kind)}]), np.random.default_rng(1)
     for t in (0.05, 0.3, 0.63, 0.95, 1.45, 3.0):
         check_levels(mechanism_of(data), rng, t)
@@ -116,8 +118,8 @@ def test_trapezoid_with_blends_of_its_ramps_is_lines_with_parabolas() -> None:
             assert target.motion(t, t)[2] == pytest.approx((speeds[k + 1] - speeds[k]) / 0.1, abs=1e-13)
 
 
-def test_speed_rises_for_a_quarter_of_a_leg_unless_told_otherwise() -> None:
-    """The page on paths gives `ramp` a default of 0.25: then the speed is constant for half of each leg."""
+def test_default_ramp_of_a_leg() -> None:
+    """The default of `ramp` is 0.25, as documented: the speed is constant for half of each leg."""
     duration = 0.8
     target = Target(Path.model_validate(_path("times", leg_time=duration, profile="trapezoidal")))
     assert [*target.stops()][:4] == pytest.approx([0.0, 0.2, 0.6, 0.8], abs=1e-15)
@@ -130,13 +132,13 @@ def test_times_may_follow_parameters() -> None:
     numbers = {"T": 0.5, "b": 0.1, "r": 0.2}
     path = _path("rounded", leg_time=["T", "2*T", 0.8], blend_time="b", ramp="r")
     data = arm(parameters=numbers, programmed=[{"name": "line", "path": path}])
-    model = prepare(from_data(data))
+    model = assemble_system(from_data(data))
     q, qd = random_state(model.mechanism, np.random.default_rng(3))
     other = {"T": 0.7, "b": 0.15, "r": 0.35}
     program = model.native_program
     changed = [replace(p, value=np.array(other.get(p.name, p.value))) for p in program.parameters]
     staged = StagedModel(model, replace(program, parameters=changed))
-    expected = prepare(from_data(data | {"parameters": other})).mechanism
+    expected = assemble_system(from_data(data | {"parameters": other})).mechanism
     for t in (0.1, 0.3, 0.62, 1.2, 1.5, 1.9, 2.5):
         assert staged(t, q, qd).qdd == pytest.approx(evaluate(expected, t, q, qd).qdd, rel=1e-9, abs=1e-9)
     said = {required.message for required in program.requirements}
@@ -189,8 +191,10 @@ def test_target_of_a_path() -> None:
     assert np.abs(target - actual).max() > 1e-3
 
 
-def test_target_leaves_out_what_has_none() -> None:
-    """Constraints on coordinates, velocities or two points do not give a target; where none exists it is NaN."""
+def test_target_exists_for_path_constraints_only() -> None:
+    """Constraints on coordinates, velocities or two points have no target; without any target the
+    signal is NaN.
+    """
     points = {name: {"link": "lower", "position": [x, 0.0, 0.0]} for name, x in (("E", 0.8), ("F", 0.4))}
     for text, order, expected in (
         ("lower.angle - 0.9", 0, set()),
@@ -252,7 +256,7 @@ def test_rows_that_part_later(demand: str, what: str) -> None:
     """Two demands on one point are followed in time: where they part they are named."""
     rows = {"still": "E.x - start(E.x)", "other": "E.z - start(E.z)", "moving": demand}
     (problem,) = unreachable(_with_rows(rows), [0.4, 0.9])
-    assert "still, moving depend" in problem.message
+    assert "still, moving are linearly dependent" in problem.message
     assert what in problem.message
 
 

@@ -16,7 +16,7 @@ from helpers_backends import Compiled, Fmu, Once, native_error, pendulum
 from helpers_binaries import libraries, standard_functions
 from helpers_c_layer import HEADERS, zig
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.api.model import Model
 from gpmelica.core.errors import DescriptionError, MissingToolError
 from gpmelica.description.load import from_data
@@ -36,7 +36,7 @@ def portable(once: Once) -> dict[str, Compiled]:
     """The pendulum for three systems, in both versions of FMI, built on this one."""
     if zig() is None:
         pytest.skip("ziglang is not installed")
-    model = prepare(from_data(pendulum()))
+    model = assemble_system(from_data(pendulum()))
 
     def build(folder: Path) -> None:
         for fmi, names in NAMES.items():
@@ -77,8 +77,10 @@ def test_one_library_for_all_macs(portable: dict[str, Compiled]) -> None:
 
 
 @pytest.mark.parametrize("fmi", NAMES)
-def test_folders_are_what_was_asked_for(portable: dict[str, Compiled], fmi: str) -> None:
-    """The archive has one library for each platform, by the standard's name, and FMPy names the same ones."""
+def test_archive_has_one_library_per_platform(portable: dict[str, Compiled], fmi: str) -> None:
+    """Each requested platform has a library with the standard's name, and FMPy lists the same
+    platforms.
+    """
     with zipfile.ZipFile(portable[fmi].fmu) as archive:
         folders = {name.split("/")[1] for name in archive.namelist() if name.startswith("binaries/")}
     assert folders == set(NAMES[fmi])
@@ -144,9 +146,9 @@ def test_either_spelling(names: list[str], fmi: str, folders: list[str]) -> None
 @pytest.mark.parametrize(
     ("name", "fmi", "message"),
     [
-        ("aarch64-linux", "2.0", r"aarch64-linux: FMI 2.0 has no name for it; take --fmi 3.0"),
-        ("beos", "2.0", r"beos: is no platform; expected some of linux64"),
-        ("arm64-linux", "3.0", r"arm64-linux: is no platform; expected some of x86_64-linux"),
+        ("aarch64-linux", "2.0", r"aarch64-linux: FMI 2\.0 has no name for this platform; use --fmi 3\.0"),
+        ("beos", "2.0", r"beos: unknown platform; expected one or more of linux64"),
+        ("arm64-linux", "3.0", r"arm64-linux: unknown platform; expected one or more of x86_64-linux"),
     ],
 )
 def test_unknown_platforms(name: str, fmi: str, message: str) -> None:
@@ -160,7 +162,7 @@ def test_other_systems_need_ziglang(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setitem(sys.modules, "ziglang", None)
     foreign = next(p for p in named(["win64", "darwin64"], "2.0") if p != here("2.0"))
     with pytest.raises(MissingToolError, match=rf"binaries for {foreign.name} need ziglang.*pip install ziglang"):
-        build_native(prepare(from_data(pendulum())), tmp_path, platforms=[here("2.0"), foreign])
+        build_native(assemble_system(from_data(pendulum())), tmp_path, platforms=[here("2.0"), foreign])
     assert not list(tmp_path.iterdir())
 
 
@@ -181,8 +183,8 @@ def test_own_system_needs_no_ziglang(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert (found.command, found.version) == ((str(compiler), "-O1"), "a compiler, version 1")
 
 
-def test_own_platform_is_as_fmpy_has_it() -> None:
-    """The folder of this machine's library is where FMPy looks for it."""
+def test_own_platform_is_that_of_fmpy() -> None:
+    """The library's folder for this machine is the folder that FMPy reads."""
     assert here("2.0") == Platform(fmpy.platform, (fmpy.platform_tuple,))
     assert here("3.0") == Platform(fmpy.platform_tuple, (fmpy.platform_tuple,))
 
@@ -200,8 +202,8 @@ def test_code_for_a_processor(tmp_path: Path) -> None:
     assert not compiler.has_zig() or compiler.zig().knows(
         (*FLAGS, *compiler.zig().march("x86-64-v3"), made_by.flags[-1])
     )
-    fmu = build_native(prepare(from_data(pendulum())), tmp_path, march="native").path
-    assert native_error(prepare(from_data(pendulum())), fmu, seed=31, count=20) <= 1e-9
+    fmu = build_native(assemble_system(from_data(pendulum())), tmp_path, march="native").path
+    assert native_error(assemble_system(from_data(pendulum())), fmu, seed=31, count=20) <= 1e-9
     with zipfile.ZipFile(fmu) as archive:
         page = archive.read("documentation/index.html").decode()
     assert "on processors like the one that it was built on" in page
@@ -215,7 +217,7 @@ def test_code_for_a_processor(tmp_path: Path) -> None:
         (
             "native",
             {"platforms": ["win64"]},
-            r"march: native is of binaries for this machine alone; leave the plat",
+            r"march: native builds for this machine only",
         ),
         ("native", {"compiler": "openmodelica"}, r"march: openmodelica does not choose processors"),
         ("x86-64-v3", {}, r"march: the compiler \(a compiler of 1999, for .*\) does not know x86-64-v3"),

@@ -12,7 +12,7 @@ from awkward_machines.judge import toml
 from helpers_cli import Command
 from helpers_parts import Table, body, link, machine
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.description.load import from_data
 from gpmelica.plausibility import KINDS, Remark, of_description
 
@@ -27,7 +27,7 @@ def boom(**joint: Any) -> Table:
 
 def remarks(table: Table) -> list[Remark]:
     """Remarks on a description."""
-    return list(of_description(prepare(from_data(table))))
+    return list(of_description(assemble_system(from_data(table))))
 
 
 def test_kinds_are_unique() -> None:
@@ -60,7 +60,7 @@ def test_a_sprung_joint_may_rest_on_its_stop() -> None:
     """Static equilibrium is beyond the stop by what carries the weight: that is no mistake."""
     soft = {"upper": 0.2, "stiffness": 200.0, "damping": 1.0}
     table = boom(stiffness=1.0, damping=1.0, limits=soft)
-    model = prepare(from_data(table | {"simulation": {"stop": 0.1, "start": "statics"}}))
+    model = assemble_system(from_data(table | {"simulation": {"stop": 0.1, "start": "statics"}}))
     assert model.start[0][0] > 0.22
     assert "start_beyond_stop" not in {remark.id for remark in of_description(model)}
 

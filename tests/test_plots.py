@@ -22,12 +22,16 @@ from gpmelica.description import load
 from gpmelica.mechanism import build
 from gpmelica.reference.kinematics.piecewise import PiecewiseLinear
 from gpmelica.report.plots import Picture, energy, pictures
+from gpmelica.report.plots.choice import of_one_case
 from gpmelica.report.plots.logarithmic import errors, violations
+from gpmelica.report.plots.overlay import Overlay, run_overlay
 from gpmelica.report.plots.path import point_path
-from gpmelica.report.plots.schematic import schematic, start_pose
+from gpmelica.report.plots.schematic import pose, schematic
 from gpmelica.report.plots.style import BLUE, colours, styled
 from gpmelica.report.plots.time_series import base_motion, elastic_coordinates, joint_coordinates
 from gpmelica.runs.compare.compare import compare
+from gpmelica.runs.compare.context import RunReport
+from gpmelica.scene import poses_of
 
 FIGURES = (
     "schematic", "joint_coordinates", "path_E", "base_motion", "elastic_coordinates", "forces", "energy", "power",
@@ -81,6 +85,11 @@ def in_style() -> Iterator[None]:
         yield
 
 
+def overlay_of(report: RunReport, **changes: Any) -> Overlay:
+    """The report's runs over each other."""
+    return run_overlay(report.mechanism, **{"reference": report.reference, "runs": report.runs} | changes)
+
+
 def lines(figure: Figure | None) -> list[list[Array]]:
     """Curves of each panel, each of shape (2, N)."""
     assert figure is not None
@@ -91,13 +100,13 @@ def lines(figure: Figure | None) -> list[list[Array]]:
 def test_panels_hold_the_signals() -> None:
     """A panel's first curve is the reference, then come the runs, in the unit that the title names."""
     report = crane_run()
-    panels = lines(joint_coordinates(report.mechanism, report.reference, report.runs))
+    panels = lines(joint_coordinates(overlay_of(report)))
     for curves, symbol in zip(panels, ("column_angle", "boom_angle", "jib_angle"), strict=True):
         assert len(curves) == 4
         for (time, values), run in zip(curves, (report.reference, *report.runs), strict=True):
             assert_allclose(time, run.time)
             assert_allclose(values, run.signals[symbol])
-    elastic = elastic_coordinates(report.mechanism, report.reference, report.runs)
+    elastic = elastic_coordinates(overlay_of(report))
     assert elastic is not None and elastic.axes[0].get_title(loc="left") == "boom.r1_psi  in 10⁻⁶ rad"
     assert_allclose(lines(elastic)[0][0][1] * 1e-6, report.reference.signals["boom_r1_psi"], atol=1e-18)
 
@@ -114,7 +123,7 @@ def test_long_beams_show_some_of_their_elements(elements: int, rows: int) -> Non
     boom = chain.links[1].model_copy(update={"beam": beam.model_copy(update={"elements": elements})})
     mechanism = build(chain.model_copy(update={"links": (chain.links[0], boom, chain.links[2])}))
     signals = {c.symbol: report.reference.time for c in mechanism.coordinates}
-    figure = elastic_coordinates(mechanism, replace(report.reference, signals=signals), ())
+    figure = elastic_coordinates(run_overlay(mechanism, replace(report.reference, signals=signals)))
     assert figure is not None
     titles = [axes.get_title(loc="left").partition(" ")[0] for axes in figure.axes]
     assert len(titles) == 3 * rows
@@ -128,25 +137,25 @@ def test_space_has_equal_scales_and_the_programmed_path() -> None:
     target = report.targets["E"] + [0.0, 0.0, 1e-3]
     target[7:9, 1] = np.nan
     for figure in (
-        point_path("E", report.reference, report.runs, target),
+        point_path("E", overlay_of(report, targets={"E": target})),
         schematic(report.mechanism, report.reference),
     ):
         assert figure is not None
         axes: Any = figure.axes[0]
         extents = np.ptp([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()], axis=1)
         assert_allclose(extents / axes._box_aspect, extents[0] / axes._box_aspect[0])
-    panels = lines(point_path("E", report.reference, report.runs, target))
+    panels = lines(point_path("E", overlay_of(report, targets={"E": target})))
     for k in range(3):
         assert_allclose(panels[1 + k][-1][1], target[:, k])
         assert_allclose(panels[1 + k][0][1], report.reference.signals[f"E_{'xyz'[k]}"])
-    assert point_path("F", report.reference, report.runs) is None
+    assert point_path("F", overlay_of(report)) is None
 
 
 @pytest.mark.usefixtures("in_style")
 def test_logarithmic_axes_skip_zeros() -> None:
     """Violations and errors stand on logarithmic axes, zeros are gaps, tolerances are lines."""
     report = crane_run()
-    figure = violations(report.reference, report.runs)
+    figure = violations(overlay_of(report))
     assert figure is not None and {axes.get_yscale() for axes in figure.axes} == {"log"}
     position = lines(figure)[0][0][1]
     expected = report.reference.signals["violation_position"]
@@ -158,15 +167,15 @@ def test_logarithmic_axes_skip_zeros() -> None:
     assert largest[3:] == [1e-6, 1e-5]
 
 
-def test_what_a_mechanism_does_not_have_is_not_drawn() -> None:
-    """A pendulum without runs: the mechanism and its joint, no base, beam, constraint or error."""
+def test_plots_contain_existing_parts_only() -> None:
+    """The report of a pendulum without runs has no pictures of base, beams, constraints or errors."""
     report = pendulum_report()
     assert [picture.name for picture in pictures(report)] == ["schematic", "joint_coordinates", "energy"]
     fixed = crane_report()
     base = fixed.mechanism.chain.base
     assert base is not None
     rigid = fixed.mechanism.chain.model_copy(update={"base": base.model_copy(update={"support": "rigid"})})
-    assert base_motion(build(rigid), fixed.reference, fixed.runs) is None
+    assert base_motion(run_overlay(build(rigid), fixed.reference, fixed.runs)) is None
 
 
 @pytest.mark.slow
@@ -179,8 +188,10 @@ def test_a_run_that_diverges_leaves_the_picture() -> None:
     wild = replace(report.reference, name="fmu-native-me", signals=signals)
     comparison = compare(report.reference, wild, report.model.units, 1e-6)
     spoilt = replace(report, runs=(wild,), comparisons=(report.comparisons[0], comparison))
-    assert tuple(picture.name for picture in pictures(spoilt)) == FIGURES
-    figure = joint_coordinates(report.mechanism, report.reference, (wild,))
+    groups = of_one_case(spoilt)
+    shown = [picture.name for group in ("motion", "violations", "errors") for picture in groups[group]]
+    assert shown == ["joint_coordinates", "path_E", "base_motion", "elastic_coordinates", "violations", "errors"]
+    figure = joint_coordinates(overlay_of(report, runs=(wild,)))
     assert figure is not None
     for axes, symbol in zip(figure.axes, ("column_angle", "boom_angle", "jib_angle"), strict=True):
         values = report.reference.signals[symbol]
@@ -205,7 +216,7 @@ def test_names_do_not_lie_on_each_other(name: str) -> None:
     """Of two machines with many places near each other; every link, point and closure has its name somewhere."""
     mechanism = build(load(EXAMPLES / f"{name}.toml"))
     q = np.array([c.position for c in mechanism.coordinates])
-    figure = start_pose(mechanism, poses(mechanism, q))
+    figure = pose(poses_of(mechanism, q[None]))
     assert figure is not None
     figure.draw_without_rendering()
     labels = [text for text in figure.axes[0].texts if text.get_text()]
@@ -235,7 +246,8 @@ def test_numbers_of_axes_in_space_stay_legible(radius: float, height: float) -> 
     """A path that begins at an edge of the picture: its label and the axes' names are inside, off the numbers."""
     time = np.linspace(0.0, 1.5, 40)
     path = {"E_x": radius * np.cos(time), "E_y": radius * np.sin(time), "E_z": 4.0 + height * time}
-    figure = point_path("E", Trajectory("reference", time, path), ())
+    run = Trajectory("reference", time, path)
+    figure = point_path("E", overlay_of(crane_run(), reference=run, runs=()))
     assert figure is not None
     texts = [(text.get_text(), text.get_window_extent()) for text in _written(figure)]
     names = [(name, box) for name, box in texts if name in ("E, start", "x in m", "y in m", "z in m")]
@@ -250,7 +262,7 @@ def test_links_are_drawn_between_all_their_joints() -> None:
     mechanism = build(load(EXAMPLES / "four_bar_3d.toml"))
     q = np.array([c.position for c in mechanism.coordinates])
     frames = poses(mechanism, q)
-    figure = start_pose(mechanism, frames)
+    figure = pose(poses_of(mechanism, q[None]))
     assert figure is not None
     drawn = [np.transpose(line.get_data_3d()) for line in figure.axes[0].lines]  # type: ignore[attr-defined]
     ends = np.concatenate([line for line in drawn if len(line) == 2])
@@ -268,7 +280,8 @@ def test_axes_in_space_have_a_floor() -> None:
     signals = dict(report.reference.signals)
     for axis in "xyz":
         signals[f"E_{axis}"] = 1.0 + 1e-14 * np.sin(np.arange(len(report.reference.time)))
-    figure = point_path("E", replace(report.reference, signals=signals), (), least=1e-6)
+    still = replace(report.reference, signals=signals)
+    figure = point_path("E", overlay_of(report, reference=still, runs=()), least=1e-6)
     assert figure is not None
     axes: Any = figure.axes[0]
     assert np.ptp(axes.get_xlim()) >= 1e-6 or np.ptp(axes.get_ylim()) >= 1e-6 or np.ptp(axes.get_zlim()) >= 1e-6
@@ -283,7 +296,7 @@ def test_energy_and_inputs_are_those_of_the_run() -> None:
     assert_allclose(kinetic * scale, report.course.kinetic, rtol=1e-9)
     assert_allclose(kinetic + potential, total, atol=1e-9 * np.abs(total).max())
     table = PiecewiseLinear(np.array([0.0, 1.0, 2.0]), np.array([0.0, 50.0, 0.0]))
-    figure = energy.inputs({"push": table}, {"push": "N"}, report.reference)
+    figure = energy.inputs({"push": table}, {"push": "N"}, overlay_of(report))
     assert figure is not None
     assert_allclose(lines(figure)[0][0][1], np.interp(report.reference.time, table.time, table.values), atol=1e-9)
-    assert energy.inputs({}, {}, report.reference) is None
+    assert energy.inputs({}, {}, overlay_of(report)) is None

@@ -29,8 +29,8 @@ def _axes() -> Any:
     return axes_in_space(figure, figure.add_gridspec(1, 1)[0])
 
 
-def test_what_is_drawn_can_be_removed() -> None:
-    """A film draws an instant, and removes it before the next one."""
+def test_drawings_can_be_removed() -> None:
+    """A film removes the drawing of an instant before it draws the next one."""
     axes = _axes()
     before = set(axes.get_children())
     artists = render_in(axes, EACH)

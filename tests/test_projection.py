@@ -18,7 +18,7 @@ from helpers_backends import Compiled, CompileData, Fmu, pendulum
 from helpers_projection import ON, dumbbell, swing
 from numpy.typing import NDArray
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.description.load import from_data
 from gpmelica.fmu.archive.validation import validate
 from gpmelica.fmu.backends import native
@@ -177,7 +177,7 @@ def test_projection_begins_where_the_violation_has_decayed(compile_data: Compile
 
 def test_impossible_constraints_are_an_error(swinging: Compiled) -> None:
     """Where the constraints cannot be fulfilled, the message has level, time, violation and setting."""
-    message = "not converge at t = 0 s: a violation of .* is left, expected at most 1e-30"
+    message = "not converge at t = 0 s: a violation of .* remains, expected at most 1e-30"
     values = {"right_y_start": 1e-4, "right_x_start": 1.0 - 3e-8, "projection_tolerance": 1e-30}
     with Fmu(swinging) as fmu, pytest.raises(FMICallException, match="fmi2ExitInitializationMode"):
         fmu.start({"solver_finds_start": 0, "right_x_dot_start": -3.1e-4} | values)
@@ -338,7 +338,7 @@ def test_description_of_the_fmu(swinging: Compiled) -> None:
         assert text.count('reinit="true"') == len(STATES)
     # constraints without projection need completed steps, too: the branch of the motion is watched there
     for data, not_needed in ((swing(constraints={}), "false"), (pendulum(constraints=ON), "true")):
-        model = prepare(from_data(data))
+        model = assemble_system(from_data(data))
         assert not own & {v.name for v in variables.table(model.program)}
         assert (
             f'completedIntegratorStepNotNeeded="{not_needed}"'

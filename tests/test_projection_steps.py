@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.linalg import null_space
 
 from gpmelica import analysis
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.load import from_data
 from gpmelica.generator import modelica
@@ -28,12 +28,12 @@ from gpmelica.runs.fmpy_runs import simulate as runs
 Array = NDArray[np.float64]
 
 
-def _projected_loop(seed: int, kind: str) -> tuple[Prepared, Array, Array, np.random.Generator]:
+def _projected_loop(seed: int, kind: str) -> tuple[System, Array, Array, np.random.Generator]:
     """A random closed loop, and a state on it."""
     mechanism, q, qd, rng = random_loop(seed, kind)
     data = mechanism.chain.model_dump(by_alias=True, exclude_none=True)
     data |= {"constraints": ON, "simulation": {"start": "description"}}
-    return prepare(from_data(data)), q, qd, rng
+    return assemble_system(from_data(data)), q, qd, rng
 
 
 @pytest.mark.slow
@@ -59,7 +59,7 @@ def test_steps_are_the_smallest(kind: str, seed: int) -> None:
 
 def test_rates_are_projected_on_their_level_only() -> None:
     """A row of order 1 leaves positions alone, and its violated velocity is corrected."""
-    model = prepare(from_data(skate()))
+    model = assemble_system(from_data(skate()))
     q, qd = np.array([0.4, 0.05, 0.7]), np.array([1.0, -0.3, 0.2])
     found = solving.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent)
     projector = Projector(model)
@@ -74,7 +74,7 @@ def test_bristles_are_not_projected() -> None:
     friction = {"model": "lugre", "sigma0": 300.0, "mu_s": 0.2, "mu_k": 0.15, "v_s": 0.05, "diameter": 0.1}
     data = four_bar(constraints=ON, simulation={"start": "description"})
     data["links"][0]["joint"]["friction"] = friction
-    model = prepare(from_data(data))
+    model = assemble_system(from_data(data))
     q, qd = (part + 0.01 for part in model.start)
     change = Projector(model).change("position", 0.0, q, qd, np.array([1e-4]))
     assert np.abs(change[:3]).max() > 1e-4
@@ -97,7 +97,8 @@ def test_a_violated_start_is_not_moved(off: float, slow: float, expected: tuple[
     rows = [{"name": "line", "expression": "right.y - 0.5*t"}]
     about = {"links": links, "closures": [], "programmed": rows, "simulation": {"stop": 1.0}}
     models = [
-        prepare(from_data(swing(**about, constraints=ON | {"projection": projects}))) for projects in (True, False)
+        assemble_system(from_data(swing(**about, constraints=ON | {"projection": projects})))
+        for projects in (True, False)
     ]
     assert models[0].start[0] == pytest.approx(expected[0], abs=1e-12)
     assert models[0].start[1] == pytest.approx(expected[1], abs=1e-12)
@@ -113,7 +114,7 @@ def test_a_static_equilibrium_is_not_moved() -> None:
     about: dict[str, Any] = {"programmed": rows, "constraints": ON}
     for permitted in ([], ["height"]):
         data = machine(load, link("arm", "revolute", Z), **about, simulation={"starts_violated": permitted})
-        model = prepare(from_data(data))
+        model = assemble_system(from_data(data))
         assert model.start[0] == pytest.approx([-2.0 * 9.81 / 100.0, 0.0], rel=1e-9)
         assert start_consistency(model).ok == bool(permitted)
 
@@ -122,7 +123,9 @@ def test_modelica_text_has_no_projection() -> None:
     """The text is the same with and without the option."""
     texts = [
         modelica.render(model.program, model.chain, "0").text
-        for model in (prepare(from_data(swing(constraints=ON | {"projection": on}))) for on in (True, False))
+        for model in (
+            assemble_system(from_data(swing(constraints=ON | {"projection": on}))) for on in (True, False)
+        )
     ]
     assert texts[0] == texts[1]
 
@@ -137,11 +140,13 @@ VIOLATIONS = ["violation_position", "violation_velocity"]
 UNKEPT = {f"constraints__{key}": 0.0 for key in ("alpha", "beta", "kappa")}
 
 
-def _projected(example: str, formulation: str) -> Prepared:
-    return prepare(changed(example, constraints__formulation=formulation, constraints__projection=True, **UNKEPT))
+def _projected(example: str, formulation: str) -> System:
+    return assemble_system(
+        changed(example, constraints__formulation=formulation, constraints__projection=True, **UNKEPT)
+    )
 
 
-def _run(model: Prepared, fmu: Path, start: Start, on: int) -> Trajectory:
+def _run(model: System, fmu: Path, start: Start, on: int) -> Trajectory:
     symbols = [c.symbol for c in model.mechanism.coordinates]
     known = {state.name for state in model.program.states}
     values = dict(zip([*symbols, *(f"{s}_dot" for s in symbols)], np.concatenate(start), strict=True))
@@ -152,7 +157,7 @@ def _run(model: Prepared, fmu: Path, start: Start, on: int) -> Trajectory:
     return runs.simulate(fmu, "cs", [*symbols, *VIOLATIONS], name=model.name, parameters=parameters, **settings)
 
 
-def _expected(model: Prepared, start: Start) -> Trajectory:
+def _expected(model: System, start: Start) -> Trajectory:
     """The reference's run from the nearest point on the constraints."""
     projected = project(analysis.ReferenceModel(model.mechanism, start=model.start), *start)
     if model.chain.constraints.formulation == "gpme_reduced":

@@ -16,12 +16,12 @@ from hypothesis import HealthCheck, assume, given, note, settings
 from strategies import coordinates, descriptions
 
 from gpmelica import analysis
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import DescriptionError
 from gpmelica.description.load import from_data
 from gpmelica.generator import variables
 from gpmelica.generator.program.items import Definition, Item
-from gpmelica.generator.program.program import Program
+from gpmelica.generator.program.program import EquationSystem
 from gpmelica.mechanism import GROUND
 
 _DECLARATION = re.compile(r"^ *(?:[a-z]+ )*(?:Real(?:Input)?|SI\.\w+) ([A-Za-z_0-9]+)", re.MULTILINE)
@@ -40,12 +40,12 @@ PROFILE = settings(
 REFUSALS = ("contradict each other", "two quantities would be called")
 
 
-def _model(data: dict[str, Any]) -> Prepared:
+def _model(data: dict[str, Any]) -> System:
     """The model; descriptions that are refused for a reason that is the strategy's doing are left out."""
     note(repr(data))
     chain = from_data(data)
     try:
-        model = prepare(chain)
+        model = assemble_system(chain)
         variables.table(model.program)
     except DescriptionError as error:
         assume(not any(reason in str(error) for reason in REFUSALS))
@@ -59,7 +59,7 @@ def _used(item: Item) -> set[str]:
     return item.matrix.symbols | item.right.symbols
 
 
-def _given(program: Program) -> list[str]:
+def _given(program: EquationSystem) -> list[str]:
     """Names that are known before any equation."""
     lists = (program.parameters, program.inputs, program.start_values)
     return ["time", *(s.variable for s in program.states), *(entry.name for entries in lists for entry in entries)]
@@ -88,7 +88,7 @@ def test_equations_are_the_references(data: dict[str, Any]) -> None:
         assert found.start_values == pytest.approx(model.start_values(), rel=1e-12, abs=1e-12)
 
 
-def _position(model: Prepared, point: str, q: np.ndarray[Any, Any]) -> list[float]:
+def _position(model: System, point: str, q: np.ndarray[Any, Any]) -> list[float]:
     """World position of a point by the reference, m."""
     place = model.mechanism.points[point]
     pose = analysis.poses(model.mechanism, q)[place.body] if place.body != GROUND else np.eye(4)
@@ -106,7 +106,7 @@ def test_program_text_and_interface(data: dict[str, Any]) -> None:
     _check_interface(model, coordinates(data))
 
 
-def _check_order(program: Program) -> None:
+def _check_order(program: EquationSystem) -> None:
     """Names are unique, and every equation uses only what has been given or defined before it."""
     outputs = {o.name for o in program.outputs} - program.published
     names = [*_given(program), *(item.name for item in program.items), *outputs]
@@ -120,7 +120,7 @@ def _check_order(program: Program) -> None:
     assert all(expr.symbols <= known for expr in results)
 
 
-def _check_text(model: Prepared) -> None:
+def _check_text(model: System) -> None:
     """It declares each name of the interface and no name twice, and balances its brackets."""
     text = model.modelica()
     declared = Counter(_DECLARATION.findall(_without_functions(text)))
@@ -136,7 +136,7 @@ def _without_functions(text: str) -> str:
     return re.sub(r"^ *function (\w+).*?end \1;", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
-def _check_interface(model: Prepared, described: list[str]) -> None:
+def _check_interface(model: System, described: list[str]) -> None:
     """The FMU's variables have unique names and finite start values; every coordinate is among them."""
     table = variables.table(model.program)
     names = [variable.name for variable in table]
@@ -155,9 +155,9 @@ ELEMENTS = (2, 5)
 @pytest.mark.slow
 @pytest.mark.parametrize("case", ["S_r_L_r_J_nf", "S_fl_L_fl_J_nf"])
 def test_violations_decay_at_the_slow_root(compile_example: Compile, case: str) -> None:
-    """Started off its path, the manipulator comes back to it: straight down in the logarithm (P0, Fig. 8).
+    """The manipulator, started off its path, returns to the path exponentially (Jarzębowska et al. 2023, Fig. 8).
 
-    The rate is the slow root −α + √(α² − β²) of Φ̈ + 2αΦ̇ + β²Φ = 0; after 2.2 s, 5e-7 m are left at most.
+    The decay rate is the slow root −α + √(α² − β²) of Φ̈ + 2αΦ̇ + β²Φ = 0; after 2.2 s, at most 5e-7 m remain.
     """
     compiled = compile_example("manipulator", case)
     alpha, beta = compiled.model.mechanism.alpha, compiled.model.mechanism.beta

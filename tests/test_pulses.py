@@ -14,7 +14,7 @@ from scipy.interpolate import CubicSpline
 
 import gpmelica as gp
 from gpmelica.analysis import ReferenceModel
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.description.load import from_data
 from gpmelica.language import differentiate, expressions
 from gpmelica.language.pace import Pace, merged, sampled, searched
@@ -67,8 +67,8 @@ def test_steps_of_an_oscillation_are_those_of_its_period() -> None:
     assert np.count_nonzero(pace.marks) <= 8
 
 
-def test_merged_paces_allow_what_all_allow() -> None:
-    """The end of a step is the earliest of the ends by each."""
+def test_merged_step_limits_are_the_strictest() -> None:
+    """The latest end of a step is the earliest of the ends by each limit."""
     rng = np.random.default_rng(2)
     paces = [Pace(np.sort(rng.uniform(0, 9, 6)), rng.uniform(0.1, 3.0, 6)) for _ in range(3)]
     both = merged(paces)
@@ -115,7 +115,7 @@ def test_short_features_of_time_and_states(expression: str, position: float) -> 
 def test_lookup_tables_in_divisors_and_conditions(expression: str, tmp_path: Path) -> None:
     """A lookup table has its own pace and is no part of what is searched."""
     tables = _table(tmp_path, np.array([0.0, 5.0, 10.0]), np.array([1.0, 2.0, 1.0]), "linear")
-    model = prepare(from_data(_pushed(expression, 10.0, tables=tables)))
+    model = assemble_system(from_data(_pushed(expression, 10.0, tables=tables)))
     assert model.native_program.outputs and "w_" in model.modelica()
 
 
@@ -252,7 +252,7 @@ def test_a_gust_that_vanishes_is_searched_at_many_times_at_once(monkeypatch: pyt
     monkeypatch.setattr(timely, "Instant", lambda *of: evaluations.append(of) or instant(*of))
     effort = "100*exp(-((t - 63.217)/0.01)^2)"
     data = machine(link("mass", "prismatic", X), forces=[{"name": "gust", "joint": "mass", "effort": effort}])
-    ReferenceModel(prepare(from_data(data)).mechanism).pace(100.0)
+    ReferenceModel(assemble_system(from_data(data)).mechanism).pace(100.0)
     assert 0 < len(evaluations) < 100
 
 

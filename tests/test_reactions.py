@@ -17,8 +17,8 @@ from test_reference_constraints import sleigh
 from gpmelica import analysis
 from gpmelica.analysis import Reactions
 from gpmelica.analysis.at_one_state.reactions import _idle_by_qr, _idle_by_svd, _stacked, _verdicts
-from gpmelica.analysis.prepared import prepare
 from gpmelica.analysis.start.absolute import Pair, pairs
+from gpmelica.analysis.system import assemble_system
 from gpmelica.description.load import from_data
 from gpmelica.options.model import MotionOptions
 from gpmelica.reference.constraints.redundancy import rank_of, scaled
@@ -147,7 +147,10 @@ def test_any_basis_of_the_null_space_gives_the_verdict(seed: int) -> None:
 
 
 def _is_unique(found: list[Pair], k: int) -> bool:
-    """By the definition: the pair's space meets that of the others in nothing but zero (P1 3.2, direct sum)."""
+    """Return whether the constraint space of a pair intersects that of all others only in zero.
+
+    Source: Wojtyra and Frączek 2013, section 3.2, direct sum.
+    """
     own, others = found[k].rows, np.vstack([pair.rows for i, pair in enumerate(found) if i != k])
     together = np.linalg.matrix_rank(np.vstack([own, others]))
     return bool(together == np.linalg.matrix_rank(own) + np.linalg.matrix_rank(others))
@@ -160,12 +163,8 @@ def _loads_with(data: dict[str, Any], **constraints: Any) -> Array:
     return np.array([*loads.values(), *closures.values()])
 
 
-def test_unique_loads_do_not_depend_on_what_is_left_out() -> None:
-    """Elimination and least norm give the same loads in all unique components.
-
-    Here in the others, too: in joint coordinates the cut joint's row along the line acts on nothing that moves, so
-    that the tree joint bears the whole weight.
-    """
+def test_unique_loads_are_independent_of_removed_equations() -> None:
+    """Elimination and least-norm multipliers yield equal loads in all unique components."""
     data = door("spherical", "spherical", velocity=[1.0, 0.0, 0.0])
     found = lost(found_for(data))
     a, b = (_loads_with(data, redundant=choice) for choice in ("auto", "minimum_norm"))
@@ -191,10 +190,10 @@ def test_singular_start_is_noticed() -> None:
     assert found.singular
     assert found.elsewhere == found.rank.rank + 1
     (warning,) = solvability.warnings(mechanism, found)
-    assert warning.startswith("the start is singular: C has rank 7 there and 8 elsewhere")
+    assert warning.startswith("the initial state is singular: the constraint Jacobian has rank 7 there and 8")
     (problem,) = solving.unreachable(mechanism, start[0])
     assert problem.where == "simulation.start"
-    assert "the 2 constraint rows have rank 1 there and 2 elsewhere" in problem.message
+    assert "the 2 constraint equations have rank 1 there and 2 elsewhere" in problem.message
 
 
 @pytest.mark.parametrize(
@@ -202,9 +201,9 @@ def test_singular_start_is_noticed() -> None:
     [
         (
             door("revolute", "revolute", friction=LUGRE),
-            "(fx fy fz nx ny), nor is the normal force: give friction.n",
+            "(fx fy fz nx ny), and neither is the normal force; set friction.n",
         ),
-        (polygon(0), "(fz nx ny), but the normal force, which the friction depends on, is"),
+        (polygon(0), "(fz nx ny), but the normal force, on which the friction depends, is unique"),
     ],
 )
 def test_friction_in_doubtful_joints(data: dict[str, Any], text: str) -> None:
@@ -222,7 +221,7 @@ def test_friction_in_doubtful_joints(data: dict[str, Any], text: str) -> None:
 @pytest.mark.slow
 def test_loads_are_marked() -> None:
     """Table, CSV's names and JSON of `loads` say which parts are not unique."""
-    summary = loads(prepare(from_data(polygon(0))), MotionOptions())
+    summary = loads(assemble_system(from_data(polygon(0))), MotionOptions())
     assert summary.data()["not_unique"]["side1"] == ["fz", "nx", "ny", "axial"]
     assert summary.data()["not_unique"]["pin"] == ["fz", "nx", "ny"]
     marked = summary.marked_run().signals
@@ -246,7 +245,7 @@ def test_knife_edges_are_marked() -> None:
     ]
     data["forces"] = [{"name": "gust", "link": "sleigh", "point": [0.2, 0.0, 0.0], "force": ["0", "5*t", "0"]}]
     data["simulation"]["stop"] = 0.2
-    summary = loads(prepare(from_data(data)), MotionOptions())
+    summary = loads(assemble_system(from_data(data)), MotionOptions())
     assert summary.data()["not_unique"] == {"blade": ["force"], "again": ["force"]}
     assert {"blade_force (not unique)", "front_force"} <= summary.marked_run().signals.keys()
     assert summary.data()["knife_edges"]["front"]["max"] > 0.1
@@ -269,16 +268,18 @@ def test_json_contract() -> None:
     assert found["components"]["upper"] == {"fx": True, "fy": True, "fz": False}
 
 
-def test_check_shows_what_is_left_out() -> None:
-    """Redundant rows, those that take no part, how sure the rank is; and the form of the equations."""
+def test_check_reports_removed_equations() -> None:
+    """The report contains redundant constraints, unused ones, the margin of the rank and the
+    formulation.
+    """
     data = door("spherical", "spherical")
-    for redundant, left in (("auto", "upper_z"), ("minimum_norm", "none: reactions of least norm")):
-        model = prepare(from_data(data | {"constraints": {"redundant": redundant}}))
+    for redundant, left in (("auto", "upper_z"), ("minimum_norm", "none, because reactions have the least norm")):
+        model = assemble_system(from_data(data | {"constraints": {"redundant": redundant}}))
         lines = [line for line in Summary(model).tables() if isinstance(line, str)]
-        assert any(line.startswith("rows have length 1; singular values up to") for line in lines)
-        assert f"rows left out: {left}" in lines
+        assert any(line.startswith("singular values up to") for line in lines)
+        assert f"redundant constraint equations left out: {left}" in lines
         assert "equations: GPME, 2n = 6 states, Baumgarte stabilisation" in lines
-        assert solvability.redundancy_of(model)["rows left out"] == left
+        assert solvability.redundancy_of(model)["redundant constraint equations left out"] == left
 
 
 def test_links_and_closures_of_one_name() -> None:

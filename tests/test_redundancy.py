@@ -22,11 +22,11 @@ from test_reactions import door
 
 from gpmelica import analysis
 from gpmelica.analysis import ReferenceModel
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
 from gpmelica.generator.equations.solution.multipliers import _shared
-from gpmelica.generator.program.program import Program
+from gpmelica.generator.program.program import EquationSystem
 from gpmelica.language import expressions, ir
 from gpmelica.reference.constraints.redundancy import (
     MinimumNorm,
@@ -113,7 +113,7 @@ def test_generated_joint_loads_of_least_norm(seed: int | None) -> None:
         chain = changed("mobile_robot", "minimum_norm", outputs=loaded["outputs"])
     else:
         chain = from_data(polygon(seed, redundant="minimum_norm") | loaded)
-    model = prepare(chain)
+    model = assemble_system(chain)
     q, numbers = model.start[0], analysis.ReferenceModel(model.mechanism, start=model.start)
     allowed = null_space(numbers.constraints(numbers.state(0.0, q, 0.0 * q)).C, rcond=1e-9)
     qd = allowed @ np.arange(1.0, allowed.shape[1] + 1.0)
@@ -131,7 +131,7 @@ def test_generated_multipliers_of_least_norm() -> None:
     rng = np.random.default_rng(5)
     independent, multipliers = rng.normal(size=(3, 6)), rng.normal(size=3)
     rows = np.vstack([independent, independent[0] + 2.0 * independent[1], -3.0 * independent[2]])
-    program = Program("P", "")
+    program = EquationSystem("P", "")
     C = program.assemble("C", rows.shape, [((), ir.constant(rows))], None, "")
     Lambda = program.assemble("Lambda", (3,), [((), ir.constant(multipliers))], None, "")
     order, shared = _shared(program, C, [0, 1, 2], range(5), Lambda)
@@ -140,8 +140,10 @@ def test_generated_multipliers_of_least_norm() -> None:
     assert found == pytest.approx(expected[order], rel=1e-10)
 
 
-def test_rows_of_rounding_noise_bear_nothing() -> None:
-    """They are told by the terms they are made of, for their noise may be near to the length of a small row."""
+def test_constraints_of_rounding_noise_carry_no_load() -> None:
+    """Such constraints are recognised by the magnitudes of their terms, because their noise may be
+    as large as a small constraint.
+    """
     C = np.array([[3e-5, 1e-5], [1e-16, -8e-17]])
     E = MinimumNorm(1, np.array([[4e-5, 1e-5], [0.6, 0.8]]))(C)
     assert np.abs(E) == pytest.approx(np.array([[1.0, 0.0]]), abs=1e-10)
@@ -150,8 +152,11 @@ def test_rows_of_rounding_noise_bear_nothing() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("maker", MAKERS)
-def test_accelerations_do_not_depend_on_what_is_left_out(maker: Any, seed: int) -> None:
-    """The same q̈ for all eliminations, least norm, formulations and drives; efforts that act, too (P1 2.2)."""
+def test_accelerations_are_independent_of_removed_equations(maker: Any, seed: int) -> None:
+    """q̈ is independent of the removed equations, of least-norm multipliers, of formulation and of drives.
+
+    The same applies to the drive efforts (Wojtyra and Frączek 2013, section 2.2).
+    """
     mechanism, start = started(maker(seed))
     truth = solving.evaluate(mechanism, 0.0, *start, start=start)
     size = max(1.0, float(np.abs(truth.qdd).max()))
@@ -179,12 +184,12 @@ def test_accelerations_do_not_depend_on_what_is_left_out(maker: Any, seed: int) 
 def test_elimination_that_does_not_do_is_named() -> None:
     """Rows that are not redundant cannot be left out, and all that are redundant must be; groups are named."""
     cases = {
-        ("pin_x", "pin_z", "pin_xz"): "without pin_x, pin_z, pin_xz the other rows have rank 1 instead of 2",
-        ("pin_z",): "without pin_z the other 4 rows still have rank 2 only",
+        ("pin_x", "pin_z", "pin_xz"): "without pin_x, pin_z, pin_xz .* have rank 1, expected 2",
+        ("pin_z",): "4 constraint equations remain, but their rank is only 2",
     }
     for left_out, text in cases.items():
         mechanism, start = started(polygon(0, redundant=left_out))
-        with pytest.raises(SolveError, match=f"{text}: leave out 3 of the rows .*: pin_z; pin_xz; pin_yz"):
+        with pytest.raises(SolveError, match=f"{text}; name 3 redundant equations .*: pin_z; pin_xz; pin_yz"):
             solving.solvability(mechanism, start)
         (problem,) = solving.unreachable(mechanism, start[0])
         assert problem.where == "constraints.redundant"
@@ -199,8 +204,10 @@ def test_solvability_of_a_redundant_loop() -> None:
     assert found.gap[1] < 1e-14 < found.tolerance < 1e-4 < found.gap[0]
 
 
-def test_programmed_constraints_stay_where_a_closure_says_the_same() -> None:
-    """Two nearly parallel programmed constraints are kept: their efforts are what the drives have to deliver."""
+def test_programmed_constraints_take_precedence_over_closures() -> None:
+    """Two nearly parallel programmed constraints are kept, because their efforts are those of the
+    drives.
+    """
     table = machine(
         link("U", "prismatic", X),
         link("V", "prismatic", Y, "U"),
@@ -210,12 +217,12 @@ def test_programmed_constraints_stay_where_a_closure_says_the_same() -> None:
         ],
         closures=[{"name": "pin", "type": "point_on_line", "a": {"link": "ground"}, "b": {"link": "V"}}],
     )
-    found = prepare(from_data(table)).solvability
+    found = assemble_system(from_data(table)).solvability
     assert (found.rank, found.independent) == (2, ("p", "m"))
 
 
-def test_partition_is_chosen_anew() -> None:
-    """A driven crank that turns all around: `auto` gets through where a fixed partition stops."""
+def test_partition_changes_during_the_run() -> None:
+    """A driven crank makes full turns with the partition `auto`; a fixed partition fails."""
     data = polygon(0, dependent=["side1.angle", "side2.angle", "side3.angle"], redundant="auto")
     data["programmed"] = [{"name": "turn", "expression": "side0.angle - start(side0.angle) - 0.1*t"}]
     mechanism, start = started(data)
@@ -228,18 +235,18 @@ def test_partition_is_chosen_anew() -> None:
 # ---- Rows that others imply at the start ------------------------------------------------------------------------
 
 
-def two_wheels(second: str) -> Prepared:
+def two_wheels(second: str) -> System:
     """Two wheels that turn alike, by two rows of which the second one is left out."""
     wheels = [link(name, "revolute", Z, velocity=1.0) | body(2.0) for name in ("a", "b")]
     rows = [{"name": "gear", "expression": "a.angle - b.angle"}, {"name": "belt", "expression": second}]
     parameters = {"p": 0.0}  # another value makes the rows contradict each other
     data = machine(*wheels, parameters=parameters, programmed=rows, simulation={"start": "description"})
-    model = prepare(from_data(data))
+    model = assemble_system(from_data(data))
     assert model.left_out == ("belt",)
     return model
 
 
-def _excess(model: Prepared, a: float, b: float) -> float:
+def _excess(model: System, a: float, b: float) -> float:
     """How far the check of the left-out row is beyond its bound."""
     (check,) = model.program.checks
     assert "belt" in check.message
@@ -264,7 +271,7 @@ def test_a_row_that_opens_while_the_other_one_holds(second: str, a: float, b: fl
 def test_modelica_stops() -> None:
     text = two_wheels("a.angle - b.angle - p*t^3").modelica()
     assert "assert(Phi[2]*Phi[2] - 1000000.0*(Phi[1]*Phi[1]) < 1e-12," in text
-    assert "constraint row belt was left out" in text
+    assert "constraint belt was redundant at the start" in text
 
 
 @pytest.mark.slow
@@ -272,14 +279,14 @@ def test_modelica_stops() -> None:
 def test_an_fmu_stops(compile_model: CompileModel, fmi: str, mode: simulate.Mode) -> None:
     """The native one, with the row's name and the time."""
     fmu = compile_model(two_wheels("a.angle - b.angle - p*t^3"), fmi).fmu
-    with pytest.raises(SolveError, match=r"constraint row belt was left out .* time in s: 0\.0\d"):
+    with pytest.raises(SolveError, match=r"constraint belt was redundant at the start .* time in s: 0\.0\d"):
         settings = {"stop": 0.1, "output_step": 0.01, "tolerance": 1e-8, "parameters": {"p": 10.0}}
         simulate.simulate(fmu, mode, ["a_angle"], name="run", **settings)
 
 
 def test_a_redundant_loop_is_quiet() -> None:
     """Three rows of a planar chain are redundant: none is beyond its bound at states that close the loop."""
-    model = prepare(from_data(polygon(3)))
+    model = assemble_system(from_data(polygon(3)))
     assert len(model.program.checks) == 3
     symbols = [c.symbol for c in model.mechanism.coordinates]
     state = {"time": 0.0} | dict(zip(symbols, model.start[0], strict=True))
@@ -379,8 +386,10 @@ def test_magnitudes_bound_values_and_gradients(seed: int) -> None:
     assert (found.gradient_size >= np.abs(found.gradient)).all()
 
 
-def test_sizes_do_not_depend_on_what_cancels() -> None:
-    """Rows of rounding errors alone are made of something: of the door's rows none has a size near to theirs."""
+def test_constraint_magnitudes_ignore_cancellation() -> None:
+    """The door's constraint Jacobian consists of rounding errors, but the magnitudes of its terms
+    are large.
+    """
     mechanism, start = started(door("revolute", "revolute"))
     model = ReferenceModel(mechanism, start=start)
     state = model.state(0.0, *start)
@@ -404,10 +413,12 @@ DOOR = machine(
 @pytest.mark.parametrize("redundant", ["auto", "minimum_norm"])
 @pytest.mark.parametrize("formulation", ["gpme", "gpme_reduced", "lagrange"])
 @pytest.mark.parametrize("actuated", ["all", ["door"]])
-def test_no_row_is_left(redundant: str, formulation: str, actuated: str | list[str]) -> None:
-    """A door on two hinges, and a blade that it carries along: the joint alone keeps all rows."""
+def test_closure_without_remaining_equations(redundant: str, formulation: str, actuated: str | list[str]) -> None:
+    """The joint of a door on two hinges, and of a blade that moves with it, keeps all constraint
+    equations.
+    """
     settings = {"redundant": redundant, "formulation": formulation, "actuated": actuated}
-    model = prepare(from_data(DOOR | {"constraints": settings}))
+    model = assemble_system(from_data(DOOR | {"constraints": settings}))
     assert model.solvability.rank == 0
     values = Numeric(model.program, {"time": 0.0, "door_angle": 0.3, "door_angle_dot": 1.0}).values
     expected = -2.0 * 9.81 * 0.5 * np.cos(0.3) / (0.1 + 2.0 * 0.5**2)

@@ -80,7 +80,10 @@ def test_rows_and_their_names() -> None:
 
 
 def test_path_passes_its_waypoints() -> None:
-    """At k·leg_time Φ is the way from waypoint k, in the path's axes; after the last it stays (P0 (28), (29))."""
+    """At t = k·leg_time, Φ is the position relative to waypoint k, in the axes of the path.
+
+    After the last waypoint, the target remains constant (Jarzębowska et al. 2023, (28) and (29)).
+    """
     entry = {"name": "p", "path": PATH["path"] | {"components": ["x", "y", "z"]}}
     mechanism, rng = _constrained(0, programmed=[entry])
     model, (q, qd) = ReferenceModel(mechanism), random_state(mechanism, rng)
@@ -114,7 +117,7 @@ def test_gpme_is_the_multiplier_solution(seed: int) -> None:
 
 @pytest.mark.slow
 def test_partition_does_not_matter() -> None:
-    """q̈ is the same for all regular choices of dependent coordinates (P1 (14))."""
+    """q̈ is the same for all regular choices of dependent coordinates (Wojtyra and Frączek 2013, (14))."""
     mechanism, rng = crane(), np.random.default_rng(0)
     q, qd = start_state(mechanism)
     q, qd = q + 0.05 * rng.normal(size=mechanism.n), 0.3 * rng.normal(size=mechanism.n)
@@ -161,7 +164,7 @@ def test_elastic_coordinates_stay_independent_on_a_fixed_base() -> None:
 def test_contradictory_rows_have_no_partition() -> None:
     """Two equal rows leave no regular choice; the error says so."""
     C = np.ones((2, crane().n))
-    with pytest.raises(SolveError, match="2 constraint rows have rank 1"):
+    with pytest.raises(SolveError, match="2 constraint equations have rank 1"):
         choose_dependent(crane(), C)
 
 
@@ -265,7 +268,7 @@ def test_start_velocities_obey_edges() -> None:
     along = np.array([np.cos(0.7), np.sin(0.7)])
     assert qd[:2] == pytest.approx(along * (along @ [1.0, 0.4]))
     locked = mechanism_of(data | {"statics": {"locked": ["sleigh"]}})
-    with pytest.raises(SolveError, match=r"blade is violated by 0\.338 at the start; change .* unlock sleigh"):
+    with pytest.raises(SolveError, match=r"blade is violated by 0\.338 initially; change .* unlock sleigh"):
         solving.start_state(locked)
 
 
@@ -279,12 +282,15 @@ def test_contradicting_edges_are_named() -> None:
     data["links"][0]["joint"]["velocity"] = [0.0, 0.0, 0.0]
     mechanism = mechanism_of(data)
     (problem,) = solving.unreachable(mechanism, solving.start_state(mechanism)[0])
-    assert "turn, blade, across depend on each other and contradict each other" in problem.message
+    assert "turn, blade, across are linearly dependent and contradict each other" in problem.message
 
 
 @pytest.mark.parametrize("formulation", ["gpme", "lagrange"])
 def test_constraint_on_accelerations(formulation: str) -> None:
-    """Order 2 (P0 (7)): the tip's programmed acceleration comes out, and nothing stabilises it."""
+    """A constraint of order 2 yields the programmed acceleration of the tip, without stabilisation.
+
+    Source: Jarzębowska et al. 2023, (7).
+    """
     entry = {"name": "push", "expression": "E.ax + 0.1*E.vx - 0.5*cos(3*t)*(1 + E.z)", "order": 2}
     data = manipulator(programmed=[entry], constraints={"formulation": formulation})
     data["simulation"] = {"start": "description", "stop": 0.5, "tolerance": 1e-11, "output_step": 0.005}

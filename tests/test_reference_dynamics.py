@@ -17,7 +17,7 @@ from scipy.integrate import simpson
 
 from gpmelica import analysis
 from gpmelica.analysis import Energy, InitialValueProblem, ReferenceModel, energy
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.load import from_data
@@ -141,7 +141,7 @@ def test_inputs() -> None:
 def test_gimbal_lock_is_reported() -> None:
     """At theta = π/2 the Euler angles are singular: a SolveError names time and coordinate, no NaN."""
     mechanism = mechanism_of(machine(link("a", "spherical")))
-    with pytest.raises(SolveError, match=r"singular at t = 0\.5 s, where a\.(psi|phi)"):
+    with pytest.raises(SolveError, match=r"singular at t = 0\.5 s, where the acceleration of a\.(psi|phi)"):
         evaluate(mechanism, 0.5, [0.0, np.pi / 2, 0.0], [0.1, 0.1, 0.1])
 
 
@@ -178,7 +178,10 @@ def test_second_derivatives(seed: int) -> None:
 
 
 def test_printed_terms_double_viscous_damping() -> None:
-    """P0 (26) and P2 (20) add ΔQ = q̇ ∂Q/∂q̇: a mass on a damper, m ẍ = −d ẋ, would decay twice as fast."""
+    """With the printed terms ΔQ = q̇ ∂Q/∂q̇, a mass on a damper, m ẍ = −d ẋ, would decay twice as fast.
+
+    The terms occur in Jarzębowska et al. 2023, (26), and Jarzębowska et al. 2020, (20).
+    """
     damping, inertia = 3.0, 2.0
     mass = link("m", "prismatic", X, velocity=1.0, damping=damping) | body(inertia)
     mechanism = mechanism_of(machine(mass, simulation={"stop": 1.0, "tolerance": 1e-10}))
@@ -209,13 +212,13 @@ ARM = machine(
 )
 
 
-def arm(*links: dict[str, Any], **changes: dict[str, Any]) -> Prepared:
+def arm(*links: dict[str, Any], **changes: dict[str, Any]) -> System:
     """The arm with further links, and with changes of those that it has."""
     data = copy.deepcopy(ARM)
     data["links"] += links
     for entry in data["links"]:
         entry.update(changes.get(entry["name"], {}))
-    return prepare(from_data(data))
+    return assemble_system(from_data(data))
 
 
 def frame(name: str, parent: str, **more: Any) -> dict[str, Any]:
@@ -227,7 +230,7 @@ def _random_states(seed: int) -> list[tuple[np.ndarray[Any, Any], np.ndarray[Any
     return [(rng.uniform(-1.0, 1.0, 3), rng.normal(size=3)) for _ in range(5)]
 
 
-def _same(model: Prepared, expected: Prepared) -> None:
+def _same(model: System, expected: System) -> None:
     """M, h and q̈ by the reference, q̈ and the common outputs by the generated equations."""
     ours, theirs = StagedModel(model), StagedModel(expected)
     for q, qd in _random_states(3):
@@ -271,30 +274,30 @@ def test_moving_frame() -> None:
 def test_point_mass() -> None:
     """A body without extent, away from its axis: a mathematical pendulum."""
     bob = link("bob", "revolute", DOWN) | body(2.0, [0.5, 0.0, 0.0], [0.0, 0.0, 0.0])
-    qdd = StagedModel(prepare(from_data(machine(bob))))(0.0, np.array([0.3]), np.array([1.0])).qdd
+    qdd = StagedModel(assemble_system(from_data(machine(bob))))(0.0, np.array([0.3]), np.array([1.0])).qdd
     assert qdd == pytest.approx([-9.81 / 0.5 * np.cos(0.3)], rel=1e-13)
 
 
 TIP = frame("tip", "hand", joint={"type": "revolute", "axis": X})
 ABOUT_Y = {"joint": {"type": "revolute", "axis": Y}}
 SINGULAR = {
-    "a frame alone": ([TIP], "links[2].mass (tip): tip.angle moves nothing"),
-    "frames on a frame": ([TIP, frame("tool0", "tip")], "links[2].mass (tip): tip.angle moves nothing"),
+    "a frame alone": ([TIP], "links[2].mass (tip): tip.angle moves no mass"),
+    "frames on a frame": ([TIP, frame("tool0", "tip")], "links[2].mass (tip): tip.angle moves no mass"),
     "a point about itself": (
         [TIP | body(inertia=[0.0, 0.0, 0.0])],
-        "links[2].inertia (tip): tip.angle moves nothing",
+        "links[2].inertia (tip): tip.angle moves no mass",
     ),
     "a rod about itself": (
         [TIP | body(1.0, [1, 0, 0], [0, 1, 1])],
-        "links[2].inertia (tip): tip.angle moves nothing",
+        "links[2].inertia (tip): tip.angle moves no mass",
     ),
     "two on one axis": (
         [TIP | ABOUT_Y, frame("tool", "tip", frame={"xyz": [0, 1, 0]}) | BODY | ABOUT_Y],
-        "links[2].mass (tip): tip.angle, tool.angle can move together so that nothing",
+        "links[2].mass (tip): tip.angle, tool.angle can move together without moving mass",
     ),
     "two fingers": (
         [TIP | {"name": name} for name in ("left", "right")],
-        "links[2].mass (left): left.angle moves nothing",
+        "links[2].mass (left): left.angle moves no mass",
     ),
 }
 
@@ -325,9 +328,9 @@ def test_aligned_angles_are_not_massless() -> None:
     """At theta = ±π/2 the axes of psi and phi meet: nothing is wrong with the masses."""
     data = copy.deepcopy(ARM)
     data["links"][1]["joint"] = {"type": "spherical", "position": [0.1, np.pi / 2, 0.2]}
-    mechanism = prepare(from_data(ARM)).mechanism
+    mechanism = assemble_system(from_data(ARM)).mechanism
     assert solving.massless(mechanism, np.array([0.1, 0.2, np.pi / 2])) == []
     with pytest.raises(DescriptionError) as caught:
-        prepare(from_data(data))
+        assemble_system(from_data(data))
     assert "mass" not in str(caught.value).partition(":")[0]
     assert "moves nothing" not in str(caught.value)

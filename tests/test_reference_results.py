@@ -43,8 +43,10 @@ def _simulated(compiled: Compiled, kind: str, files: dict[str, Path]) -> tuple[A
 
 
 @pytest.mark.parametrize("kind", ["ModelExchange", "CoSimulation"])
-def test_fmpy_gets_the_same(compile_data: CompileData, tmp_path: Path, kind: str) -> None:
-    """A run by the options of the files meets the reference, to a few times the tolerance that they ask for."""
+def test_fmpy_reproduces_the_reference_results(compile_data: CompileData, tmp_path: Path, kind: str) -> None:
+    """A run with the options of the files agrees with the reference within a few times their
+    tolerance.
+    """
     compiled = compile_data(pendulum())
     result, expected = _simulated(compiled, kind, _written(compiled, tmp_path, None))
     assert validate_result(result, expected, stop_time=0.6) == 0
@@ -90,8 +92,8 @@ def test_files_keep_the_rules(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_build_writes_them(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
-    """`build --reference-results` writes them beside the FMU and says so."""
+def test_build_writes_reference_results(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
+    """`build --reference-results` writes the files beside the FMU and reports them."""
     answer = gpmelica("build", arm, "--out", tmp_path / "here", "--reference-results", "--json")
     assert answer.status == 0, answer.err
     written = {Path(name).name for name in answer.json["files"]}
@@ -103,5 +105,5 @@ def test_build_for_platforms_that_are_none(gpmelica: Command, arm: Path, tmp_pat
     """`build --platforms` refuses names with exit status 2, all at once, before anything is written."""
     names = f"{here('2.0').name},amiga,aarch64-linux"
     answer = gpmelica("build", arm, "--platforms", names, "--out", tmp_path / "here")
-    fails(answer, 2, "amiga: is no platform", "aarch64-linux: FMI 2.0 has no name for it")
+    fails(answer, 2, "amiga: unknown platform", "aarch64-linux: FMI 2.0 has no name for this platform")
     assert not (tmp_path / "here").exists()

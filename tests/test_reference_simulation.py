@@ -18,7 +18,7 @@ from helpers_reference import crane, manipulator, mechanism_of, unchecked
 from numpy.typing import NDArray
 
 from gpmelica import analysis
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import MissingToolError, SolveError
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.load import from_data
@@ -30,7 +30,7 @@ from gpmelica.options.model import RunOptions
 from gpmelica.reference.integration.motion import FormulatedModel
 from gpmelica.reference.kinematics.segment import Segment
 from gpmelica.reference.solve.solver import formulation
-from gpmelica.tasks.run import run
+from gpmelica.tasks.run import verify
 
 METHODS = {"RK4": 1e-7, "DOP853": 1e-9, "Radau": 1e-7, "BDF": 1e-5, "LSODA": 1e-7}
 
@@ -169,7 +169,7 @@ def test_failures_name_the_time() -> None:
     """A force that ceases to be defined, and a method that does not exist, end in errors that say so."""
     with pytest.raises(SolveError, match=r"force f has no value at t = 0\.2\d*"):
         simulate(mechanism_of(_slider("sqrt(0.2 - t)")), stop=1.0)
-    with pytest.raises(SolveError, match="expected a method out of RK4, DOP853"):
+    with pytest.raises(SolveError, match="expected one of the methods RK4, DOP853"):
         simulate(mechanism_of(_slider("0")), method="Euler")
     with pytest.raises(SolveError, match=r"the motion ends at t = [\d.]+ s: mass.position .* RK4"):
         simulate(mechanism_of(_slider("-1e9*mass.position_dot + 1")), method="RK4", step=1e-2, stop=9.0)
@@ -200,8 +200,10 @@ def _assert_same(mechanism: Mechanism, q: Array, qd: Array, rng: np.random.Gener
 @pytest.mark.parametrize("linearized", [False, True])
 @pytest.mark.parametrize("base", ["flexible", "rigid"])
 @pytest.mark.parametrize("seed", range(2))
-def test_bases(seed: int, base: str, linearized: bool) -> None:
-    """With supports as points or by small motions, and without any."""
+def test_rates_of_many_states_equal_those_of_single_states_on_supports(
+    seed: int, base: str, linearized: bool
+) -> None:
+    """Rates of many states at once equal those of single states, for flexible and rigid bases."""
     rng = np.random.default_rng(seed)
     data: dict[str, Any] = random_chain(rng, base=base) | {"simulation": {"start": "description"}}
     data["base"] |= {"linearized": linearized}
@@ -228,17 +230,20 @@ def test_all_at_once() -> None:
 # ---- Where a run of the reference ends before its time, or might ------------------------------------------------
 
 
-STRETCHED = "at the limit of what the joints can do"
+STRETCHED = "at the limit of the joints' motion"
 # rows on a planar arm of 1 m and 0.8 m → what the message says
 ENDS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
-    "beyond reach": ({"x": "E.x - 5"}, ("the rows x become singular", STRETCHED, "misses x by 3.2")),
+    "beyond reach": (
+        {"x": "E.x - 5"},
+        ("equations x become singular", STRETCHED, "violates x by 3.2"),
+    ),
     "out of reach on the way": (
         {"x": "E.x - start(E.x) - t", "z": "E.z - start(E.z)"},
-        ("the rows x, z become singular", STRETCHED, "at t = 1 s the nearest position misses"),
+        ("the constraint equations x, z become singular", STRETCHED, "at t = 1 s the nearest position violates"),
     ),
     "root": (
         {"x": "upper.angle - sqrt(0.2 - t)"},
-        ("ends at t = ", "accelerates without bound", "sqrt in programmed constraint x comes to the end"),
+        ("ends at t = ", "accelerates without bound", "sqrt in programmed constraint x reaches the end"),
     ),
     "runaway": ({"x": "upper.angle - start(upper.angle) - 1e-6*exp(1e6*t)"}, ("without bound", "its rate is")),
     "logarithm": ({"x": "upper.angle - 0.1*log(0.1 - t)"}, ("without bound", "log in programmed constraint x")),
@@ -253,7 +258,7 @@ def _arm(rows: dict[str, str], **simulation: Any) -> Mechanism:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ENDS)
 def test_why_a_run_ends(name: str) -> None:
-    """Rows that become singular and how far the target is, or the function that comes to the end of its domain."""
+    """Rows that become singular and how far the target is, or the function that reaches the end of its domain."""
     rows, words = ENDS[name]
     with pytest.raises(SolveError) as raised:
         simulate(_arm(rows, tolerance=1e-7))
@@ -265,20 +270,24 @@ def test_a_row_that_opens_stops_the_run() -> None:
     """Two rows that agree until an angle is passed: the run ends there, within a step, with name and residual."""
     extra = "0.1*(upper.angle - 0.5) if upper.angle > 0.5 else 0"
     rows = {"still": "E.x - start(E.x)", "other": f"2*(E.x - start(E.x)) + ({extra})"}
-    with pytest.raises(SolveError, match=r"other: left out .* at t = 0\.\d+ s its positions are open by \d"):
+    with pytest.raises(
+        SolveError, match=r"other: omitted as redundant.* at t = 0\.\d+ s its positions are violated by \d"
+    ):
         simulate(_arm(rows, output_step=0.5, violation=1e-5))
 
 
-def test_what_was_changed_of_the_start() -> None:
-    """A loop that is closed by moving far, and a velocity that it does not allow, are said with from and to."""
+def test_changes_of_the_initial_state_are_reported() -> None:
+    """The report names the old and new values of a moved loop closure and of an inconsistent
+    velocity.
+    """
     data = four_bar(0.7, statics={"locked": ["crank"]})
     mechanism = mechanism_of(data)
     assert start_notes(mechanism, start_state(mechanism)) == []
     data["links"][1]["joint"] = data["links"][1]["joint"] | {"position": -2.0, "velocity": 3.0}
     mechanism = mechanism_of(data)
     moved, slowed = start_notes(mechanism, start_state(mechanism))
-    assert "loops were closed by moving joints far: coupler.angle from -2 to " in moved
-    assert slowed.startswith("start velocities were changed to what closures")
+    assert "closing the loops moved joints far: coupler.angle from -2 to " in moved
+    assert slowed.startswith("initial velocities were changed to fulfil closures")
     assert "coupler.angle from 3 to " in slowed
 
 
@@ -286,7 +295,7 @@ def test_rows_that_cannot_be_fulfilled_are_noted() -> None:
     """A target beyond reach is said before a run."""
     mechanism = _arm({"x": "E.x - 5"})
     (note,) = start_notes(mechanism, start_state(mechanism))
-    assert "the nearest position misses x by 3.2" in note
+    assert "the nearest position violates x by 3.2" in note
     assert np.isfinite(start_state(mechanism)[0]).all()
 
 
@@ -312,12 +321,14 @@ def test_where_a_choice_of_coordinates_ends() -> None:
 
 
 @pytest.mark.slow
-def test_what_the_text_cannot_do_is_said_before_the_build(tmp_path: Path) -> None:
-    """Where the text's coordinates end is known by then, whatever becomes of the build."""
+def test_limits_of_the_modelica_source_are_reported_before_the_build(tmp_path: Path) -> None:
+    """The end of the validity of Modelica coordinates is reported whether or not the build
+    succeeds.
+    """
     told: list[str] = []
     options = RunOptions(tmp_path, progress=lambda what, fraction: told.append(what))
     compilers = Compilers((OpenModelica(Omc(str(tmp_path / "nowhere"))),))
     with pytest.raises(MissingToolError):
-        run(prepare(from_data(_falling_bob(stop=0.8))), options, compilers=compilers)
-    assert [text for text in told if "keeps the dependent coordinates of the start, bob.x" in text]
+        verify(assemble_system(from_data(_falling_bob(stop=0.8))), options, tmp_path, compilers)
+    assert [text for text in told if "keeps the dependent coordinates of the initial state, bob.x" in text]
     assert "FMU by openmodelica: starting omc" in told

@@ -20,7 +20,7 @@ from scipy.spatial.transform import Rotation
 
 from gpmelica import analysis
 from gpmelica.analysis import ReferenceModel
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.api.results import Run
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data, load
@@ -132,8 +132,10 @@ def test_accelerations_are_rates_of_velocities() -> None:
         assert values["push"] == pytest.approx(abs(expected[0]) + qdd[0], abs=1e-7 * np.abs(qdd).max())
 
 
-def test_energy_is_conserved_and_is_what_it_says() -> None:
-    """½ q̇ᵀ M q̇, gravity, spring and stop; over a run on which nothing else acts the sum stays."""
+def test_energy_output_is_conserved() -> None:
+    """The output is ½ q̇ᵀ M q̇ plus the energies of gravity, spring and stop; without other forces
+    the sum is constant.
+    """
     mechanism = mechanism_of(arm())
     run = solving.simulate(mechanism, tolerance=1e-10, stop=0.3)
     assert {event.label for event in run.events} >= {"line rope", "stop boom.angle upper"}
@@ -155,7 +157,7 @@ def test_energy_is_conserved_and_is_what_it_says() -> None:
 
 def test_both_derivations_agree() -> None:
     """Of everything, at states on both sides of rope and stop, with the start's height in an expression."""
-    model = prepare(from_data(arm(damping=1.0)))
+    model = assemble_system(from_data(arm(damping=1.0)))
     staged, numbers = StagedModel(model), ReferenceModel(model.mechanism, start=model.start)
     for (q, qd), t in zip(_states(8), np.linspace(0.0, 0.4, 8).tolist(), strict=True):
         found, (expected, qdd) = staged(t, q, qd), _at(numbers, t, q, qd)
@@ -185,17 +187,17 @@ def test_runs_agree(compile_data: CompileData) -> None:
     said = {name: (variables[name].unit, variables[name].description) for name in ("reach", "pull", "E_ax")}
     assert said["reach"] == ("m", "tip to column")
     assert said["pull"] == (None, "rope_force*rope_rate + 0*start(E.z)")
-    assert said["E_ax"] == ("m/s2", "acceleration of E, world x, without gravity")
+    assert said["E_ax"] == ("m/s2", "acceleration of point E, world x, without gravity")
     assert Signal("value", model.signals["reach"].origin) == model.signals["reach"]
 
 
-def test_scales_of_what_does_not_move() -> None:
-    """In equilibrium: nothing is measured by its own rounding."""
+def test_scales_of_signals_in_equilibrium() -> None:
+    """In equilibrium, no signal is compared on the scale of its own rounding errors."""
     rest = arm(damping=1.0, simulation={"stop": 0.2, "output_step": 0.01})
     rest["links"][0]["joint"] |= {"stiffness": 400.0}
     rest["links"][1]["joint"] = {"type": "spherical", "stiffness": [80.0] * 3, "damping": [1.0] * 3}
     rest["outputs"] = WANTED | {"expressions": {"reach": "E.x - 0.1", "cosine": "E.y/E.z", "pull": "rope_force"}}
-    model = prepare(from_data(rest))
+    model = assemble_system(from_data(rest))
     run = reference_run(model, None, lambda what, fraction: None)
     found = scales(run.signals, model.units, run.natural)
     assert max(np.ptp(run.signals[name]) for name in found) < 1e-6
@@ -221,21 +223,21 @@ def _cases() -> list[tuple[str, str | None]]:
 @pytest.mark.parametrize(("example", "case"), _cases())
 def test_every_output_has_its_counterpart(example: str, case: str | None) -> None:
     """By its name, in both directions; each says what it is."""
-    model = prepare(load(EXAMPLES / f"{example}.toml", case))
+    model = assemble_system(load(EXAMPLES / f"{example}.toml", case))
     run = solving.simulate(model.mechanism, start=model.start, stop=INSTANT, output_step=INSTANT)
     assert set(run.signals) == set(model.units) == set(model.signals)
 
 
 def test_a_missing_counterpart_stops_the_run() -> None:
     """Before anything is compared, and by name."""
-    model = prepare(load(EXAMPLES / "four_bar_3d.toml"))
+    model = assemble_system(load(EXAMPLES / "four_bar_3d.toml"))
     shortened = model.chain.simulation.model_copy(update={"stop": INSTANT, "output_step": INSTANT})
     chain = model.chain.model_copy(update={"simulation": shortened})
     new = replace(model.program.outputs[0], signal=joint_load("unheard", "of"))
     program = replace(model.program, outputs=[*model.program.outputs, new])
     problem = replace(model.problem, mechanism=replace(model.mechanism, chain=chain))
     model = replace(model, chain=chain, problem=problem, program=program)
-    with pytest.raises(SolveError, match=r"not both in the equations and in the reference, .*: unheard_load_of$"):
+    with pytest.raises(SolveError, match=r"in equations and reference; not in both: unheard_load_of$"):
         reference_run(model, None, lambda what, fraction: None)
 
 
@@ -245,7 +247,7 @@ def test_small_machines_have_small_tolerances_of_lengths(length: float, nominal:
     centre = body(1.0, [0.1, 0.0, 0.0], [0.1, 0.1, 0.1])
     slide = link("slide", "prismatic", Z) | centre
     data = machine(slide, link("arm", "revolute", Z, "slide", xyz=[5.0, 0.0, 0.0]) | centre)
-    states = prepare(from_data(resized(data, 1.0, length))).program.states
+    states = assemble_system(from_data(resized(data, 1.0, length))).program.states
     found = {state.name.removesuffix("_state"): state.nominal for state in states}
     assert found["slide_position"] == found["slide_position_dot"] == pytest.approx(nominal)
     assert found["arm_angle"] == found["arm_angle_dot"] == 1.0

@@ -1,4 +1,4 @@
-"""Rigid finite elements of a beam: what is exact, and what converges (design 4.10)."""
+"""Rigid finite elements of a beam: exact properties, and convergence to the beam's theory."""
 
 from __future__ import annotations
 
@@ -231,7 +231,9 @@ def test_applied_forces_take_part() -> None:
 
 
 def test_cantilever_deflection_converges() -> None:
-    """The tip under a small load approaches F L³/(3 E I) with second order in the section's length (P0: RFEM)."""
+    """The tip deflection under a small load converges to F L³/(3 E I) with second order in the
+    section's length.
+    """
     load, exact = 1e-3, 1e-3 * 2.0**3 / (3 * 2.1e11 * 1e-9)
     force = {"name": "f", "link": "beam", "point": [2.0, 0.0, 0.0], "force": [0.0, 0.0, load]}
     errors = []
@@ -280,6 +282,8 @@ def test_no_equilibrium_is_reported() -> None:
     """A coordinate without any support ends in an error that names it and what is left, once that is clear."""
     data = manipulator(statics={"locked": ["lower"]})
     data["links"][0]["joint"] = {"type": "prismatic", "axis": [0.0, 0.0, 1.0]}
-    left = r"found in 21 steps: .* 39\.2 N are left on upper\.position; upper\.position resists least: give it a"
+    left = (
+        r"in 21 steps: .* 39\.2 N are unbalanced on upper\.position; upper\.position has the least stiffness: give"
+    )
     with pytest.raises(SolveError, match=left):
         equilibrium(mechanism_of(data))

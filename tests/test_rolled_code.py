@@ -19,7 +19,7 @@ from helpers_projection import ON
 from helpers_urdf import robot
 from numpy.typing import NDArray
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.api.exchange import convert_urdf
 from gpmelica.core.errors import BuildError
 from gpmelica.description.load import from_data
@@ -152,7 +152,7 @@ def test_results_that_are_arguments_constants_or_the_same(run: Callable[..., Any
 def test_a_humanoid(run: Callable[..., Any]) -> None:
     """Its loops go up and down in memory: gcc 12 would leave calls of such functions out."""
     found = convert_urdf(robot("talos_full_v2.urdf"), "floating")
-    staged = stage(prepare(from_data(tomllib.loads(found.text))).native_program)
+    staged = stage(assemble_system(from_data(tomllib.loads(found.text))).native_program)
     f = next(s.function for s in staged.stages if s.group == "dynamics")
     read = Labels([Label(f"read_{i}") for i in range(f.n_in())], [Label(f"made_{i}") for i in range(f.n_out())])
     made = code(tape.tape(f), f.name(), read, "Stage: test.")
@@ -176,9 +176,9 @@ def test_pieces_are_all_lines_once_in_their_order(seed: int) -> None:
     assert sum(piece.saved for piece in found) > len(kinds) / 2
 
 
-def test_comments_name_what_is_read_and_written() -> None:
-    """Numbers of blocks and of elements stand beside the names of states and outputs that they are of."""
-    model = prepare(from_data(driven()))
+def test_comments_name_inputs_and_outputs() -> None:
+    """Indices of blocks and elements are accompanied by the names of states and outputs."""
+    model = assemble_system(from_data(driven()))
     files = native.generate(model.native_program, model.chain, "3.0").files
     program = model.native_program
     states, outputs = [state.variable for state in program.states], [output.name for output in program.outputs]
@@ -192,8 +192,8 @@ def test_comments_name_what_is_read_and_written() -> None:
         assert re.search(r"^/\* (Stage|Changes of stage|Adjoints of stage): \w+\. \*/$", files[name], re.MULTILINE)
 
 
-def test_pieces_of_nothing() -> None:
-    """Functions without operations have none."""
+def test_functions_without_operations() -> None:
+    """Functions without operations have no pieces."""
     assert pieces(np.zeros(0, int)) == []
     assert pieces(np.zeros(1, int)) == [Piece(0, 1, 1)]
 
@@ -229,7 +229,7 @@ def test_an_operation_that_is_not_known_is_refused() -> None:
 def test_registers_that_are_used_again_are_refused() -> None:
     """Where they are is what the tape tells operations apart by."""
     x = ca.SX.sym("x")
-    with pytest.raises(ValueError, match="f shares its registers"):
+    with pytest.raises(ValueError, match="f reuses registers"):
         tape.tape(ca.Function("f", [x], [ca.sin(ca.cos(x))]))
 
 
@@ -248,7 +248,7 @@ def tables() -> list[str]:
     rules = {"redundant": "minimum_norm", **ON}
     recursion = {"simulation": {"accelerations": "recursion"}}
     changes = ({}, recursion, {"programmed": rows, "constraints": rules})
-    models = [prepare(from_data(driven() | more)) for more in changes]
+    models = [assemble_system(from_data(driven() | more)) for more in changes]
     return [native.generate(m.native_program, m.chain, "3.0").files["equations_data.c"] for m in models]
 
 
@@ -260,8 +260,8 @@ def _members(struct: str) -> list[str]:
 
 
 @pytest.mark.parametrize("struct", STRUCTS)
-def test_every_member_is_given(tables: list[str], struct: str) -> None:
-    """What the contract declares the generated part fills, by name."""
+def test_every_structure_member_is_initialised(tables: list[str], struct: str) -> None:
+    """The generated C tables initialise every member that the header declares, by name."""
     members = _members(struct)
     assert len(members) >= 2
     assert [name for name in members if f".{name} =" not in "".join(tables)] == []
@@ -299,7 +299,7 @@ def test_a_contract_that_differs_does_not_compile(tables: list[str], tmp_path: P
 
 def test_flags_are_of_files_that_there_are() -> None:
     """What is compiled with other flags is named as it is written; where it is long, with less effort."""
-    model = prepare(from_data(driven()))
+    model = assemble_system(from_data(driven()))
     files = native.generate(model.native_program, model.chain, "3.0").files
     flags = native.flags(files)
     assert (

@@ -62,19 +62,21 @@ fmu.code
 fmu.archive
 fmu.backends.openmodelica
 fmu.backends
+browser
 runs.fmpy_runs
 runs.compare
 runs
 report.plots
 report.player
 report
-report.cases report.sweep
+report.sweep
 report.fmu_page
 linear
 sweeps
 exchange
 exchange.ssp
 coupling
+cutting
 tasks
 api
 gpmelica
@@ -159,8 +161,8 @@ def test_an_environment_in_the_root_is_no_room(tmp_path: Path) -> None:
     assert [*_folders(tmp_path)] == [tmp_path, tmp_path / "room", tmp_path / "room" / "inner"]
 
 
-def test_the_root_holds_the_door_alone() -> None:
-    """The root contains `__init__.py` and `__main__.py`; each other module lies in a room."""
+def test_root_contains_entry_points_only() -> None:
+    """The root contains `__init__.py` and `__main__.py`; every other module is in a folder."""
     assert {path.name for path in ROOT.glob("*.py")} == {"__init__.py", "__main__.py"}
 
 

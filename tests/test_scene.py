@@ -83,8 +83,8 @@ def test_deformation_is_drawn_larger_by_the_beams_coordinates() -> None:
         assert frames == pytest.approx(poses(CRANE.mechanism)(np.where(elastic, scale * q, q)), abs=1e-9)
 
 
-def test_a_run_that_breaks_off_stays_where_it_was() -> None:
-    """Of its frames so many count as it has reached; a NaN ends it, too."""
+def test_shortened_run_ends_with_its_last_frame() -> None:
+    """Only frames that the run has reached are shown; a NaN ends the run."""
     half = RUN.time <= 1.0
     short = replace(RUN, time=RUN.time[half], signals={n: v[half] for n, v in RUN.signals.items()})
     broken = replace(
@@ -236,9 +236,9 @@ def test_damaged_meshes(tmp_path: Path) -> None:
     ("shape", "message"),
     [
         ({"type": "box"}, "shape.size .*is missing; a box needs size"),
-        ({"type": "box", "size": [1.0, 1.0, 1.0], "radius": 1.0}, "shape.radius .*a box has none; it has size"),
+        ({"type": "box", "size": [1.0, 1.0, 1.0], "radius": 1.0}, "shape.radius .*a box does not have this key"),
         ({"type": "cylinder", "radius": 1.0}, "shape.length .*is missing; a cylinder needs radius and length"),
-        ({"type": "sphere", "radius": 1.0, "scale": 0.1}, "shape.scale .*is for meshes"),
+        ({"type": "sphere", "radius": 1.0, "scale": 0.1}, "shape.scale .*applies to meshes"),
         ({"type": "sphere", "radius": 1.0, "colour": "red"}, "shape.colour .*expected a colour as #rrggbb"),
         ({"type": "mesh", "file": "no.stl"}, "shape.file .*there is no file 'no.stl'"),
         ({"type": "mesh", "file": "part.step"}, "shape.file .*expected a file that ends in .stl or .obj"),

@@ -22,7 +22,7 @@ from helpers_sensitive import (
     stiff_oscillator,
 )
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.core.progress import silent
 from gpmelica.core.trajectory import Array, Trajectory
 from gpmelica.fmu.backends.fmu import Fmu
@@ -50,13 +50,13 @@ RIGHT: dict[str, Callable[[], dict[str, Any]]] = {
 }
 
 
-def _attempts(model: Prepared, truth: Trajectory, path: Path) -> list[Attempt]:
+def _attempts(model: System, truth: Trajectory, path: Path) -> list[Attempt]:
     """Model exchange and co-simulation as the verdict runs them, of the model's own FMU or of another one."""
     fmu = Fmu(Native(), path, compiler="", seconds=0.0, solver="")
     return list(fmu_attempts(model, [fmu], truth, TOLERANCE, None, silent))
 
 
-def _judged(model: Prepared, path: Path) -> list[Comparison]:
+def _judged(model: System, path: Path) -> list[Comparison]:
     truth = reference_run(model, None, silent)
     found = agreement.judge(model, truth, _attempts(model, truth, path), model.problem, silent)
     return [run.comparison for run in found if run.comparison is not None]
@@ -79,7 +79,7 @@ def test_verdict_on_chaotic_motion(compile_data: CompileData) -> None:
     model = sensitive_model(data)
     comparisons = _judged(model, compile_data(data).fmu)
     assert all(c.ok and c.sensitive_from == c.horizon and 1.0 < c.horizon < 4.0 for c in comparisons)
-    assert all(f"comparison is meaningful up to t = {c.horizon:.4g} s" in c.note for c in comparisons)
+    assert all(f"a comparison is meaningful up to t = {c.horizon:.4g} s" in c.note for c in comparisons)
     assert all(comparison_data(c)["sensitive_from"] == c.horizon for c in comparisons)
     (remark,) = agreement.sensitive(model, comparisons)
     assert (remark.id, remark.time) == ("sensitive_motion", comparisons[0].horizon)
@@ -174,8 +174,8 @@ def test_run_as_far_apart_as_the_reference_from_itself_agrees() -> None:
 
 
 @pytest.mark.parametrize("error", [2.5, 50.0])
-def test_run_that_is_granted_more_may_differ_by_more(error: float) -> None:
-    """A run that is granted ten times the usual error may differ by ten times as much, and by no more."""
+def test_larger_tolerance_permits_larger_deviation(error: float) -> None:
+    """A run with ten times the usual tolerance may deviate by ten times as much, but not more."""
     reference, run = _trajectory("reference", 0.0), _trajectory("run", _growing(3.0, error * 2e-9))
     known = _known(_growing(3.0))
     comparison = compare(reference, run, UNITS, 10.0 * TOLERANCE)
@@ -187,7 +187,7 @@ def test_error_before_the_motion_is_sensitive_stays_red() -> None:
     """An error of twice the tolerance at the beginning is wrong, whatever comes later."""
     found = _verdict(_growing(3.0, 1e-10) + 4e-6, _known(_growing(3.0)))
     assert not found.ok
-    assert "differs by more than that explains" in found.note
+    assert "differs by more than this explains" in found.note
 
 
 def test_error_after_the_motion_is_sensitive_stays_red() -> None:

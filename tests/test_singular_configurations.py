@@ -14,7 +14,7 @@ from helpers_parts import X, link, machine
 from helpers_reference import mechanism_of
 
 from gpmelica import plausibility
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import SolveError
 from gpmelica.core.progress import silent
 from gpmelica.core.trajectory import Array, Trajectory
@@ -73,7 +73,7 @@ def test_reference_keeps_its_branch(tolerance: float) -> None:
         run = solving.simulate(mechanism_of(n_four_bar(2)), tolerance=tolerance)
     except SolveError as error:
         assert tolerance >= _COARSE
-        assert "the motion may go on in more than one way" in str(error)
+        assert "the motion may continue in more than one way" in str(error)
         return
     assert _apart(run, 2) < 1e-2
     assert run.signals["rod2_angle"] == pytest.approx(
@@ -159,7 +159,7 @@ def test_fmu_that_stays_in_a_singular_neighbourhood_on_another_branch_says_so(co
         _fmu_run(compile_data(n_four_bar(40)), "me", 1e-8, stop=9.2)
 
 
-def _judged(model: Prepared, compiled: Compiled, mode: Mode) -> Comparison:
+def _judged(model: System, compiled: Compiled, mode: Mode) -> Comparison:
     """The FMU's comparison with the reference's run of a model, as `run` makes it."""
     truth = reference_run(model, None, silent)
     fmu = Fmu(Native(), compiled.fmu, compiler="", seconds=0.0, solver="")
@@ -189,14 +189,17 @@ def test_verdict_of_a_run_that_ends_at_a_singular_configuration(compile_data: Co
         assert imported.ok
         assert imported.singular_from == pytest.approx(first, abs=1e-3)
         assert imported.horizon < first
-        assert "ended with a message" in imported.note
+        assert "the run failed after the first singular configuration" in imported.note
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("gravity", [9.81, 9.82])
 def test_a_shortened_run_is_judged_as_any_other(gravity: float) -> None:
     """Up to the first singular configuration a wrong model differs, and stays red."""
-    model, wrong = prepare(from_data(_short())), prepare(from_data(_short(gravity=[0.0, -gravity, 0.0])))
+    model, wrong = (
+        assemble_system(from_data(_short())),
+        assemble_system(from_data(_short(gravity=[0.0, -gravity, 0.0]))),
+    )
     truth = reference_run(model, None, silent)
 
     def until(stop: float) -> Attempt:
@@ -207,13 +210,13 @@ def test_a_shortened_run_is_judged_as_any_other(gravity: float) -> None:
     assert found.comparison is not None
     assert found.comparison.ok == (gravity == 9.81)
     assert found.comparison.horizon == pytest.approx(0.675, abs=0.03)
-    assert "ended with a message" in found.comparison.note
+    assert "the run failed after the first singular configuration" in found.comparison.note
 
 
 def test_a_run_that_ends_without_a_singular_configuration_stays_red() -> None:
     """A message alone is no reason to compare a part of the run."""
     data = _short() | {"simulation": {"start": "description", "stop": 0.6, "output_step": 0.01, "tolerance": 1e-9}}
-    model = prepare(from_data(data))
+    model = assemble_system(from_data(data))
     truth = reference_run(model, None, silent)
     attempt = Attempt("run", TOLERANCE, None, "it ended", until=lambda stop: Attempt("run", TOLERANCE, truth))
     (found,) = agreement.judge(model, truth, [attempt], model.problem, silent)

@@ -193,8 +193,10 @@ def test_solution_whatever_the_scales(libraries: dict[str, Path], n: int) -> Non
 
 
 @pytest.mark.parametrize("n", [1, 2, 6, 18])
-def test_what_is_not_positive_is_refused(libraries: dict[str, Path], n: int) -> None:
-    """Rank n − 1 within rounding, by the unknown that depends on those before it; negative; not finite."""
+def test_indefinite_matrices_are_rejected(libraries: dict[str, Path], n: int) -> None:
+    """Rank n − 1 within rounding is reported by the dependent unknown; negative and infinite
+    matrices are rejected.
+    """
     rng = np.random.default_rng(n)
     scale = 10.0 ** rng.uniform(-6, 6, n)
     root = rng.normal(size=(n, max(n - 1, 1))) * (n > 1)
@@ -270,8 +272,10 @@ def test_agrees_with_the_saddle_point_system(libraries: dict[str, Path], n: int,
         assert np.abs(B @ X - W / lengths).max() <= 1e-12 * np.abs(X).max()
 
 
-def test_inertia_where_it_is_needed(libraries: dict[str, Path]) -> None:
-    """M may be singular as long as the constraints hold what has no inertia; else its column is named."""
+def test_mass_matrix_may_be_singular_on_constrained_coordinates(libraries: dict[str, Path]) -> None:
+    """M may be singular if constraints hold the coordinates without inertia; otherwise the column
+    is reported.
+    """
     M, F, C, W = np.diag([1.0, 0.0, 2.0]), np.ones((3, 1)), np.array([[0.0, 2.0, 1.0]]), np.array([[4.0]])
     code, X, _ = constrained_solve(libraries["solvers"], M, C, F, W)
     saddle = np.block([[M, -C.T], [C, np.zeros((1, 1))]])

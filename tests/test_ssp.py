@@ -19,6 +19,7 @@ from helpers_parts import X, link, machine
 from lxml import etree
 
 from gpmelica.core.errors import DescriptionError
+from gpmelica.coupling.ssp import read_ssp
 from gpmelica.exchange.ssp.system import write_ssp
 
 
@@ -32,14 +33,14 @@ def _connections(system: Any) -> set[tuple[str | None, ...]]:
     return {(c.startElement, c.startConnector, c.endElement, c.endConnector) for c in system.connections}
 
 
-def test_plant_alone(plant: Compiled, tmp_path: Path) -> None:
-    """All inputs and outputs are the system's; both structures and the values are valid by the schemas."""
+def test_archive_without_a_controller(plant: Compiled, tmp_path: Path) -> None:
+    """The plant is the only element; both structures and the parameter values match the schemas."""
     path = write_ssp(plant.fmu, tmp_path)
     system = ssp_reader.read_ssd(str(path)).system  # validates
     ports = {(v.name, v.causality) for v in plant.description.modelVariables if v.causality in ("input", "output")}
-    assert {(c.name, c.kind) for c in system.connectors} == ports
     assert [e.name for e in system.elements] == ["Plant"]
-    assert len(system.connections) == len(ports)
+    assert {(c.name, c.kind) for c in system.elements[0].connectors} == {p for p in ports if p[1] == "output"}
+    assert system.connectors == system.connections == []
     with zipfile.ZipFile(path) as archive:
         slot = etree.parse(archive.open("Controller.ssd")).getroot()
         main = etree.parse(archive.open("SystemStructure.ssd")).getroot()
@@ -66,18 +67,26 @@ def test_units_are_defined(plant: Compiled, tmp_path: Path) -> None:
     path = write_ssp(plant.fmu, tmp_path)
     defined = {u.name: (u.kg, u.m, u.s, u.rad) for u in ssp_reader.read_ssd(str(path)).units}
     bases = {u.name: u.baseUnit for u in plant.description.unitDefinitions}
-    used = {v.unit for v in plant.description.modelVariables if v.causality in ("input", "output")}
+    used = {v.unit for v in plant.description.modelVariables if v.causality == "output"}
     assert defined == {name: (bases[name].kg, bases[name].m, bases[name].s, bases[name].rad) for name in used}
 
 
 def test_runs_in_fmpy(plant: Compiled, tmp_path: Path) -> None:
-    """The plant alone runs as a system; its input at the system's connector moves the cart."""
+    """The plant alone runs as a system, with the motion of the FMU."""
+    found = simulate_ssp(str(write_ssp(plant.fmu, tmp_path)), stop_time=0.1, step_size=0.05)
+    expected = fmpy.simulate_fmu(str(plant.fmu), fmi_type="CoSimulation", stop_time=0.1, output_interval=0.05)
+    assert found["Plant.cart_position"][-1] == pytest.approx(expected["cart_position"][-1], rel=1e-6)
+
+
+def test_steps_for_other_masters(plant: Compiled, tmp_path: Path) -> None:
+    """OMSimulator and OSP read the step of the default experiment, and so does cosim."""
     path = write_ssp(plant.fmu, tmp_path)
-    rest, pushed = (
-        simulate_ssp(str(path), stop_time=0.1, step_size=0.05, input={"push": lambda t, f=force: f})
-        for force in (0.0, 4.0)
-    )
-    assert pushed["Plant.cart_position"][-1] > rest["Plant.cart_position"][-1] + 1e-3
+    step = float(plant.description.defaultExperiment.stepSize)
+    assert read_ssp(path, tmp_path / "unpacked").step == step
+    with zipfile.ZipFile(path) as archive:
+        text = archive.read("SystemStructure.ssd").decode()
+    assert f'<oms:FixedStepMaster description="oms-ma" stepSize="{step}"' in text
+    assert f'<osp:FixedStepAlgorithm baseStepSize="{step}"/>' in text
 
 
 @pytest.mark.slow
@@ -145,7 +154,7 @@ def test_units_of_a_controller_are_defined(plant: Compiled, tmp_path: Path) -> N
     [
         ({"type": "Int32", "unit": ""}, "cart_position: expected an input of type Real, got Integer"),
         ({"unit": ' unit="kg"'}, "cart_position: expected a unit that converts to the plant's, m, got kg"),
-        ({"metre": 0.3048}, "unit m: expected what it is in the plant, m=1, got m=1 factor=0.3048"),
+        ({"metre": 0.3048}, "unit m: expected the plant's definition, m=1, got m=1 factor=0.3048"),
     ],
 )
 def test_controller_of_other_types_or_units(

@@ -14,7 +14,7 @@ from helpers_backends import driven
 from helpers_c_layer import DATA, HEADERS, compiler, flat
 from helpers_projection import ON
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.description.load import from_data
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.compilers import compiler as compilers
@@ -24,11 +24,13 @@ SANITIZERS = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recove
 VERSIONS = ("2.0", "3.0")
 
 
-def _constrained() -> Prepared:
+def _constrained() -> System:
     """The driven pendulum with a task that is there twice, least norm, projected."""
     task = "cart.position + 0.3*sin(rod.angle) - start(cart.position + 0.3*sin(rod.angle)) - 0.1*t^3"
     rows = [{"name": "task", "expression": task}, {"name": "again", "expression": f"2*({task})"}]
-    return prepare(from_data(driven() | {"programmed": rows, "constraints": {"redundant": "minimum_norm", **ON}}))
+    return assemble_system(
+        from_data(driven() | {"programmed": rows, "constraints": {"redundant": "minimum_norm", **ON}})
+    )
 
 
 # what an importer accesses, by its macros
@@ -62,7 +64,7 @@ def _importer(
     return folder / "importer"
 
 
-def _with_model(folder: Path, model: Prepared, fmi: str, source: str, *flags: str) -> Path:
+def _with_model(folder: Path, model: System, fmi: str, source: str, *flags: str) -> Path:
     """An importer with a description's FMU."""
     sources = native.generate(model.native_program, model.chain, fmi)
     defined = [*_definitions(sources.description, fmi), f"-DN_STATES={len(model.native_program.states)}"]
@@ -106,7 +108,7 @@ def _run(importer: Path, *arguments: str) -> str:
 def test_ten_thousand_lives_and_resets(tmp_path: Path, fmi: str) -> None:
     """10,000 lives and 10,000 resets need no memory beyond what the first tenth does; 8 threads do not disturb
     each other; no damaged state is taken, or none that does harm."""
-    importer = _with_model(tmp_path, prepare(from_data(driven())), fmi, "instances.c", "-O2")
+    importer = _with_model(tmp_path, assemble_system(from_data(driven())), fmi, "instances.c", "-O2")
     growth = re.search(r"growth (\S+)", _run(importer, "10000"))
     assert growth is not None
     assert float(growth[1]) < 0.02
@@ -126,7 +128,7 @@ def test_a_run_allocates_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("fmi", VERSIONS)
 def test_stress_under_sanitizers(tmp_path: Path, fmi: str) -> None:
     """The same calls do nothing that AddressSanitizer or UndefinedBehaviorSanitizer finds fault with."""
-    importer = _with_model(tmp_path, prepare(from_data(driven())), fmi, "instances.c", *SANITIZERS)
+    importer = _with_model(tmp_path, assemble_system(from_data(driven())), fmi, "instances.c", *SANITIZERS)
     _run(importer, "200")
 
 

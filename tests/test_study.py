@@ -24,7 +24,7 @@ from test_report import Page, strictly
 
 from gpmelica.core.errors import DescriptionError
 from gpmelica.options.many import StudyOptions
-from gpmelica.report.cases.outcome import CaseFailure, CaseRun
+from gpmelica.runs.compare.outcome import CaseFailure, CaseRun
 from gpmelica.tasks.study import Study, study_cases
 
 FIGURES = (
@@ -147,12 +147,12 @@ def test_figures_are_files_and_not_blank(finished: Finished, name: str) -> None:
 
 
 def test_violations_fall_at_the_slow_root(finished: Finished) -> None:
-    """P0 Fig. 8: ‖Φ‖ falls straight down in the logarithm at −α + √(α² − β²) = −20 1/s, whatever the supports."""
+    """log ‖Φ‖ decreases at −α + √(α² − β²) = −20 1/s for all supports (Jarzębowska et al. 2023, Fig. 8)."""
     for run in finished.study.runs[:2]:
-        assert isinstance(run, CaseRun) and run.decay is not None
-        assert run.slow_root == pytest.approx(-20.0, rel=1e-12)
-        assert run.decay.rate == pytest.approx(-20.0, rel=1e-4)
-        assert run.decay.end - run.decay.begin > 0.3
+        assert isinstance(run, CaseRun) and run.stabilisation.decay is not None
+        assert run.stabilisation.slow_root == pytest.approx(-20.0, rel=1e-12)
+        assert run.stabilisation.decay.rate == pytest.approx(-20.0, rel=1e-4)
+        assert run.stabilisation.decay.end - run.stabilisation.decay.begin > 0.3
     assert finished.page.text.count("−20 −20") == 2
 
 

@@ -45,16 +45,16 @@ def test_samples_have_their_distribution(sampler: str) -> None:
     [
         (["x"], "expected KEY=VALUES"),
         (["x="], "there are no values"),
-        (["x=1:5:0"], "the range has 0 values"),
+        (["x=1:5:0"], "expected a count from 1 to 10000000 as third number, got 0"),
         (["x=1:5:1"], "has at least 2 values"),
         (["x=1:b:3"], "expected a finite number, got 'b'"),
         (["x=normal(1)"], "takes two numbers, mean and standard deviation, got 1"),
         (["x=normal(1,-1)"], "expected a standard deviation above 0"),
-        (["x=uniform(2,1)"], "expected least below most"),
+        (["x=uniform(2,1)"], "expected a smaller first number in uniform"),
         (["x=gamma(2,1)"], "unknown distribution 'gamma'"),
         (["x=nan"], "expected finite numbers"),
-        (["x=1", "x=2"], "is given twice"),
-        ([], "nothing is varied"),
+        (["x=1", "x=2"], "occurs twice"),
+        ([], "no key is varied"),
         ({"x": []}, "there are no values"),
     ],
 )
@@ -66,7 +66,11 @@ def test_wrong_values(settings: Any, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("samples", "sampler", "said"),
-    [(None, "sobol", "say how many samples"), (0, "sobol", "expected 1 or more"), (5, "sobl", "expected one of")],
+    [
+        (None, "sobol", "specify the number of samples"),
+        (0, "sobol", "expected at least 1"),
+        (5, "sobl", "expected one of"),
+    ],
 )
 def test_wrong_samples(samples: int | None, sampler: str, said: str) -> None:
     """Distributions need samples and a sampler."""
@@ -119,8 +123,8 @@ def test_objectives_of_known_functions() -> None:
         ("peak(table(slew, time))", "unknown function 'table'"),
         ("peak(E_z, 2)", "peak takes 1 argument, got 2"),
         ("__import__('os')", "unknown function '__import__'"),
-        ("peak(E_z.real.imag)", "is not part of the expression language: numbers, time, pi"),
-        ("peak(lambda: 1)", "is not part of the expression language: numbers, time, pi"),
+        ("peak(E_z.real.imag)", "is not part of the expression language: expected numbers, time, pi"),
+        ("peak(lambda: 1)", "is not part of the expression language: expected numbers, time, pi"),
         ("", "cannot read"),
     ],
 )
@@ -134,9 +138,9 @@ def test_wrong_objectives(text: str, said: str) -> None:
 def test_objectives_are_numbers() -> None:
     """Parameters are; signals have to be made so."""
     (plain, product, late) = objectives(["E_z", "peak(E_z)/load", "at(E_z, load)"])
-    assert plain.problem(["load"]).startswith("changes over time; expected a number, by one of at, final")
+    assert plain.problem(["load"]).startswith("changes over time; expected a number, computed by one of at, final")
     assert product.problem(["load"]) == "" and late.problem(["load"]) == ""
-    assert "expected a number as its second argument" in late.problem([])
+    assert "expected a number as second argument" in late.problem([])
 
 
 # ---- Sensitivities from sampled runs ----------------------------------------------------------------------------

@@ -66,8 +66,8 @@ def test_reused_instance_is_a_fresh_one_to_the_last_bit(hanging: Compiled) -> No
 
 
 @pytest.mark.slow
-def test_a_run_that_fails_on_its_way_says_when(hanging: Compiled) -> None:
-    """Too few inner steps: no numbers, and the next run is sound."""
+def test_failed_run_reports_the_time(hanging: Compiled) -> None:
+    """A run with too few inner steps has no results, and the next run is unaffected."""
     with Repeated(hanging.fmu, ["E_x"], SPAN) as repeated:
         with pytest.raises(SolveError, match=r"t = "):
             repeated.run({"moment": 1e30})
@@ -95,8 +95,10 @@ def finished(swing: Path) -> gp.Sweep:
     return gp.sweep(gp.load(swing), SETTINGS, ASKED, swing.parent / "out", samples=8, scheduler="here")
 
 
-def test_each_run_is_one_of_its_own(finished: gp.Sweep) -> None:
-    """The FMU of the sweep, run alone by FMPy with a row's values: the same bits in table and array file."""
+def test_runs_are_reproducible_outside_the_sweep(finished: gp.Sweep) -> None:
+    """A single FMPy run of the sweep's FMU with a row's values agrees bit by bit with table and
+    array file.
+    """
     (fmu,) = finished.folder.glob("fmu/*/Swing.fmu")
     table, data = finished.table, finished.data
     assert table["run"].tolist() == list(range(16)) and set(table["load"]) == {0.5, 2.0}
@@ -114,8 +116,10 @@ def test_each_run_is_one_of_its_own(finished: gp.Sweep) -> None:
     assert data["E_z"].attrs["units"] == "m" and data.sizes == {"run": 16, "time": 31}
 
 
-def test_a_key_means_what_the_description_means(finished: gp.Sweep, swing: Path) -> None:
-    """A row against the reference solver of the description with these numbers."""
+def test_rows_agree_with_the_reference_solver(finished: gp.Sweep, swing: Path) -> None:
+    """A row of the table agrees with the reference solver for the description with the row's
+    values.
+    """
     row = finished.table.iloc[13]
     changes = {key: float(row[key]) for key in ("links.rod.joint.stiffness",)}
     model = gp.load(swing, **changes, **{"parameters.load": float(row["load"])}, simulation={"tolerance": 1e-10})
@@ -124,8 +128,8 @@ def test_a_key_means_what_the_description_means(finished: gp.Sweep, swing: Path)
 
 
 @pytest.mark.slow
-def test_commands_keep_what_their_filters_begin_with(tmp_path: Path) -> None:
-    """A rope whose length at rest is varied hangs still in each run, as by the description with that length."""
+def test_command_filters_start_at_rest(tmp_path: Path) -> None:
+    """A rope with varied free length hangs at rest in each run, as with a modified description."""
     rope = {"name": "rope", "a": {"link": "ground", "point": [0.0, 0.0, 3.0]}, "b": {"link": "load"}}
     rope |= {"stiffness": 1e3, "damping": 10.0, "rest": {"input": "hoist", "cutoff": 1.0, "start": "drop"}}
     data = machine(
@@ -154,14 +158,14 @@ def test_resumed_is_uninterrupted(finished: gp.Sweep, swing: Path) -> None:
 def test_another_sweep_does_not_take_the_folder(finished: gp.Sweep, swing: Path) -> None:
     """What differs is named; nothing is touched."""
     before = (finished.folder / "sweep.json").read_bytes()
-    with pytest.raises(DescriptionError, match="holds another sweep, with other objectives, signals"):
+    with pytest.raises(DescriptionError, match=r"contains a different sweep \(differences: objectives, signals\)"):
         gp.sweep(gp.load(swing), SETTINGS, ["rms(E_x)"], finished.folder, samples=8, scheduler="here")
     assert (finished.folder / "sweep.json").read_bytes() == before
 
 
 def test_two_at_once_do_not_share_a_folder(finished: gp.Sweep, swing: Path) -> None:
     """The second one is told so; when the first is over, or was killed, the folder is free."""
-    with held(finished.folder), pytest.raises(DescriptionError, match="another process is at work there"):
+    with held(finished.folder), pytest.raises(DescriptionError, match="another process uses this folder"):
         gp.sweep(gp.load(swing), SETTINGS, ASKED, finished.folder, samples=8, scheduler="here")
     with held(finished.folder):
         pass
@@ -181,7 +185,7 @@ def test_page_of_a_sweep(finished: gp.Sweep) -> None:
     assert finished.report is not None
     text = finished.report.read_text(encoding="utf-8")
     assert text.count("<svg") == 4 and "://" not in text and "<script" not in text
-    assert "16 runs, none of which failed" in text and "each point of a grid has samples of its own" in text
+    assert "None of 16 runs failed." in text and "this sweep combines samples with a grid" in text
     assert all((finished.folder / "figures" / f"{name}.png").is_file() for name in ("parallel", "worst_top"))
 
 
@@ -211,17 +215,17 @@ def test_failures_are_rows(gpmelica: Command, swing: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "asked", "said"),
     [
-        (["laod=1,2"], ["peak(E_z)"], "there is no parameter and no key 'laod'; did you mean 'load'?"),
+        (["laod=1,2"], ["peak(E_z)"], "there is no parameter or key 'laod'; did you mean 'load'?"),
         (["links.rob.mass=1,2"], ["peak(E_z)"], "--set links.rob.mass: there is no key 'rob'; known are: rod"),
         (["links.rod.mass=1,-2"], ["peak(E_z)"], "(rod): expected at least 0, got -2"),
         (["links.rod.joint.position=normal(1,1)"], ["peak(E_z)"], "or set rod_angle_start"),
-        (["simulation.stop=uniform(1,2)"], ["peak(E_z)"], "is built into the FMU, so it cannot be drawn"),
-        (["simulation.stop=1,2"], ["peak(E_z)"], "output times differ from run to run"),
+        (["simulation.stop=uniform(1,2)"], ["peak(E_z)"], "is part of the FMU's structure and cannot be drawn"),
+        (["simulation.stop=1,2"], ["peak(E_z)"], "output times differ between runs"),
         (["load=x,y"], ["peak(E_z)"], "expected numbers, got 'x'"),
         (["load=1,2"], ["peak(E_zz)"], "there is no output or parameter 'E_zz'; did you mean 'E_z'?"),
         (["load=1,2"], ["E_z"], "--objective E_z: changes over time"),
-        (["load=1,2"], [], "nothing is asked for"),
-        (["load=1,2"], ["run=peak(E_z)"], "is a column of the table by itself"),
+        (["load=1,2"], [], "the sweep has no result"),
+        (["load=1,2"], ["run=peak(E_z)"], "is the name of another column of the table"),
         (["load=1,2", "parameters.load=3"], ["peak(E_z)"], "is the same parameter as load"),
     ],
 )
@@ -234,8 +238,10 @@ def test_wrong_sweeps(swing: Path, settings: list[str], asked: list[str], said: 
     assert not (swing.parent / "wrong").exists()
 
 
-def test_everything_wrong_is_said_at_once(swing: Path) -> None:
-    """Arguments by themselves; then keys and signals, which need the model."""
+def test_all_errors_are_reported_together(swing: Path) -> None:
+    """Errors of the arguments are reported first, then those of keys and signals, which require
+    the model.
+    """
     wrong = {"samples": 0, "sampler": "halton", "seed": -1, "scheduler": "farm"}
     with pytest.raises(DescriptionError) as caught:
         gp.sweep(gp.load(swing), ["load=uniform(1,2)"], ["peek(E_z)", "top=max(E_z"], swing.parent / "no", **wrong)
@@ -334,8 +340,10 @@ def test_object_files_are_compiled_once(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-def test_dask_gives_the_same(finished: gp.Sweep, swing: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two workers of a scheduler at an address, which is connected to for their number and for the runs."""
+def test_dask_results_agree_with_processes(
+    finished: gp.Sweep, swing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two workers of a scheduler, given by its address, yield the results of processes."""
     distributed = pytest.importorskip("distributed", reason="needs Dask: pip install gpmelica[sweep]")
     cluster_module = import_module("gpmelica.sweeps.cluster")
     really, connections = cluster_module._connected, list[str]()
@@ -394,7 +402,7 @@ def test_constraints_bind(gpmelica: Command, swing: Path) -> None:
     ("bounds", "options", "said"),
     [
         (["load=1,2"], {}, "--set load: expected bounds, as in uniform(100,1000)"),
-        (["load=uniform(1,2)"], {"constraints": ["peak(E_z) = 2"]}, "expected expression <= number, or >="),
+        (["load=uniform(1,2)"], {"constraints": ["peak(E_z) = 2"]}, "of the form: expression <= number"),
         (["load=uniform(1,2)"], {"constraints": ["E_z <= 2"]}, "--objective constraint1: changes over time"),
         (["load=uniform(1,2)"], {"method": "newton"}, "expected one of evolution, simplex, got 'newton'"),
         (["load=uniform(1,2)"], {"evaluations": 3}, "expected 16 or more for 1 keys by evolution, got 3"),

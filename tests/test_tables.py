@@ -15,7 +15,7 @@ from helpers_stages import StagedModel
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.description import load
 from gpmelica.description.load import from_data
@@ -123,7 +123,7 @@ def _arm(folder: Path, **changes: Any) -> dict[str, Any]:
 
 def test_both_derivations_agree_everywhere(tmp_path: Path) -> None:
     """Before, between and after knots: the generated equations against the reference."""
-    model = prepare(from_data(_arm(tmp_path)))
+    model = assemble_system(from_data(_arm(tmp_path)))
     staged, rng = StagedModel(model), np.random.default_rng(7)
     for t in (0.0, 0.15, 0.55, 0.93, 1.3, 1.7):
         q, qd = rng.uniform(-1.0, 1.0, 2), rng.uniform(-1.0, 1.0, 2)
@@ -142,7 +142,7 @@ def test_a_table_at_a_fixed_time_is_a_number(tmp_path: Path, ends: str) -> None:
     simulation = {"stop": 0.2, "start": "description"}
     keys = {"tables": tables, "parameters": {"lag": 0.2}, "simulation": simulation}
     models = [
-        prepare(
+        assemble_system(
             from_data(
                 manipulator(
                     **keys, motions=[{"name": "m", "joint": "upper", "position": f"start(upper.angle) + {x}"}]
@@ -169,9 +169,9 @@ def test_free_ends_are_checked_during_runs(tmp_path: Path) -> None:
     data = _arm(tmp_path, motions=[], lines=[], forces=[])
     data["tables"]["slew"] |= {"file": write(tmp_path, TIMES - 0.2), "ends": "free"}
     data["simulation"] |= {"stop": 1.0}
-    model = prepare(from_data(data))
+    model = assemble_system(from_data(data))
     (check,) = model.program.checks
-    assert check.message == "table slew goes from 0 to 1.3 s, and its argument has left it at t ="
+    assert check.message == "table slew covers 0 s to 1.3 s, and its argument has left this range at t ="
     assert "abs(time - 0.65) < 0.65" in model.modelica()
     with pytest.raises(SolveError, match=r"height has no value at t = 1\.3"):
         simulate(model.mechanism, start=model.start, stop=2.0)
@@ -179,7 +179,7 @@ def test_free_ends_are_checked_during_runs(tmp_path: Path) -> None:
 
 def test_kinks_in_the_modelica_source_are_those_of_the_table(tmp_path: Path) -> None:
     """At a kink, the time of the next one follows from the end of the piece that begins there."""
-    text = str(prepare(from_data(_arm(tmp_path))).modelica())
+    text = str(assemble_system(from_data(_arm(tmp_path))).modelica())
     (following,) = re.findall(r"when time >= pre\(\w+\) then\s+\w+ =\s+(.*?);\s+end when", text, re.DOTALL)
     (function,) = set(re.findall(r"\w+_end(?=\()", following))
     ends = {function: lambda x: min(end for end in TIMES if end > x)}
@@ -187,8 +187,10 @@ def test_kinks_in_the_modelica_source_are_those_of_the_table(tmp_path: Path) -> 
     assert times == pytest.approx(TIMES[1:] / 2.0)
 
 
-def test_the_text_of_a_long_table_has_it_once(tmp_path: Path) -> None:
-    """5,000 points used three times: one function, of a size that goes with the points."""
+def test_long_tables_are_written_once(tmp_path: Path) -> None:
+    """5,000 points that are used three times yield one function, whose size is proportional to the
+    points.
+    """
     time = np.linspace(0.0, 10.0, 5000)
     data = _arm(tmp_path)
     data["tables"] = {
@@ -196,7 +198,7 @@ def test_the_text_of_a_long_table_has_it_once(tmp_path: Path) -> None:
         "push": table(tmp_path, interpolation="linear"),
     }
     write(tmp_path, time, np.sin(time))
-    text = prepare(from_data(data)).modelica()
+    text = assemble_system(from_data(data)).modelica()
     assert text.count("function slew_table") == 1
     assert len(text) < 5000 * 5 * 25 + 5000 * 5 * 25 + 50_000
 
@@ -239,8 +241,8 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "times go back": (
         ("t,angle\n0,1\n2,1\n1,2\n2,2\n",),
         [
-            "tables.slew.time: slew.csv, line 4: expected a time after the one before, 2 s, got 1 s",
-            "tables.slew.time: slew.csv, line 5: expected a time after the one before, 2 s, got 2 s",
+            "tables.slew.time: slew.csv, line 4: expected increasing times, got 1 s after 2 s",
+            "tables.slew.time: slew.csv, line 5: expected increasing times, got 2 s after 2 s",
         ],
     ),
     "no column": (
@@ -265,20 +267,23 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
     ),
     "linear with free ends": (
         (GOOD, 'time = "t", value = "angle", interpolation = "linear", ends = "free"'),
-        ['tables.slew.ends: "free" is for cubic tables; a linear one holds its first and last value'],
+        [
+            'tables.slew.ends: "free" is for cubic tables only; a linear table keeps its first and last value'
+            " beyond its ends"
+        ],
     ),
     "a motion with kinks": (
         (GOOD, 'time = "t", value = "angle", interpolation = "linear"', f'{MOTION}"table(slew, t)"'),
         [
-            "motions[0].position (slewing): table(slew, …) is linear, and its slope jumps here; set"
-            ' interpolation = "cubic"'
+            "motions[0].position (slewing): table(slew, …) is linear, but a motion needs a continuous"
+            ' slope; set interpolation = "cubic"'
         ],
     ),
     "a run beyond free ends": (
         (GOOD, 'time = "t", value = "angle", ends = "free"', f'{MOTION}"table(slew, 2*t)"\n{STOP}'),
         [
-            "motions[0].position (slewing): table(slew, …): the run asks for 0 to 4 s (simulation.stop), the table"
-            ' goes from 0 to 3 s; give more lines, a shorter run, or ends = "rest"'
+            "motions[0].position (slewing): table(slew, …): the run needs 0 to 4 s (simulation.stop), the table"
+            ' contains 0 to 3 s; add lines, shorten the run, or set ends = "rest"'
         ],
     ),
     "a table of angles": (
@@ -303,8 +308,8 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "a motion that follows another joint": (
         (GOOD, 'time = "t", value = "angle"', f'{MOTION}"table(slew, t) + arm.angle_dot"'),
         [
-            "motions[0].position (slewing): expected an expression of t and parameters; 'arm.angle_dot' moves,"
-            " which [[programmed]] is for"
+            "motions[0].position (slewing): expected an expression of t and parameters,"
+            " got 'arm.angle_dot'; use [[programmed]] instead"
         ],
     ),
 }

@@ -18,7 +18,7 @@ from helpers_random import branched, random_chain, tied
 from helpers_stages import StagedModel, mass_matrix
 from numpy.typing import NDArray
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
 from gpmelica.description.tables.settings import Outputs
@@ -31,7 +31,7 @@ from gpmelica.tasks.check import facts
 EXACT = 1e-9
 
 
-def _solves(model: Prepared) -> list[type]:
+def _solves(model: System) -> list[type]:
     """Kinds of what gives the accelerations."""
     items = model.native_program.items
     kinds = TreeSolve | LinearSolve | ConstrainedSolve
@@ -43,7 +43,7 @@ def test_a_tree_is_its_mass_matrix(seed: int) -> None:
     """Axes, inertias, arms and armatures of random trees give the accelerations of M, and of the reference."""
     rng = np.random.default_rng(seed)
     data = random_chain(rng, base=(None, "flexible")[seed % 2]) | {"simulation": {"start": "description"}}
-    model = prepare(from_data(data))
+    model = assemble_system(from_data(data))
     q, qd = (x + 0.1 * rng.normal(size=model.mechanism.n) for x in model.start)
     expected = solving.evaluate(model.mechanism, 0.0, q, qd, start=model.start).qdd
     size = np.abs(expected).max()
@@ -80,10 +80,10 @@ def test_rows_on_a_tree(kind: str, choice: str) -> None:
     for way in ("dense", "recursion"):
         settings = chain.simulation.model_copy(update={"start": "description", "accelerations": way})
         changed = chain.model_copy(update=changes | {"simulation": settings})
-        model = prepare(changed)
+        model = assemble_system(changed)
         if choice == "named":
             named = changed.constraints.model_copy(update={"dependent": model.dependent})
-            model = prepare(changed.model_copy(update={"constraints": named}))
+            model = assemble_system(changed.model_copy(update={"constraints": named}))
         assert _solves(model) == _expected(way, choice)
         assert model.chooses == (choice in ("auto", "minimum_norm"))
         values = StagedModel(model)(0.2, q, qd)
@@ -97,11 +97,11 @@ def test_native_recursion_is_the_mass_matrix(
     compile_model: CompileModel, data: Callable[..., dict[str, Any]]
 ) -> None:
     """A tree of all kinds of joints with what may stand on them, parameters set or not, in C."""
-    model = prepare(from_data(data()))
+    model = assemble_system(from_data(data()))
     assert _solves(model) == [TreeSolve]
     names = [o.name for o in model.native_program.outputs]
     for settings in ({}, {"payload": 4.0, "reach": 0.9, "inertia": 0.1}):
-        rng, changed = np.random.default_rng(1), prepare(from_data(_dense(data(**settings))))
+        rng, changed = np.random.default_rng(1), assemble_system(from_data(_dense(data(**settings))))
         staged = StagedModel(changed)
         with Instance(compile_model(model, "3.0").fmu, settings) as fmu:
             for state in random_states(model, rng, 5):
@@ -115,9 +115,11 @@ def _dense(data: dict[str, Any]) -> dict[str, Any]:
     return data | {"simulation": data["simulation"] | {"accelerations": "dense"}}
 
 
-def test_what_has_no_inertia_is_an_error(compile_model: CompileModel) -> None:
-    """Where two axes of a spherical joint meet: which coordinate, when, and among which ones."""
-    model = prepare(from_data(branched()))
+def test_missing_inertia_is_an_error(compile_model: CompileModel) -> None:
+    """If two axes of a spherical joint coincide, the message names the coordinate, the time and
+    all coordinates.
+    """
+    model = assemble_system(from_data(branched()))
     symbols = [c.symbol for c in model.mechanism.coordinates]
     states, n = np.zeros(len(model.native_program.states)), len(symbols)
     hand = [k for k, symbol in enumerate(symbols) if symbol.startswith("hand")]
@@ -128,8 +130,10 @@ def test_what_has_no_inertia_is_an_error(compile_model: CompileModel) -> None:
 
 
 @pytest.mark.slow
-def test_the_one_with_fewer_operations_is_taken() -> None:
-    """Short chains have matrices, long ones recursion; the description may say which, and `check` says it."""
+def test_cheaper_solver_is_chosen() -> None:
+    """Short chains use matrices and long chains recursion; the description may choose, and `check`
+    reports the choice.
+    """
     short, long = pendulum(), pendulum()
     first = long["links"][0]
     names = [first["name"], *(f"link{k}" for k in range(29))]
@@ -141,9 +145,9 @@ def test_the_one_with_fewer_operations_is_taken() -> None:
         (long, "dense", LinearSolve),
     ):
         settings = {"start": "description", "accelerations": way}
-        model = prepare(from_data(data | {"simulation": settings}))
+        model = assemble_system(from_data(data | {"simulation": settings}))
         assert _solves(model) == [expected], (way, expected)
-        said = "by recursion, " if expected is TreeSolve else "with the mass matrix, "
+        said = "by recursion, " if expected is TreeSolve else "with the dense mass matrix, "
         assert facts(model)["accelerations"].startswith(said)
 
 
@@ -269,8 +273,8 @@ def test_rows_near_dependence_keep_their_digits(libraries: dict[str, Path]) -> N
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
-def test_what_cannot_be_solved_has_a_code(libraries: dict[str, Path], scale: float) -> None:
-    """Rows that depend on each other, or are zero; what has no inertia, by its number; infinity and NaN."""
+def test_unsolvable_systems_have_error_codes(libraries: dict[str, Path], scale: float) -> None:
+    """Dependent or zero constraints, missing inertia, infinity and NaN have error codes."""
     tree, C, F, W = _tree(2), _rows(3, 2), np.ones((N, 1)), np.ones((3, 1))
 
     def code(tree: Tree, C: Array) -> int:

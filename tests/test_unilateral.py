@@ -16,7 +16,7 @@ from scipy.special import gamma
 
 import gpmelica as gp
 from gpmelica.analysis import ReferenceModel
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import DescriptionError
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.load import from_data
@@ -48,7 +48,7 @@ def _support_in_the_air() -> Table:
 
 def test_slack_rope_exerts_nothing() -> None:
     """A damper does not pull while the rope is shorter than at rest, in both derivations."""
-    model = prepare(from_data(_slack_rope()))
+    model = assemble_system(from_data(_slack_rope()))
     state = (0.0, np.array([0.8]), np.array([1.0]))
     assert evaluate(model.mechanism, *state).qdd == pytest.approx([0.0], abs=0.0)
     assert StagedModel(model)(*state, {}).qdd == pytest.approx([0.0], abs=0.0)
@@ -56,7 +56,7 @@ def test_slack_rope_exerts_nothing() -> None:
 
 def test_support_in_the_air_exerts_nothing() -> None:
     """A damper does not press before the support meets the ground, in both derivations."""
-    model = prepare(from_data(_support_in_the_air()))
+    model = assemble_system(from_data(_support_in_the_air()))
     q, qd = np.zeros(7), np.zeros(7)
     q[2], qd[2] = 0.1, -1.0
     assert not evaluate(model.mechanism, 0.0, q, qd).qdd.any()
@@ -135,7 +135,7 @@ def test_slack_elements_do_no_work_in_the_fmu(
 def test_both_derivations_agree(law: Table | None) -> None:
     """Accelerations and energies at random states on all sides of every condition."""
     wanted = {"energy": True, "loads": "all"}
-    model, rng = prepare(from_data(_yard(law) | {"outputs": wanted})), np.random.default_rng(11)
+    model, rng = assemble_system(from_data(_yard(law) | {"outputs": wanted})), np.random.default_rng(11)
     staged, numbers = StagedModel(model), ReferenceModel(model.mechanism)
     for _ in range(20):
         q, qd = rng.uniform(-0.3, 0.3, 8), rng.uniform(-1.0, 1.0, 8)
@@ -205,7 +205,10 @@ def test_restitution(loss: float) -> None:
 @pytest.mark.parametrize(
     ("tables", "message"),
     [
-        ({"contacts": [{"name": "c", "link": "mass", "stiffness": 1.0, "damping": 1.0, "law": HERTZ}]}, "loss"),
+        (
+            {"contacts": [{"name": "c", "link": "mass", "stiffness": 1.0, "damping": 1.0, "law": HERTZ}]},
+            "damping or law",
+        ),
         ({"contacts": [{"name": "c", "link": "mass", "stiffness": 1.0, "law": {"exponent": 0.5}}]}, "at least 1"),
         ({"base": body() | {"supports": [{"position": X, "stiffness": X, "law": HERTZ}]}}, "one_sided"),
     ],

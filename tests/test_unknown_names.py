@@ -110,8 +110,8 @@ def test_runs_of_an_fmu(hanging: Compiled, mode: runs.Mode) -> None:
         {"cases": [{"name": "other", "set": {"gravity": [0.0, 0.0, "-9.81*p"]}}]},
     ],
 )
-def test_uses(use: dict[str, Any]) -> None:
-    """A parameter is used by whatever refers to it, in a case, too."""
+def test_parameters_used_in_cases(use: dict[str, Any]) -> None:
+    """A parameter counts as used if any entry refers to it, including entries of a case."""
     known = SWING | {"parameters": {"payload": 1.0, "p": 1.0}}
     assert unused(from_data(known))["parameters"] == ("p",)
     assert unused(from_data(known | use))["parameters"] == ()

@@ -19,7 +19,7 @@ from helpers_urdf import Dynamics, GeneratedMatrices, PinocchioRobot, dissipated
 
 import gpmelica as gp
 from gpmelica import analysis
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.system import System
 from gpmelica.api.exchange import convert_urdf, to_urdf
 from gpmelica.api.model import Model
 from gpmelica.description.load import from_data
@@ -98,8 +98,10 @@ def _close(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(np.array(found), np.array(expected), rtol=0, atol=1e-16)
 
 
-def test_one_to_one(machine: Path) -> None:
-    """Every link, frame, number and joint; tensors of turned inertial frames are turned; axes are unit vectors."""
+def test_import_keeps_all_numbers(machine: Path) -> None:
+    """Links, frames, numbers and joints are kept; rotated inertia tensors are transformed, and
+    axes are unit vectors.
+    """
     tables = tomllib.loads(convert_urdf(machine, folder=machine.parent / "out").text)
     links = {link["name"]: link for link in tables["links"]}
     assert tables["name"] == "my_robot"
@@ -151,20 +153,22 @@ def test_axes(tmp_path: Path, given: str, axis: tuple[float, ...]) -> None:
 
 
 def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None:
-    """What is changed or not carried: the command prints it, the file begins with it, the model has it."""
+    """What is changed or omitted: the command prints it, the file begins with it, the model has it."""
     notes = [
-        "kept as it is: the inertia of link 'wheel': no body has principal moments [1, 1, 3] about the com;"
-        " the largest may not exceed the sum of the other two",
-        "changed: names that cannot be: 'my-robot' is 'my_robot', 'base' is 'base_', '2nd/arm' is 'link_2nd_arm'",
-        "chosen: friction of joints (1) is full from some 0.01 rad/s or m/s on (v_s); URDF does not say",
-        "not carried, beside the joints as comments: lower, upper, effort, velocity",
-        "not carried: transmission gear of shoulder, mechanicalReduction 50",
-        "not carried: 1 × <collision> of link",
-        "not carried: 1 × <gazebo> of robot",
-        "not carried: 1 × <visual> of link, beside its first",
-        "not carried: 1 × <visual> of link: a capsule",
-        "not carried: 1 × <visual> of link: a mesh in .dae, not STL or OBJ",
-        "not carried: 1 × <visual> of link: its mesh is not there",
+        "unchanged: the inertia of link 'wheel': no rigid body can have principal moments [1, 1, 3] about the com;"
+        " the largest must not exceed the sum of the other two",
+        "changed: invalid names were replaced, 'my-robot' by 'my_robot', 'base' by 'base_', '2nd/arm' by"
+        " 'link_2nd_arm'",
+        "chosen: friction of joints (1) reaches its full value at v_s = 0.01 rad/s or m/s, which URDF does not"
+        " define",
+        "omitted, but noted in comments at the joints: lower, upper, effort, velocity",
+        "omitted: transmission gear of shoulder, mechanicalReduction 50",
+        "omitted: 1 × <collision> of link",
+        "omitted: 1 × <gazebo> of robot",
+        "omitted: 1 × <visual> of link, after the first",
+        "omitted: 1 × <visual> of link: its geometry is a capsule",
+        "omitted: 1 × <visual> of link: its mesh file is .dae, not STL or OBJ",
+        "omitted: 1 × <visual> of link: its mesh file is missing",
     ]
     out = machine.with_name("out.toml")
     answer = gpmelica("import", "urdf", machine, "--out", out)
@@ -179,16 +183,18 @@ def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None
     assert data == {"files": [str(out)], "notes": notes}
 
 
-def test_what_is_written_beside_is_said(machine: Path) -> None:
-    """Attributes that nothing reads, and a second element where the format has one; a quaternion is no detail."""
+def test_ignored_parts_are_reported(machine: Path) -> None:
+    """Ignored attributes and repeated elements are reported; an unsupported quaternion is an
+    error.
+    """
     springs = MACHINE.replace('damping="0.7"', 'damping="0.7" spring_stiffness="40"')
     text = springs.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><axis xyz="1 0 0"/>')
     machine.write_text(text, encoding="utf-8")
     robot = read_urdf(machine)
     assert "1 × spring_stiffness of <dynamics>" in robot.not_carried
-    assert "1 × <axis> of joint, beside its first" in robot.not_carried
+    assert "1 × <axis> of joint, after the first" in robot.not_carried
     machine.write_text(MACHINE.replace('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 1 0"'), encoding="utf-8")
-    with pytest.raises(gp.DescriptionError, match=r"'shoulder', <origin>: quat_xyzw is not read.*: rpy"):
+    with pytest.raises(gp.DescriptionError, match=r"'shoulder', <origin>: quat_xyzw is not supported.*: rpy"):
         read_urdf(machine)
 
 
@@ -204,31 +210,35 @@ def test_name_that_no_file_has(machine: Path, place: str) -> None:
     """A mesh whose name is too long for a file is one that is not there."""
     text = MACHINE.replace("package://mine/parts/slide", place + 300 * "slide")
     machine.write_text(text, encoding="utf-8")
-    assert "2 × <visual> of link: its mesh is not there" in read_urdf(machine).not_carried
+    assert "2 × <visual> of link: its mesh file is missing" in read_urdf(machine).not_carried
 
 
-def test_every_changed_name_is_said(machine: Path) -> None:
-    """Also of links that are called as planes are; the ground has no name to change."""
+def test_changed_names_are_reported(machine: Path) -> None:
+    """Invalid names are replaced and reported; the ground has no name to change."""
     text = MACHINE.replace('"base"', '"ground"').replace('"slide"', '"planet-carrier"')
     machine.write_text(text, encoding="utf-8")
-    names = "'my-robot' is 'my_robot', '2nd/arm' is 'link_2nd_arm', 'planet-carrier' is 'planet_carrier'"
-    assert f"changed: names that cannot be: {names}" in convert_urdf(machine).notes
+    names = "'my-robot' by 'my_robot', '2nd/arm' by 'link_2nd_arm', 'planet-carrier' by 'planet_carrier'"
+    assert f"changed: invalid names were replaced, {names}" in convert_urdf(machine).notes
 
 
-def test_follower_starts_where_it_belongs(machine: Path) -> None:
-    """The joint that follows another one keeps to it: in the start, and in the equations."""
+def test_mimic_joint_starts_on_its_constraint(machine: Path) -> None:
+    """A joint that mimics another one satisfies its constraint at the initial time and in the
+    equations.
+    """
     model = gp.from_urdf(machine)
     assert model.check().consistent
     assert model.check().data()["dof"] == 2
 
 
-def test_bases(machine: Path) -> None:
-    """The root link with six coordinates, or on the ground; a frame that is called so is the ground."""
+def test_floating_and_fixed_base(machine: Path) -> None:
+    """The root link has six coordinates or is fixed to the ground; a root frame named `world` is
+    the ground.
+    """
     machine.write_text(MACHINE.replace('"base"', '"world"'), encoding="utf-8")
     model = gp.from_urdf(machine)
     assert model.description.links[0].name == "link_2nd_arm"
     assert "changed: the root link 'world' is the ground" in model.notes
-    with pytest.raises(gp.DescriptionError, match=r"world\.psi.*can move together so that nothing that has mass"):
+    with pytest.raises(gp.DescriptionError, match=r"world\.psi.*can move together without moving mass"):
         gp.from_urdf(machine, base="floating")  # it turns about the arm's axis, and the arm back
     body = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
     machine.write_text(
@@ -260,7 +270,7 @@ def test_planar_joint(machine: Path) -> None:
 # ---- against Pinocchio's own reader -----------------------------------------------------------------------------
 
 
-def _held_against(truth: PinocchioRobot, model: Prepared, count: int) -> float:
+def _held_against(truth: PinocchioRobot, model: System, count: int) -> float:
     """Largest relative error of M, h and q̈ of the generated equations."""
     matrices, staged = GeneratedMatrices(model), StagedModel(model)
     return max(
@@ -314,12 +324,15 @@ def test_every_robot_is_read() -> None:
 def test_motions_without_mass() -> None:
     """Anywhere: refused, and Pinocchio's mass matrix has a zero there. At the start alone: said."""
     path = robot("romeo_laas_small.urdf")
-    with pytest.raises(gp.DescriptionError, match=r"l_gripper\.angle moves nothing that has mass"):
+    with pytest.raises(gp.DescriptionError, match=r"l_gripper\.angle moves no mass"):
         convert_urdf(path)
     pinocchio = pin.buildModelFromUrdf(str(path))
     M = pin.crba(pinocchio, pinocchio.createData(), np.full(pinocchio.nq, 0.3))
     assert M.diagonal().min() == 0.0
-    assert "cannot start as it is: neck_2.angle, head.angle can move" in convert_urdf(robot("icub.urdf")).notes[-1]
+    assert (
+        "the initial state is inadmissible: neck_2.angle, head.angle can move"
+        in convert_urdf(robot("icub.urdf")).notes[-1]
+    )
 
 
 ARM = """<robot name="arm"><link name="base"/>
@@ -431,8 +444,8 @@ def test_pinocchio_has_the_same_tree(joint: str, elements: int, tmp_path: Path) 
     np.testing.assert_allclose(mine[1], h, rtol=0, atol=1e-12 * np.abs(h).max())
 
 
-def test_what_is_left_out_is_said(tmp_path: Path, gpmelica: Command) -> None:
-    """The crane is more than a tree of links."""
+def test_omissions_of_the_export_are_reported(tmp_path: Path, gpmelica: Command) -> None:
+    """The export of the crane lists the parts that URDF cannot express."""
     out = tmp_path / "crane.urdf"
     answer = gpmelica("export", "urdf", EXAMPLES / "crane.toml", "--out", out)
     assert answer.status == 0
@@ -447,8 +460,8 @@ def _model(links: list[Any], **tables: Any) -> Model:
     return Model(from_data({"schema": 1, "name": "Arm", "links": links} | tables))
 
 
-def test_frames_have_names_of_their_own(tmp_path: Path) -> None:
-    """What moves between two coordinates of a joint is not called as a link is."""
+def test_auxiliary_frames_have_unused_names(tmp_path: Path) -> None:
+    """The frame between two coordinates of a joint does not have the name of a link."""
     arm = link("arm", "universal")
     other = link("arm_psi_frame", "prismatic", X, "arm")
     model = _model([arm, other])
@@ -456,23 +469,25 @@ def test_frames_have_names_of_their_own(tmp_path: Path) -> None:
     assert len(again.coordinates) == len(model.coordinates) == 3
 
 
-def test_dissipation_is_carried_or_said() -> None:
-    """Each damper of a universal joint is; URDF has none for planar ones, and no speed of friction's onset."""
+def test_dissipation_is_exported_or_reported() -> None:
+    """The dampers of a universal joint are exported; those of planar joints and the velocity v_s
+    are reported.
+    """
     universal = to_urdf(_model([link("arm", "universal", damping=[0.5, 0.25])]))
     assert universal.notes == ()
     assert all(f'damping="{value}"' in universal.text for value in (0.5, 0.25))
     planar = to_urdf(_model([link("arm", "planar", damping=[0.0, 0.0, 0.5])]))
-    assert planar.notes == ("not carried: 1 damping of free and planar joints",)
+    assert planar.notes == ("omitted: 1 damping of free and planar joints",)
     friction = {"model": "coulomb", "effort": 2.0, "v_s": 0.3}
     rubbing = to_urdf(_model([link("arm", "prismatic", X, friction=friction)]))
-    assert rubbing.notes == ("not carried: 1 speeds from which friction of joints is full (v_s)",)
+    assert rubbing.notes == ("omitted: 1 velocities v_s at which joint friction is fully developed",)
 
 
-def test_shape_of_the_base_is_said() -> None:
-    """As that of any link."""
+def test_shape_of_the_base_is_reported() -> None:
+    """The shape of the base is reported like that of any link."""
     base = body(5.0, inertia=[1, 1, 1]) | {"support": "rigid", "shape": {"type": "sphere", "radius": 0.1}}
     slide = link("slide", "prismatic", X, "base")
-    assert "not carried: 1 shapes of links" in to_urdf(_model([slide], base=base)).notes
+    assert "omitted: 1 shapes of links" in to_urdf(_model([slide], base=base)).notes
 
 
 def test_files_are_not_overwritten(tmp_path: Path, gpmelica: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -484,6 +499,6 @@ def test_files_are_not_overwritten(tmp_path: Path, gpmelica: Command, monkeypatc
     path.write_text("edited", encoding="utf-8")
     answer = gpmelica(*command)
     assert answer.status == 2
-    assert "is there already; say --out" in answer.err
+    assert "exists already; choose a file by --out" in answer.err
     assert path.read_text(encoding="utf-8") == "edited"
     assert gpmelica(*command, "--out", path).status == 0

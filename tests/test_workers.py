@@ -133,9 +133,9 @@ def test_a_run() -> None:
 
 
 @needs_rumoca
-def test_what_it_refuses_is_said() -> None:
-    """The compiler's message crosses between the processes."""
-    with pytest.raises(BuildError, match="rumoca refuses the Modelica text of M"):
+def test_rejection_by_the_compiler_is_reported() -> None:
+    """The compiler's message is passed from the worker process to the parent."""
+    with pytest.raises(BuildError, match="rumoca rejects the Modelica source of M"):
         simulate(
             "model M Real x; equation x = y; end M;", "M", ["x"], stop=1.0, effort=60.0, limit=600.0, **SETTINGS
         )
@@ -156,8 +156,8 @@ def _script(effort: float, limit: float) -> str:
 @pytest.mark.slow
 @needs_rumoca
 @pytest.mark.parametrize("limits", [(2.0, 1e6), (1e5, 4.0)], ids=["of the processor", "by the clock"])
-def test_its_limit_of_time_ends_it(limits: tuple[float, float]) -> None:
-    """Nothing after a limit that is too short for anything."""
+def test_time_limit_terminates_the_worker(limits: tuple[float, float]) -> None:
+    """A very short time limit yields no result."""
     answer = subprocess.run(
         [sys.executable, "-c", _script(*limits)], capture_output=True, text=True, timeout=_GUARD, check=True
     )
@@ -167,8 +167,8 @@ def test_its_limit_of_time_ends_it(limits: tuple[float, float]) -> None:
 @pytest.mark.slow
 @needs_rumoca
 @pytest.mark.skipif(os.name == "nt", reason="no SIGINT to another process")
-def test_ctrl_c_ends_it_at_once() -> None:
-    """A real SIGINT to the process that waits: it ends, and rumoca's process with it."""
+def test_ctrl_c_terminates_the_worker() -> None:
+    """A SIGINT to the waiting process terminates it and rumoca's process."""
     psutil = pytest.importorskip("psutil")
     command = [sys.executable, "-c", _script(effort=1e5, limit=1e6)]
     waiting = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)

@@ -13,7 +13,7 @@ from fmpy.fmi1 import FMICallException
 from helpers_backends import MODES, Compiled, CompileData, Fmu
 from helpers_parts import Table, X, Y, body, link, machine
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import SolveError
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.load import from_data
@@ -35,7 +35,7 @@ MEETING = r"line leg passes through zero at t = (0\.\d+) s.*ends that stay apart
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("method", ["DOP853", "Radau", "RK4"])
 def test_a_line_through_zero_ends_the_run(law: Table, method: str) -> None:
-    mechanism = prepare(from_data(passing(0.0, **law))).mechanism
+    mechanism = assemble_system(from_data(passing(0.0, **law))).mechanism
     with pytest.raises(SolveError, match=MEETING):
         solving.simulate(mechanism, method=method, step=0.013)
 
@@ -43,7 +43,7 @@ def test_a_line_through_zero_ends_the_run(law: Table, method: str) -> None:
 @pytest.mark.parametrize("offset", [1e-3, 0.1])
 def test_a_line_that_misses_its_end_runs_on(offset: float) -> None:
     """The shortest length is the offset; without a force the cart keeps its speed."""
-    run = solving.simulate(prepare(from_data(passing(offset, force="0"))).mechanism)
+    run = solving.simulate(assemble_system(from_data(passing(offset, force="0"))).mechanism)
     assert run.signals["cart_position"][-1] == pytest.approx(0.5, abs=1e-9)
     assert run.signals["leg_length"][-1] == pytest.approx(np.hypot(0.5, offset), abs=1e-9)
 
@@ -58,7 +58,7 @@ def swinging() -> Table:
 
 def test_a_line_that_turns_back_runs_on() -> None:
     """The least length of the pendulum's leg is 0.2 m."""
-    run = solving.simulate(prepare(from_data(swinging())).mechanism)
+    run = solving.simulate(assemble_system(from_data(swinging())).mechanism)
     assert run.signals["leg_length"].min() == pytest.approx(0.2, abs=1e-2)
 
 

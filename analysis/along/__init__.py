@@ -1,1 +1,1 @@
-"""Motions over time: simulation, signals, energies, violated constraints."""
+"""Analysis over time: simulation, signals, energies and constraint residuals."""

@@ -1,4 +1,4 @@
-"""Energy and power, for balances that hold whatever the equations' form; and forces along a run."""
+"""Energies, powers and forces of a mechanism, at one state and along a run."""
 
 from __future__ import annotations
 
@@ -18,13 +18,23 @@ from ...reference.solve.solver import InitialValueProblem
 
 @dataclass(frozen=True)
 class Energy:
-    """Energies in J and powers in W: d(kinetic + potential)/dt = applied − dissipated − friction + constraints.
+    """Energies, J, and powers, W, of a mechanism at one state.
 
-    kinetic      ½ q̇ᵀ M q̇
-    potential    of gravity (zero at the world origin), supports, springs and spring-damper closures
-    dissipated   power that the dampers take, ≥ 0
-    friction     power that joint friction takes; negative while its bristles give back what they have stored
-    applied      power of the applied forces, and of what moves springs' lengths at rest
+    The energy balance is d(kinetic + potential)/dt = applied − dissipated − friction + constraints.
+
+    Parameters
+    ----------
+    kinetic : float
+        Kinetic energy ½ q̇ᵀ M q̇.
+    potential : float
+        Potential energy of gravity (zero at the world origin), supports, springs and spring-damper
+        closures.
+    dissipated : float
+        Power dissipated by dampers, ≥ 0.
+    friction : float
+        Power absorbed by joint friction; negative while bristles release stored energy.
+    applied : float
+        Power of applied forces and of prescribed changes of unstretched spring lengths.
     """
 
     kinetic: float
@@ -35,17 +45,32 @@ class Energy:
 
     @property
     def total(self) -> float:
-        """Kinetic and potential energy, J."""
+        """Sum of kinetic and potential energy, J."""
         return self.kinetic + self.potential
 
 
 def energy(
     problem: InitialValueProblem, t: float, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None
 ) -> Energy:
-    """Energy and power at t, s, q and qd, shape (n,), rad or m (per s), and z, shape (f + 2k,), see `evaluate`.
+    """Return the energies and powers of a mechanism at one state.
 
-    The power of the constraints, which is not part of it, is `Evaluation.effort` @ qd.
-    Raises SolveError if the mechanism has friction, which depends on q̈, and q̈ cannot be found.
+    The power of the constraint forces is not included; it is `Evaluation.effort` @ qd.
+
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations of the mechanism.
+    t : float
+        Time, s.
+    q, qd : array_like, shape (n,)
+        Coordinates, rad or m, and rates, rad/s or m/s.
+    z : array_like, shape (f + 2k,), optional
+        Friction states, then offset and rate of each input filter; default 0.
+
+    Raises
+    ------
+    SolveError
+        If the mechanism has friction and the accelerations cannot be determined.
     """
     model, rate = problem.model, np.asarray(qd, dtype=float)
     bristles, lag = model.further(None if z is None else np.asarray(z, dtype=float))
@@ -64,15 +89,22 @@ def energy(
 
 @dataclass(frozen=True)
 class EnergyHistory:
-    """Energies and forces along a run, N instants of it.
+    """Energies, forces and powers at N instants of a run.
 
-    time        shape (N,), s
-    kinetic     shape (N,), J
-    potential   shape (N,), J, see `Energy`
-    marks       how the force elements are shown
-    acting      shape (N, marks, 3), force at each mark's place a, world axes, N, or N·m where it is a moment
-    power       shape (N,) each, W: what force elements give to the mechanism, negative where they take, by what
-                they are: `line rope`, `contact deck`, `springs of boom`; not of joint friction with bristles
+    Parameters
+    ----------
+    time : ndarray, shape (N,)
+        Instants, s.
+    kinetic, potential : ndarray, shape (N,)
+        Energies, J, as defined by `Energy`.
+    marks : tuple of ForceArrow
+        Arrows that represent the force elements.
+    acting : ndarray, shape (N, marks, 3)
+        Force, N, or moment, N·m, at point a of each arrow, in world axes.
+    power : mapping
+        Power of each force element on the mechanism, shape (N,), W, by names such as `line rope`,
+        `contact deck` and `springs of boom`; negative if the element absorbs energy. Joint friction
+        with bristles is not included.
     """
 
     time: Array
@@ -84,10 +116,16 @@ class EnergyHistory:
 
 
 def course(problem: InitialValueProblem, run: Trajectory, most: int = 1000) -> EnergyHistory:
-    """Energies and forces of a run with all coordinates and rates among its signals.
+    """Return energies, forces and powers along a run that contains all coordinates and rates.
 
-    problem  equations that the run fulfils
-    most     instants, evenly taken from the run's
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations of motion of the run.
+    run : Trajectory
+        Simulation result.
+    most : int
+        Maximum number of instants, taken evenly from the output times.
     """
     model = problem.model
     taken = np.unique(np.linspace(0, len(run.time) - 1, min(most, len(run.time))).astype(int))
@@ -104,10 +142,19 @@ def course(problem: InitialValueProblem, run: Trajectory, most: int = 1000) -> E
 
 
 def friction_powers(problem: InitialValueProblem, run: Trajectory) -> dict[str, Array]:
-    """Return the power of joint friction with bristles along a run, shape (N,) each, W, by joint.
+    """Return the power of joint friction with bristles along a run, by joint.
 
-    As for `course`; bristles that the run does not tell are undeformed. Raises SolveError where loads that the
-    friction follows cannot be found.
+    Bristles whose deflection the run does not contain are assumed to be undeformed.
+
+    Returns
+    -------
+    dict
+        Power, shape (N,), W, by names such as `friction of boom`.
+
+    Raises
+    ------
+    SolveError
+        If the joint reactions that determine the friction cannot be computed.
     """
     model, coordinates = problem.model, problem.mechanism.coordinates
     rubbing = model.friction.coordinates

@@ -1,7 +1,8 @@
-"""Natural scales of a mechanism's signals, by which the difference of two runs is judged.
+"""Natural scales of a mechanism's signals, to which differences between two runs are related.
 
-A signal that stays where it is has no range, and what is left of forces in balance is rounding. Then counts what
-would be there without the balance: what the forces alone would do, what they would have to hold.
+The range of a constant signal is zero, and a sum of balanced forces is rounding error. Their scales
+therefore follow from the forces without the balance, and from the accelerations that these forces would
+cause.
 """
 
 from __future__ import annotations
@@ -25,26 +26,34 @@ from ...reference.kinematics.quantities import CompiledExpression, KinematicStat
 from ...reference.solve.model import Evaluation
 from ...reference.solve.solver import InitialValueProblem
 
-_SAMPLES = 25  # instants of the run that are looked at
+_SAMPLES = 25  # number of sampled instants of the run
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
-_CANCELLED = 1e-8  # of what an expression's terms come to one by one
-_LEFT = 1e-4  # of the forces, in the thought of a motion where they are in balance
-_SHAKEN = 1e-6  # of a coordinate's place: a millionth of it is still far above what rounding leaves
+_CANCELLED = 1e-8  # lower bound of an expression's scale, relative to the sum of the magnitudes of its terms
+_LEFT = 1e-4  # lower bound of a position or velocity scale, relative to the effect of the unbalanced forces
+# Relative displacement of coordinates, far above rounding errors, that yields lower bounds of the signals' scales.
+_SHAKEN = 1e-6
 
 
 def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude, ...]:
-    """Natural magnitudes of a reference run's signals.
+    """Return the natural scales of all signals of a reference run.
 
-    Accelerations: what the forces alone would do, term by term without regard of their signs, divided by the
-    coordinate's own inertia; gravity over the mechanism's extent; a change of the velocity in the time of the run.
-    Efforts: these times the inertia. Velocities: the largest one, positions: the range; of both at least a small
-    part of what that acceleration comes to in the time of the run. Joint loads: the largest force or the weight,
-    and the largest moment or that force on the link's size. Without a name: how far and how fast bodies move.
+    - Acceleration: sum of the absolute values of all force terms, divided by the coordinate's own inertia;
+      at least gravity divided by the mechanism's extent, and the largest rate divided by the run's duration.
+    - Effort: acceleration scale times inertia.
+    - Velocity: largest value; position: range. Both are at least a small fraction of what the acceleration scale
+      causes during the run.
+    - Joint reaction: largest force or weight; largest moment or that force times the size of the link.
+    - Empty signal name: largest travel and speed of any body.
 
-    All have a least scale by what a displacement of the coordinates by a millionth would do: where nothing acts,
-    rounding is not compared with rounding.
+    A lower bound follows from a relative displacement of 10⁻⁶ of all coordinates, so that rounding
+    errors are not compared with each other.
 
-    problem  equations that the run fulfils
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations of motion of the run.
+    run : Trajectory
+        Result of the reference solver.
     """
     found = _Samples(problem, run)
     known = (*found.bodies(), *found.coordinates(), *found.points(), *found.force_elements(), *found.loads())
@@ -52,11 +61,17 @@ def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude
 
 
 def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, Array, Array]) -> Array:
-    """Return accelerations by unbalanced forces at one state, and gravity over the extent, shape (n,).
+    """Return the reference magnitude of each coordinate's acceleration at one state, shape (n,).
 
-    Forces term by term, without regard of their signs.
+    The scale is the sum of the absolute values of all force terms divided by the coordinate's own
+    inertia, and at least gravity divided by the mechanism's extent.
 
-    at      time in s, q and q̇ of shape (n,), states of friction and filters of shape (f + 2k,)
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations of the mechanism.
+    at : tuple
+        Time, s; q and q̇, shape (n,) each; states of friction and input filters, shape (f + 2k,).
     """
     mechanism, model, (t, q, qd, z) = problem.mechanism, problem.model, at
     bristles, lag = model.further(z)
@@ -69,11 +84,16 @@ def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, 
 
 @dataclass(frozen=True)
 class _Shaken:
-    """Least scales: by a displacement of all coordinates by a millionth of their places.
+    """Lower bounds of reference magnitudes, caused by a relative displacement of 10⁻⁶ of all coordinates.
 
-    position, speed, acceleration, effort   of the coordinates, shape (n,): rad or m, per s, per s², N·m or N
-    travel, pace, jolt                      of a point: m, m/s, m/s²
-    force                                   N: of all masses
+    Parameters
+    ----------
+    position, speed, acceleration, effort : ndarray, shape (n,)
+        Bounds for the coordinates: rad or m, per s, per s², and N·m or N.
+    travel, pace, jolt : float
+        Bounds for displacements, m, velocities, m/s, and accelerations, m/s², of points.
+    force : float
+        Bound for forces, N, from the total mass.
     """
 
     position: Array
@@ -87,14 +107,22 @@ class _Shaken:
 
 
 class _Samples:
-    """Quantities that several states of the run share.
+    """Sampled states of a run and the scales derived from them.
 
-    inertia        shape (n,): smallest M_kk
-    acceleration   shape (n,): see `magnitudes`
-    place          shape (n,), rad or m: as far as a coordinate may be thought to go
-    extent         m, of bodies, centres of mass and points
-    least          of the signals' scales
-    travel, speed  m, m/s: the largest of a body's origin or centre of mass from sample to sample
+    Attributes
+    ----------
+    inertia : ndarray, shape (n,)
+        Smallest diagonal element M_kk over the samples.
+    acceleration : ndarray, shape (n,)
+        Acceleration scales; see `magnitudes`.
+    place : ndarray, shape (n,)
+        Upper bounds of the coordinates' displacements, rad or m.
+    extent : float
+        Largest extent of bodies, centres of mass and points, m.
+    least : _Shaken
+        Lower bounds of the scales.
+    travel, speed : float
+        Largest displacement, m, and speed, m/s, of a body's origin or centre of mass between samples.
     """
 
     def __init__(self, problem: InitialValueProblem, run: Trajectory) -> None:
@@ -120,16 +148,17 @@ class _Samples:
         self.acceleration = np.max([force / self.inertia, self.gravity / lengths, rate / self.time], axis=0)
         self.place = np.array([self._place(c, f) for c, f in zip(mechanism.coordinates, force, strict=True)])
         self.least = self._shaken(_SHAKEN * self.place, lengths)
-        # of a point, m/s²
-        self.linear = float(np.max(self.acceleration * lengths))
+        self.linear = float(np.max(self.acceleration * lengths))  # acceleration scale of a point, m/s²
 
     def bodies(self) -> Iterator[Magnitude]:
-        """Yield the scales of the whole mechanism, by which a coordinate at rest is judged."""
+        """Yield reference magnitudes of the whole mechanism, which apply to coordinates at rest."""
         yield Magnitude("", "m", "", self.travel)
         yield Magnitude("", "m/s", "", self.speed)
 
     def coordinates(self) -> Iterator[Magnitude]:
-        """Positions, rates, accelerations, efforts and bristles of the generalised coordinates."""
+        """Yield reference magnitudes for coordinates, their rates, accelerations, efforts and bristle
+        deflections.
+        """
         for k, coordinate in enumerate(self._mechanism.coordinates):
             name = {quantity: coordinate.signal(quantity).name for quantity in _QUANTITIES}
             unit, owner, acceleration = coordinate.unit, coordinate.owner, float(self.acceleration[k])
@@ -145,7 +174,7 @@ class _Samples:
                 yield Magnitude(name["bristle"], unit, owner, self._largest(name["bristle"]))
 
     def points(self) -> Iterator[Magnitude]:
-        """Places and velocities of the named points; each point is an owner of its own."""
+        """Yield reference magnitudes for positions, velocities and accelerations of the named points."""
         for name in self._mechanism.points:
             for axis in "xyz":
                 place, velocity = (of_point(name, quantity, axis).name for quantity in ("position", "velocity"))
@@ -158,7 +187,7 @@ class _Samples:
                     yield Magnitude(acceleration, "m/s2", owner, self.linear, self.least.jolt)
 
     def frames(self) -> Iterator[Magnitude]:
-        """Origins, quaternions and angular velocities of links."""
+        """Yield reference magnitudes for origins, quaternions and angular velocities of links."""
         for link in self._mechanism.chain.posed:
             for measure in requested.origins(link):
                 moved = self._moved(measure.signal.name, self.linear, self.extent)
@@ -170,7 +199,9 @@ class _Samples:
                 yield Magnitude(measure.signal.name, measure.unit, link, speed, self.least.pace / self.extent)
 
     def energies(self) -> Iterator[Magnitude]:
-        """The weight on the mechanism's extent, the largest kinetic one, and as far as the potential changes."""
+        """Yield the reference energy: the maximum of weight times extent, kinetic energy and change of
+        potential energy.
+        """
         if self._mechanism.chain.outputs.energy:
             names = [measure.signal.name for measure in requested.energies()]
             weight = max(self._weights().values(), default=0.0)
@@ -180,7 +211,10 @@ class _Samples:
             yield from (Magnitude(name, "J", "energy", size, least) for name in names)
 
     def expressions(self, known: Iterable[Magnitude]) -> Iterator[Magnitude]:
-        """Outputs, and what laws publish in further units: as far as they change, or would by their names."""
+        """Yield reference magnitudes for output expressions and for measured quantities of force elements.
+
+        Measured lengths and forces are omitted.
+        """
         sizes = {entry.signal: max(entry.size, entry.least) for entry in known}
         for element in self._mechanism.elements:
             for quantity, measure in element.signals.items():
@@ -193,7 +227,10 @@ class _Samples:
             yield Magnitude(name, unit or f"unit of {name}", name, self._change(name, reading, sizes))
 
     def _change(self, signal: str, reading: CompiledExpression, sizes: Mapping[str, float]) -> float:
-        """Return the change of an expression over the run, or what its names' magnitudes cause if that is more."""
+        """Return the reference magnitude of an expression, in the unit of the expression.
+
+        This is the range over the run, or a larger change estimated from the expression's variables.
+        """
         at = [reading.sizes(state) for state in self._states]
         slopes = np.max([gradient for _, gradient in at], axis=0)
         moved = [0.0, *(self._size_of(used, sizes) for used in reading.names[1:])]
@@ -201,12 +238,15 @@ class _Samples:
         return max(value, float(slopes @ moved), _CANCELLED * max(terms for terms, _ in at))
 
     def _size_of(self, name: str, sizes: Mapping[str, float]) -> float:
-        """Return the magnitude of a name in expressions; names that are no signals have one by their level."""
+        """Return the reference magnitude of a variable in an expression.
+
+        Variables that are no signals have a default magnitude.
+        """
         by_level = (_LEFT, _LEFT * self.linear * self.time, self.linear)
         return sizes.get(name.replace(".", "_"), by_level[level(name)])
 
     def force_elements(self) -> Iterator[Magnitude]:
-        """Lengths and gaps, their rates, forces and efforts."""
+        """Yield reference magnitudes for lengths, gaps, rates, forces and moments of force elements."""
         weight = max(self._weights().values(), default=0.0)
         sizes = {
             "m": lambda name: self._moved(name, self.linear, self.extent),
@@ -222,13 +262,13 @@ class _Samples:
                     yield Magnitude(name, unit, part.name, sizes[unit](name), least[unit])
 
     def knife_edges(self) -> Iterator[Magnitude]:
-        """Forces along the normals."""
+        """Yield reference magnitudes for the normal forces of knife edges."""
         for edge in self._mechanism.nonholonomic:
             name = f"{edge.name}_force"
             yield Magnitude(name, "N", edge.name, self._largest(name), self.least.force)
 
     def loads(self) -> Iterator[Magnitude]:
-        """Forces and moments in the joints."""
+        """Yield reference magnitudes for joint reaction forces and moments."""
         weights = self._weights()
         for link, size in self._sizes().items():
             name = {part: joint_load(link, part).name for part in (*COMPONENTS, "axial", "normal")}
@@ -255,7 +295,15 @@ class _Samples:
         return _terms(self._model.forces(state), found), np.diag(found.M), places
 
     def _shaken(self, changes: Array, lengths: Array) -> _Shaken:
-        """Least scales by such displacements from the start, shape (n,); lengths: m per unit of a coordinate."""
+        """Return lower bounds of the reference magnitudes, from small displacements of the initial position.
+
+        Parameters
+        ----------
+        changes : ndarray, shape (n,)
+            Displacements of the coordinates, rad or m.
+        lengths : ndarray, shape (n,)
+            Displacement of a point per unit of each coordinate, m.
+        """
         q, qd, z = self._q[0], self._qd[0], self._z[0]
 
         def accelerations(at: Array) -> Array:
@@ -265,19 +313,19 @@ class _Samples:
         undisturbed = accelerations(q)
         acceleration = np.zeros(len(q))
         for shift in np.diag(changes):
-            with suppress(SolveError):  # an expression has no value beyond the end of its domain
+            with suppress(SolveError):  # a shifted state may be outside of an expression's domain
                 acceleration += np.abs(accelerations(q + shift) - undisturbed)
-        speed = np.sqrt(acceleration * changes)  # of an oscillation of that amplitude and acceleration
+        speed = np.sqrt(acceleration * changes)  # velocity amplitude of an oscillation with these amplitudes
         travel, pace, jolt = (float(np.max(x * lengths)) for x in (changes, speed, acceleration))
         mass = sum(float(body.mass) for body in self._mechanism.bodies)
         effort = acceleration * self.inertia
         return _Shaken(changes, speed, acceleration, effort, travel, pace, jolt, mass * jolt)
 
     def _weights(self) -> dict[str, float]:
-        """Link → N: what it and all that hangs on it weigh."""
+        """Return the weight of each link's subtree, N, by link."""
         bodies = self._mechanism.bodies
         carried = [float(body.mass) for body in bodies]
-        for b in reversed(range(len(bodies))):  # children come after their parents
+        for b in reversed(range(len(bodies))):  # children follow their parents in the list of bodies
             if bodies[b].parent != GROUND:
                 carried[bodies[b].parent] += carried[b]
         weights: dict[str, float] = {}
@@ -286,7 +334,9 @@ class _Samples:
         return weights
 
     def _sizes(self) -> dict[str, float]:
-        """Link → m: how far its masses and what hangs on it are from its joint."""
+        """Return the size of each link, m, by link: the largest distance of its masses and child
+        joints from its own joint.
+        """
         sizes: dict[str, float] = {}
         bodies = self._mechanism.bodies
         for b, body in enumerate(bodies):
@@ -298,7 +348,9 @@ class _Samples:
         return sizes
 
     def _place(self, coordinate: Coordinate, force: float) -> float:
-        """1 rad or the extent, but of what a spring holds no more than the force bends it, rad or m."""
+        """Return an upper bound of a coordinate's displacement: 1 rad, the extent, or the
+        deflection of an elastic coordinate.
+        """
         free = 1.0 if coordinate.unit == "rad" else self.extent
         return free if coordinate.role != "elastic" else min(free, force / float(coordinate.stiffness or np.inf))
 
@@ -313,7 +365,9 @@ class _Samples:
 
 
 def _terms(forces: GeneralisedForces, found: Evaluation) -> Array:
-    """Sum of the magnitudes of all that M q̈ = Q − h + effort is made of, shape (n,), N or N·m."""
+    """Return the sum of the absolute values of all terms of M q̈ = Q − h + effort, shape (n,), N or
+    N·m.
+    """
     parts = (
         forces.gravity,
         forces.elastic,

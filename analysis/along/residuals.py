@@ -1,4 +1,6 @@
-"""The constraint rows along a run: what each lacks, kept or left out, and where they cannot be solved for."""
+"""Residuals of all constraint equations along a run, and times at which the coordinate partition is
+singular.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,22 @@ from ...reference.solve.solver import InitialValueProblem
 
 @dataclass(frozen=True)
 class Residuals:
-    """m rows at N instants; m, rad or a row's own unit, and per second and second squared.
+    """Residuals of m constraint equations at N instants; m, rad or the equation's own unit, per s and per s².
 
-    time          shape (N,), s
-    names         of the rows
-    orders        shape (m,): 0 for rows of positions, 1 of velocities, 2 of accelerations
-    position      shape (N, m), Φ; 0 for rows that have no position level
-    velocity      shape (N, m), Φ̇; 0 for rows of accelerations
-    acceleration  shape (N, m), C q̈ − γ, relative to γ where that is more than 1
+    Parameters
+    ----------
+    time : ndarray, shape (N,)
+        Instants, s.
+    names : tuple of str
+        Names of the constraint equations.
+    orders : ndarray, shape (m,)
+        Level of each equation: 0 for positions, 1 for velocities, 2 for accelerations.
+    position : ndarray, shape (N, m)
+        Φ; 0 for equations without a position level.
+    velocity : ndarray, shape (N, m)
+        Φ̇; 0 for acceleration-level equations.
+    acceleration : ndarray, shape (N, m)
+        C q̈ − γ, divided by |γ| if that exceeds 1.
     """
 
     time: Array
@@ -35,9 +45,14 @@ class Residuals:
 
 
 def residuals(problem: InitialValueProblem, run: Trajectory) -> Residuals:
-    """Residuals of a run's positions, velocities and accelerations at its output times.
+    """Return the constraint residuals of a run at its output times.
 
-    problem  equations that the run fulfils
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations of motion of the run.
+    run : Trajectory
+        Simulation result with all coordinates, rates and accelerations.
     """
     mechanism, model = problem.mechanism, problem.model
     levels = ("position", "velocity", "acceleration")
@@ -53,9 +68,19 @@ def residuals(problem: InitialValueProblem, run: Trajectory) -> Residuals:
 
 
 def singular_times(problem: InitialValueProblem, run: Trajectory, dependent: Sequence[str]) -> list[float]:
-    """Times in a run, s, from which on det C_d has another sign: C_d of these dependent coordinates was singular.
+    """Return the output times, s, at which det C_d has changed its sign.
 
-    problem  equations that the run fulfils
+    Between such a time and the previous output time, the Jacobian C_d of the dependent coordinates was
+    singular.
+
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations of motion of the run.
+    run : Trajectory
+        Simulation result.
+    dependent : sequence of str
+        Names of the dependent coordinates.
     """
     mechanism, model, rows = problem.mechanism, problem.model, list(problem.rows.independent)
     partition = CoordinatePartition(mechanism, dependent_indices(mechanism, dependent, len(rows)), ())

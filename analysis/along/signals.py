@@ -1,4 +1,4 @@
-"""Signals of a reference run: evaluations at the output times by the names of the FMU's variables."""
+"""Signals of a reference run at the output times, under the names of the FMU variables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ...reference.solve.model import Evaluation, ReferenceModel
 
 @dataclass(frozen=True)
 class Moment:
-    """A state on the output grid with its friction states, shape (f,)."""
+    """Kinematic state at an output time with its friction states, shape (f,)."""
 
     state: KinematicState
     z: Array
@@ -36,9 +36,30 @@ class _Sample(Moment):
 def signals(
     motion: FormulatedModel, moments: Sequence[Moment], loads: CompiledJointLoads, multipliers: bool
 ) -> tuple[dict[str, Array], dict[str, float]]:
-    """All signals, shape (N,) each, and figures of the whole run; see `simulation.simulate`.
+    """Return all signals of a reference run, and scalar results of the whole run.
 
-    Raises SolveError if det C_d of a fixed partition changes sign on the way.
+    Parameters
+    ----------
+    motion : FormulatedModel
+        Equations of motion in the chosen formulation.
+    moments : sequence of Moment
+        States at the N output times.
+    loads : CompiledJointLoads
+        Joints whose reactions are requested.
+    multipliers : bool
+        Whether the multiplier of each constraint equation is a signal.
+
+    Returns
+    -------
+    signals : dict
+        Signals of shape (N,), by name; see `simulation.simulate`.
+    extra : dict
+        Scalar results, by name.
+
+    Raises
+    ------
+    SolveError
+        If det C_d of a fixed coordinate partition changes sign.
     """
     samples, model, form = [], motion.model, motion.form
     for moment in moments:
@@ -120,7 +141,9 @@ def _constraints(mechanism: Mechanism, samples: Sequence[_Sample]) -> dict[str, 
 
 
 def _forces(model: ReferenceModel, samples: Sequence[_Sample], every_row: bool) -> dict[str, Array]:
-    """λ of knife edges, or of all rows: as the joint loads have it."""
+    """Return the multipliers of knife edges, or of all constraints, consistent with the joint
+    reactions.
+    """
     names, first = model.constraints.names, model.constraints.contact_rows.start
     values = np.array([sample.evaluation.multipliers for sample in samples])
     values[:, model.constraints.contact_rows] = [sample.evaluation.contacts for sample in samples]
@@ -129,9 +152,12 @@ def _forces(model: ReferenceModel, samples: Sequence[_Sample], every_row: bool) 
 
 
 def _regularity(partition: CoordinatePartition | None, samples: Sequence[_Sample]) -> dict[str, float]:
-    """The smallest |det C_d| and its time.
+    """Return the smallest |det C_d| and the time at which it occurs, s.
 
-    Raises SolveError if det C_d of a fixed partition changes sign, for it was zero in between.
+    Raises
+    ------
+    SolveError
+        If det C_d of a fixed coordinate partition changes sign, because it was zero in between.
     """
     determinants = np.array([sample.determinant for sample in samples])
     crossed = np.flatnonzero(determinants[1:] * determinants[:-1] < 0)

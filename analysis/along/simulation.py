@@ -1,4 +1,4 @@
-"""Reference trajectories."""
+"""Simulation of a mechanism with the reference equations."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from ...reference.solve.solver import InitialValueProblem
 from .signals import Moment, signals
 from .watch import SingularityMonitor, branch_lost
 
-_SHORTEST = 0.3  # of the length of a leap, where the singular position is nearer than it was thought
-_ERRORS = 100.0  # of the tolerance: what a run makes of it
-_LOOKS = 1000  # of a run, at least, at what changes at events
-_SAME_INSTANT = 1e-9  # of the run: an output time that is so near to an event is at the event
-_REPORTED = 0.01  # of the run, between two reports of progress
+_SHORTEST = 0.3  # minimum length of the step that crosses a singular position, relative to the planned length
+_ERRORS = 100.0  # estimated global error of a run in multiples of the tolerance
+_LOOKS = 1000  # minimum number of evaluations of event indicators in a run
+_SAME_INSTANT = 1e-9  # distance of an output time from an event below which they coincide, relative to the run
+_REPORTED = 0.01  # fraction of the run between two progress reports
 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Solver, times and signals of a reference run; None stands for the description's setting.
+    """Solver, times and signals of a reference run; None selects the description's setting.
 
     Attributes
     ----------
@@ -44,11 +44,12 @@ class RunSettings:
     tolerance : float, optional
         Relative tolerance of the solver.
     stop, step, output_step : float, optional
-        End of the run, fixed step, and interval of the output times, s.
+        End time, fixed step size, and interval of the output times, s.
     loads : sequence of str, optional
-        Links whose joint loads are wanted, or "all"; default the description's outputs.
+        Links whose joint reactions are computed, or "all"; default the description's outputs.
     multipliers : bool
-        Whether λ of each constraint equation is wanted: `<row>_force`, N, or N·m for an equation in rad.
+        Whether the multiplier of each constraint equation is a signal `<row>_force`, N, or N·m for an
+        equation in rad.
     """
 
     method: str | None = None
@@ -63,26 +64,45 @@ class RunSettings:
 def simulate(
     problem: InitialValueProblem, settings: RunSettings = RunSettings(), progress: Progress = silent
 ) -> Trajectory:
-    """Motion from t = 0 to `stop`.
+    """Simulate a mechanism from t = 0 to the end time with the reference equations.
 
-    problem     equations, initial state and inputs; dependent coordinates that are "auto" are chosen anew in each
-                state (`gpme_reduced`: at the start and kept)
-    settings    solver, times and signals
-    progress    called with the activity and the fraction done, at most about a hundred times
+    The integration restarts at each time at which the right-hand side or one of its derivatives is
+    discontinuous. Bristles of friction models are initially undeformed.
 
-    Integration stops at each time where the right-hand side or one of its derivatives jumps, and starts anew.
-    Friction begins with undeformed bristles, z = 0.
-    Signals: `<coordinate>`, `<coordinate>_dot`, `<coordinate>_ddot`, with friction `<coordinate>_z`; `<point>_x` …
-    `<point>_vz`; with constraints `violation_position`, `violation_velocity` (norms of Φ, Φ̇) and
-    `<coordinate>_effort` of the joints and a fixed base; joint loads `<link>_load_fx` … `<link>_load_nz`, and of
-    revolute and prismatic joints `<link>_load_axial`, `<link>_load_normal` (see `evaluation.joint_loads`);
-    `<name>_force` of the knife edges, N, along their normals; what force elements measure, and what the
-    description's `outputs` asks for. At a switching time they have the values after the switch.
-    `extra`: `tolerance` that the method had; with constraints the smallest |det C_d| at the output times and its
-    time, `min_det` and `min_det_time`; with friction the largest `friction_residual` (see `Evaluation`).
-    `note` says where the rows came near to a singular position.
-    Raises SolveError for a singular C_d of a fixed partition, a row that is left out and opens, or an end of the
-    motion, naming the time and what ends there, and for unknown names.
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations, initial state and inputs. Dependent coordinates "auto" are chosen in every state;
+        with `gpme_reduced`, they are chosen once in the initial state.
+    settings : RunSettings
+        Solver, times and signals.
+    progress : callable
+        Callback with the current activity and the completed fraction, called about a hundred times.
+
+    Returns
+    -------
+    Trajectory
+        Signals at the output times; at an event, the values after the event.
+
+        - Coordinates `<coordinate>`, `<coordinate>_dot` and `<coordinate>_ddot`.
+        - Bristle deflections `<coordinate>_z`.
+        - Points `<point>_x` … `<point>_vz`.
+        - With constraints, the norms `violation_position` and `violation_velocity` of Φ and Φ̇, and the efforts
+          `<coordinate>_effort` of driven joints and of a fixed base.
+        - Joint reactions `<link>_load_fx` … `<link>_load_nz`; for revolute and prismatic joints
+          `<link>_load_axial` and `<link>_load_normal` (see `evaluation.joint_loads`).
+        - Knife-edge forces `<name>_force` along the normals, N.
+        - Measures of force elements, and the description's `outputs`.
+
+        The field `extra` contains the solver's `tolerance`; with constraints `min_det` and
+        `min_det_time`, the smallest |det C_d| and its time; with friction `friction_residual`, the
+        largest residual (see `Evaluation`). The field `note` names near-singular positions.
+
+    Raises
+    ------
+    SolveError
+        If C_d of a fixed partition becomes singular, a redundant constraint is violated, the motion
+        cannot be continued, or a requested name is unknown. The message gives the time and the cause.
     """
     described, model = problem.mechanism.chain.simulation, problem.model
     begun = time.perf_counter()
@@ -96,7 +116,7 @@ def simulate(
     joints = model.joint_loads(_wanted_loads(problem.mechanism, settings.loads))
     times = output_grid(settings.stop or described.stop, settings.output_step or described.output_step)
     run = _Run(motion, times, integrator.tolerance, progress)
-    with np.errstate(over="ignore", invalid="ignore"):  # a motion that diverges is reported as a SolveError
+    with np.errstate(over="ignore", invalid="ignore"):  # a diverging motion is reported as a SolveError
         run.march(integrator, motion.states(problem.initial_state.q, problem.initial_state.qd))
     found, extra = signals(motion, run.moments(), joints, settings.multipliers)
     wall = time.perf_counter() - begun
@@ -120,7 +140,7 @@ def _wanted_loads(mechanism: Mechanism, loads: Literal["all"] | Sequence[str] | 
 
 
 class _Passed(Exception):
-    """A step has passed a singular configuration, or comes to it."""
+    """Exception that reports a singular configuration within an integration step or directly ahead."""
 
     def __init__(self, singular: Singular) -> None:
         super().__init__()
@@ -128,7 +148,7 @@ class _Passed(Exception):
 
 
 class _Run:
-    """One integration with its results on the output grid."""
+    """One integration with its results at the output times."""
 
     def __init__(self, motion: FormulatedModel, times: Array, tolerance: float, progress: Progress) -> None:
         self.motion, self.times = motion, times
@@ -143,16 +163,15 @@ class _Run:
         begins = np.array([0.0, *motion.model.stops(end)])
         self._bounds = np.append(begins[begins < end * (1.0 - SAME_TIME)], end)
         self._last_stop = float(begins[-1])
-        self._steps: list[
-            tuple[float, Array]
-        ] = []  # begins of the steps since the last event, s, and states there
+        # Beginning of each step since the last event, s, with the state there.
+        self._steps: list[tuple[float, Array]] = []
         self._segments = [Segment(0.0)] * len(times)
         self._values = np.empty((len(times), motion.size))
         self._done = 0
         self._progress, self._reported = progress, 0.0
 
     def march(self, integrator: Integrator, y: Array) -> None:
-        """Integrate all segments from y, shape (size,); see `FormulatedModel`."""
+        """Integrate over all segments from the state y, shape (size,); see `FormulatedModel`."""
         segment = None
         for begin, end in zip(self._bounds[:-1].tolist(), self._bounds[1:].tolist(), strict=True):
             t = begin
@@ -166,9 +185,9 @@ class _Run:
     def _integrated(
         self, integrator: Integrator, segment: Segment, span: tuple[float, float], y: Array
     ) -> tuple[float, Array]:
-        """To the end of the span, to the next event or across the next singular configuration.
+        """Integrate to the end of the span, the next event, or across the next singular configuration.
 
-        Implicit steps that do not get there are taken back.
+        A failed integration by Radau is repeated by DOP853.
         """
         done, self._steps = self._done, [(span[0], y)]
         try:
@@ -188,10 +207,15 @@ class _Run:
     def _leapt(
         self, integrator: Integrator, segment: Segment, end: float, singular: Singular
     ) -> tuple[float, Array]:
-        """Time, s, and state after a singular configuration, which is crossed in one step.
+        """Cross a singular configuration in one large step, and return the time reached, s, and the state.
 
-        The motion goes back to before it first. An event on the way ends it.
-        Raises SolveError where the step does not keep the branch of the motion.
+        The integration first returns to a time before the singular configuration. An event within the
+        step ends it.
+
+        Raises
+        ------
+        SolveError
+            If the step does not stay on the branch of the motion.
         """
         self.watch.back()
         self.watch.singular.append(singular)
@@ -215,7 +239,13 @@ class _Run:
         return (step.end, step.y) if event is None else (event, step.interpolant(event))
 
     def _before(self, segment: Segment, singular: Singular) -> tuple[float, Array, float]:
-        """Begin of the last step that leaves room for a leap, s, the state there, and the leap's length, s."""
+        """Return the last step after which enough time is left for a large step across a singular configuration.
+
+        Returns
+        -------
+        t, y, length : float, ndarray, float
+            Time, s, state, and length of the large step, s.
+        """
         for t, y in reversed(self._steps):
             length = LENGTH * self.watch.turning(segment, t, y)
             if t + PLACE * length <= singular.t:
@@ -223,12 +253,15 @@ class _Run:
         return t, y, length
 
     def _enter(self, segment: Segment, t: float) -> None:
-        """Output times that are an event's, but for rounding, belong to the segment after it; not the start."""
+        """Assign all output times from t, s, on to a time segment.
+
+        An output time that coincides with an event, within rounding, belongs to the segment after the
+        event; the initial time belongs to the first segment.
+        """
         first = max(int(np.searchsorted(self.times, t - _SAME_INSTANT * float(self.times[-1]))), t > 0.0)
         self._segments[first:] = [segment] * (len(self.times) - first)
 
     def moments(self) -> list[Moment]:
-        """The states at the output times."""
         return [
             Moment(*self.motion.moment(t, y, segment))
             for t, y, segment in zip(self.times.tolist(), self._values, self._segments, strict=True)
@@ -237,7 +270,10 @@ class _Run:
     def _record(
         self, segment: Segment, before: float, after: float, y: Array, interpolant: Callable[[], Interpolant]
     ) -> float | None:
-        """Record a step; return the time of the event that ends it, or None."""
+        """Record an integration step.
+
+        Return the time of the event that ends the step, s, or None.
+        """
         self.steps += 1
         event = self.events.first(segment, before, after, interpolant)
         if event is not None:
@@ -257,7 +293,7 @@ class _Run:
             self._progress("reference solver", fraction)
 
     def _take(self, before: float, after: float, interpolant: Callable[[], Interpolant]) -> None:
-        """Fill in the output times up to `after`."""
+        """Interpolate the states at the output times up to `after`, s."""
         end = int(np.searchsorted(self.times, after, side="right"))
         if end > self._done:
             at = interpolant()

@@ -1,4 +1,4 @@
-"""Prescribed position of a point, for plots of the motion against the programmed constraints."""
+"""Prescribed positions of points, for plots of the motion against the programmed constraints."""
 
 from __future__ import annotations
 
@@ -18,17 +18,22 @@ from ...reference.kinematics.quantities import KinematicState
 from ...reference.kinematics.segment import Segment
 from ...reference.solve.solver import InitialValueProblem
 
-_ITERATIONS = 50  # steps after which a search without convergence is given up
-_CLOSE = 1e-10  # m, the last correction of a projection that has converged
+_ITERATIONS = 50  # maximum number of Newton steps of the projection
+_CLOSE = 1e-10  # Newton correction below which the projection has converged, m
 
 
 def programmed_target(problem: InitialValueProblem, trajectory: Trajectory) -> dict[str, Array]:
-    """Programmed positions of points by their names, shape (N, 3), m, world axes, at the trajectory's times.
+    """Return the prescribed positions of points at the times of a trajectory.
 
-    Covers every point with programmed constraints of order 0 that name this point's position and no other
-    moving quantity. The programmed position is the one nearest to the actual one (Newton, minimum norm) that
-    fulfils all of them; NaN where the projection does not converge. Components that no constraint prescribes
-    are therefore those of the actual motion.
+    A point is included if position-level programmed constraints depend on its position and on no other
+    moving quantity. Its prescribed position is the one nearest to the actual position that fulfils all
+    these constraints (minimum-norm Newton iteration). Free components therefore equal those of the
+    actual motion.
+
+    Returns
+    -------
+    dict
+        Positions, shape (N, 3), m, in world axes, by point; NaN if the iteration does not converge.
     """
     mechanism, entries = problem.mechanism, dict[str, list[ProgrammedTask]]()
     for entry in mechanism.programmed:
@@ -39,7 +44,7 @@ def programmed_target(problem: InitialValueProblem, trajectory: Trajectory) -> d
 
 
 def _only_point(mechanism: Mechanism, entry: ProgrammedTask) -> str | None:
-    """The one point whose position the constraint is about, or None."""
+    """Return the only point whose position the constraint depends on, or None."""
     if entry.path is not None:
         return entry.path.point
     if entry.expression is None:
@@ -52,7 +57,7 @@ def _only_point(mechanism: Mechanism, entry: ProgrammedTask) -> str | None:
 
 
 class _Projection:
-    """Projects one point of a trajectory onto its constraints."""
+    """Projection of one point of a trajectory onto its programmed constraints."""
 
     def __init__(
         self, problem: InitialValueProblem, point: str, entries: Sequence[ProgrammedTask], trajectory: Trajectory
@@ -60,17 +65,17 @@ class _Projection:
         mechanism = problem.mechanism
         first = trajectory.columns(signal_names(mechanism.coordinates, "position"))[0]
         self._model = problem.model
-        # orientations, which come second, say nothing of where a point is
+        # Only the first group of a path constrains positions; the second group constrains orientations.
         self._groups = [programmed(entry, self._model.quantities, self._model.reader)[0] for entry in entries]
         self._own = self._model.quantities.point(point)
         self._times = trajectory.time
         self._actual = trajectory.columns(of_point(point, "position", axis).name for axis in "xyz")
         still = self._model.state(0.0, first, np.zeros(mechanism.n))
-        # With the identity as Jacobian, the rows' C is their gradient with respect to the quantities.
+        # With an identity Jacobian, C is the gradient of the constraints with respect to the quantities.
         self._template = replace(still, jacobian=np.eye(len(still.x)))
 
     def path(self) -> Array:
-        """Projected positions, shape (N, 3), m."""
+        """Return the projected positions, shape (N, 3), m."""
         return np.array([self._nearest(t, r) for t, r in zip(self._times.tolist(), self._actual, strict=True)])
 
     def _nearest(self, t: float, actual: Array) -> Array:
@@ -79,7 +84,7 @@ class _Projection:
             for _ in range(_ITERATIONS):
                 rows = self._at(t, position)
                 gradient = rows.C[:, self._own]
-                # The foot point: linearised constraints hold, and it is the nearest to the actual point.
+                # Foot point: the point nearest to the actual one that fulfils the linearised constraints.
                 change = actual - np.linalg.pinv(gradient) @ (rows.Phi + gradient @ (actual - position)) - position
                 position = position + change
                 gap = float(np.linalg.norm(change))

@@ -1,7 +1,7 @@
-"""Checks in each step of a run: redundant constraints, and the distance of the others from a singular position.
+"""Monitoring of redundant constraints and of the distance from singular positions during a run.
 
-An integrator that comes to a singular position, or to where a function ends, does not get there: its steps shrink
-by a factor each. That is noticed before it gives up, and said in words.
+Near a singular position or the end of a function's domain, the integrator's steps shrink geometrically.
+The monitor detects the shrinking before the integrator fails, and reports the cause.
 """
 
 from __future__ import annotations
@@ -23,30 +23,34 @@ from ...reference.kinematics.segment import Segment
 from ...reference.solve.manifold import Manifold
 from ..start.left_out import LeftOut
 
-_SHRINKING = 15  # steps in a row, each no longer than the one before
-_SHRUNK = 1e-5  # of the longest step
-_POINTS = 1000  # of a run, at least, where rows that are left out are looked at
-_FALLING = 0.3  # of the largest so far, the rows' smallest singular value: a minimum below is sought
-_TURNED = (
-    0.7  # of both ends' smallest singular values: rows that change by less in a step do not get singular in it
-)
-_FASTEST = 3e8  # rad/s or m/s
-_EDGE = 1e-3  # of a step, at its ends: there the sign of the smallest singular value's rate is evaluated
-_CLOSE = 0.1  # the same: what ends there does so by it
-_VERY_CLOSE = 1e-2  # the same: short steps are not for anything else
-_SHORT = 1e-2  # of the longest step
-_AHEAD = 0.1  # of the longest step, where rows are to be fulfilled beyond a singular position
-_SINGULAR = 1e-4  # the same: the position counts as singular
-_ERRORS_ROOT = 3.0  # the same, by the root of the tolerance: what the run's errors hide
-_INVOLVED = 0.1  # of a combination of rows that vanishes
-_PART = 1e-4  # rad or of the extent, of a motion along which the rows' change is measured
-_LOCATED = 1e-9  # s, accuracy of the time at which rows are nearest to singular
-_TINY = 1e-300  # keeps a quotient finite where rows do not change
+_SHRINKING = 15  # number of successive non-increasing steps that count as shrinking
+_SHRUNK = 1e-5  # step size that counts as shrunk, relative to the longest step
+_POINTS = 1000  # minimum number of checks of redundant constraints in a run
+_FALLING = 0.3  # smallest singular value (relative to its maximum) below which a minimum is searched for
+# A step contains no singular position if the Jacobian changes by at most this part of a sum of singular values.
+# The sum is that of the smallest singular values of the Jacobian at both ends of the step.
+_TURNED = 0.7
+_FASTEST = 3e8  # rate above which a motion counts as diverged, rad/s or m/s
+_EDGE = 1e-3  # distance from the ends of a step for one-sided differences, relative to the step
+_CLOSE = 0.1  # smallest singular value (relative to its maximum) below which a singularity ends a run
+# Smallest singular value (relative to its maximum) below which a singularity causes short steps.
+_VERY_CLOSE = 1e-2
+_SHORT = 1e-2  # step size that counts as short near a singularity, relative to the longest step
+_AHEAD = 0.1  # look-ahead time beyond a singular position, relative to the longest step
+_SINGULAR = 1e-4  # smallest singular value (relative to its maximum) below which a position is singular
+# Integration errors hide relative singular values below this factor times the square root of the tolerance.
+_ERRORS_ROOT = 3.0
+_INVOLVED = 0.1  # coefficient in a vanishing combination above which messages name the constraint
+_PART = 1e-4  # displacement over which the change of the Jacobian is measured, rad or relative to the extent
+_LOCATED = 1e-9  # accuracy of the time of a minimum of the smallest singular value, s
+_TINY = 1e-300  # positive lower bound that avoids division by zero if the Jacobian is constant
 
 
 @dataclass(frozen=True)
 class _Passed:
-    """End of a step of a time segment: the rows and their smallest singular value."""
+    """Record of the end of an integration step: the scaled constraint Jacobian and its smallest
+    singular value.
+    """
 
     t: float
     rows: Array
@@ -56,21 +60,32 @@ class _Passed:
 
 
 class SingularityMonitor:
-    """One run's: `step` for each step, in order.
+    """Monitor of redundant constraints and singular positions that checks each integration step.
 
-    longest   s, between two looks at the rows that are left out
-    stop      s, when the run is to end
-    tolerance of the integrator, relative
-    singular  positions at which the rows came near to depending on each other
+    Parameters
+    ----------
+    motion : FormulatedModel
+        Equations of motion in the chosen formulation.
+    longest : float
+        Maximum interval between two checks of redundant constraints, s.
+    stop : float
+        End time of the run, s.
+    tolerance : float
+        Relative tolerance of the integrator.
+
+    Attributes
+    ----------
+    singular : list of Singular
+        Near-singular positions found so far.
     """
 
     def __init__(self, motion: FormulatedModel, longest: float, stop: float, tolerance: float) -> None:
         self._motion, self._left = motion, LeftOut(motion.model, motion.form.choice)
         self._longest, self._stop = min(longest, stop / _POINTS), stop
-        # an error of positions makes of a singular configuration one that is as far from it as its root
+        # A position error ε can hide singular values up to the order of √ε.
         self._singular = max(_SINGULAR, _ERRORS_ROOT * tolerance**0.5)
-        self._recent: deque[float] = deque(maxlen=_SHRINKING)  # lengths of steps, s
-        self._step = 0.0  # the longest one
+        self._recent: deque[float] = deque(maxlen=_SHRINKING)  # sizes of the most recent steps, s
+        self._step = 0.0  # longest step so far, s
         self._largest = 0.0
         self._sizes = np.zeros((0, 1))
         self._passed: list[_Passed] = []
@@ -79,10 +94,28 @@ class SingularityMonitor:
     def step(
         self, segment: Segment, before: float, after: float, y: Array, at: Callable[[], Interpolant]
     ) -> Singular | None:
-        """Look at a step from `before` to `after`, s, of a time segment; y at its end.
+        """Check an integration step within a time segment.
 
-        Returns the singular position that has been passed, or that is right ahead, if there is one.
-        Raises SolveError where a row that is left out opens, or where the steps shrink to nothing.
+        Parameters
+        ----------
+        segment : Segment
+            Time segment with its switching conditions.
+        before, after : float
+            Begin and end of the step, s.
+        y : ndarray, shape (size,)
+            State at the end of the step.
+        at : callable
+            Function that returns the interpolant of the step.
+
+        Returns
+        -------
+        Singular or None
+            Singular position within the step or directly ahead.
+
+        Raises
+        ------
+        SolveError
+            If a redundant constraint is violated, or if the step sizes tend to zero.
         """
         self._bound(after, y)
         if self._left.rows:
@@ -98,7 +131,9 @@ class SingularityMonitor:
         return found
 
     def turning(self, segment: Segment, t: float, y: Array) -> float:
-        """Time in which the rows change by their own size, s, at the state y, shape (size,), at t, s."""
+        """Return the time, s, in which the constraint Jacobian changes by its own norm, at state y
+        and time t, s.
+        """
         state = self._motion.moment(t, y, segment)[0]
         speed = float(np.abs(state.qd / self._motion.form.choice.unit).max()) or 1.0
         part = _PART / speed
@@ -106,21 +141,26 @@ class SingularityMonitor:
         return part * float(np.linalg.norm(rows)) / max(float(np.linalg.norm(later - rows)), _TINY)
 
     def located(self, segment: Segment, t: float, y: Array, longest: float) -> float:
-        """Time at which rows are nearest to singular soon, s, by position, velocity and acceleration at t, s.
+        """Return the time at which the constraint Jacobian is closest to singular, s.
 
-        longest  s, from t on
+        The motion is extrapolated with constant acceleration from the state y at time t, s, by at most
+        `longest`, s.
         """
         state, z = self._motion.moment(t, y, segment)
         qdd = self._motion.model.rates(state, self._motion.form, z).qdd
         return t + self._soonest(state, qdd, longest)[0]
 
     def back(self) -> None:
-        """The run goes on from an earlier time, by steps of another method."""
+        """Forget the recent steps, because the run continues from an earlier time with another
+        method.
+        """
         self._recent.clear()
         self._passed, self._step = [], 0.0
 
     def explained(self, segment: Segment, t: float, y: Array) -> str:
-        """Why a run ends at the state y, shape (size,), at t, s: rows become singular, or what has no bound."""
+        """Return the reason why a run ends at state y, shape (size,), and time t, s: singularity or
+        unbounded acceleration.
+        """
         state, z = self._motion.moment(t, y, segment)
         ends = f"the motion ends at t = {t:.5g} s: "
         if self._left.active and self._smallest(state) < _CLOSE * self._largest:
@@ -128,11 +168,14 @@ class SingularityMonitor:
         qdd = self._motion.model.rates(state, self._motion.form, z).qdd
         k = int(np.argmax(np.abs(qdd) / self._motion.form.choice.unit))
         coordinate, ending = self._motion.model.mechanism.coordinates[k], self._motion.model.nearest_end(state)
-        why = f"; {ending} comes to the end of its domain, keep it within" if ending else ""
-        return f"{ends}{coordinate.name} accelerates without bound, {qdd[k]:.3g} {coordinate.unit}/s² there{why}"
+        why = f"; {ending} reaches the end of its domain, keep its argument inside" if ending else ""
+        return f"{ends}{coordinate.name} accelerates without bound, with {qdd[k]:.3g} {coordinate.unit}/s²{why}"
 
     def _bound(self, t: float, y: Array) -> None:
-        """No machine moves faster than light; steps through such a motion would go on for ever."""
+        """Raise SolveError if a rate exceeds the speed of light.
+
+        A diverging motion would otherwise require arbitrarily many steps.
+        """
         rates = y[self._motion.model.mechanism.n :][: len(self._motion.rates)]
         k = int(np.argmax(np.abs(rates))) if len(rates) else -1
         if k < 0 or abs(rates[k]) < _FASTEST:
@@ -140,23 +183,27 @@ class SingularityMonitor:
         coordinate = self._motion.model.mechanism.coordinates[int(self._motion.rates[k])]
         raise SolveError(
             f"the motion ends at t = {t:.5g} s: {coordinate.name} accelerates without bound, its rate is"
-            f" {rates[k]:.3g} {coordinate.unit}/s; see what drives it, or how long the steps of RK4 are"
+            f" {rates[k]:.3g} {coordinate.unit}/s; check its drive, or reduce the step size of RK4"
         )
 
     def _shrinking(self) -> bool:
-        """Whether steps go to nothing: one after the other, or at a singular position all of the last ones."""
+        """Whether the step sizes tend to zero, or all recent steps near a singular position are
+        short.
+        """
         recent = self._recent
         if len(recent) < _SHRINKING:
             return False
         at_singular = bool(self._passed) and self._passed[-1].value < _VERY_CLOSE * self._largest
-        # several of them: the one before a switch is cut short
+        # Several steps are required, because the step before a switching time is truncated.
         to_nothing = recent[-5] < _SHRUNK * self._step and all(b <= a for a, b in pairwise(recent))
         return to_nothing or (at_singular and max(recent) < _SHORT * self._step)
 
     def _is_end(self, segment: Segment, t: float, y: Array) -> bool:
-        """Whether a function ends, or rows are singular and cannot be fulfilled a little later.
+        """Whether the motion really ends here, at the end of a function's domain or at a singular position.
 
-        If they can, the motion may get through; without a cause, the integrator has its own reasons.
+        A singular position is no end if the constraints can be fulfilled a little later, because
+        the motion may then pass it. If the motion does not end, the integrator has shortened its
+        steps for accuracy only.
         """
         state = self._motion.moment(t, y, segment)[0]
         if not self._left.active or self._smallest(state) > _CLOSE * self._largest:
@@ -167,21 +214,23 @@ class SingularityMonitor:
 
     @property
     def note(self) -> str:
-        """Note for the reader of the run about singular positions."""
+        """Note about near-singular positions of the run; empty if there are none."""
         return _near_singular([passed.t for passed in self.singular]) if self.singular else ""
 
     def _look(self, segment: Segment, before: float, after: float, at: Interpolant) -> None:
-        """At the rows that are left out, through a step."""
+        """Check the redundant constraints at several times within a step."""
         for t in np.linspace(before, after, int(np.ceil((after - before) / self._longest)) + 1)[1:].tolist():
             opened = self._left.opened(self._motion.moment(t, at(t), segment)[0])
             if opened:
                 raise SolveError(str(opened))
 
     def _measure(self, segment: Segment, after: float, y: Array, at: Callable[[], Interpolant]) -> Singular | None:
-        """Return the distance of the constraints from a singular position; search between three step ends.
+        """Return a singular position if the smallest singular value has a sufficiently small minimum.
 
-        So is one within the step, if it is a long one: rows get singular only if they change by about as much as
-        their smallest singular values at both ends (Weyl's inequality).
+        A minimum is suspected if the middle one of three successive step ends has the smallest value, or if
+        the constraint Jacobian changes strongly within the last step. By Weyl's inequality, the Jacobian can
+        become singular within a step only if it changes by at least the sum of its smallest singular values at
+        both ends.
         """
         rows = self._at_end(segment, after, y)
         value = _smallest(rows)
@@ -199,7 +248,9 @@ class SingularityMonitor:
         return None
 
     def _seek(self, steps: list[tuple[float, _Passed]]) -> Singular | None:
-        """Singular position where the smallest singular value is least in steps, each from its begin, s."""
+        """Return the singular position at the minimum of the smallest singular value over the given
+        steps, or None.
+        """
         found = [(*self._minimum(*step), step[1]) for step in steps]
         t, least, step = min(found, key=lambda minimum: minimum[1])
         if least >= self._singular * self._largest or self._is_known(t):
@@ -211,7 +262,9 @@ class SingularityMonitor:
         return bool(self.singular) and t <= self.singular[-1].t + self._longest
 
     def _ahead(self, segment: Segment, t: float, y: Array) -> Singular | None:
-        """Singular position that the motion comes to at once, by its velocities at the state y at t, s."""
+        """Return the singular position that the motion reaches next at its current velocities, or
+        None.
+        """
         state = self._motion.moment(t, y, segment)[0]
         later, value = self._soonest(state, 0.0 * state.qd, _AHEAD * self._step)
         if value >= _VERY_CLOSE * self._largest or self._is_known(t + later):
@@ -219,7 +272,9 @@ class SingularityMonitor:
         return Singular(t + later, self._dependent(self._moved(state, later)))
 
     def _soonest(self, state: KinematicState, qdd: Array, longest: float) -> tuple[float, float]:
-        """When rows are nearest to singular after a state, s, and their smallest singular value there."""
+        """Return the time after a state at which the constraint Jacobian is closest to singular, s,
+        and its smallest singular value.
+        """
         found = minimize_scalar(
             lambda later: self._smallest(self._moved(state, later, qdd)),
             bounds=(0.0, longest),
@@ -229,23 +284,29 @@ class SingularityMonitor:
         return float(found.x), float(found.fun)
 
     def _moved(self, state: KinematicState, later: float, qdd: Array | float = 0.0) -> KinematicState:
-        """The state after a short time, s, at the same accelerations."""
+        """Return the state after a short time, s, extrapolated with constant accelerations."""
         position = state.q + later * (state.qd + 0.5 * later * qdd)
         return self._motion.model.state(state.t + later, position, state.qd, state.segment, state.lag)
 
     def _dips(self, begin: float, step: _Passed) -> bool:
-        """Whether the smallest singular value falls at the step's begin, s, and rises at its end."""
+        """Whether the smallest singular value decreases at the beginning of a step and increases at
+        its end.
+        """
         edge = _EDGE * (step.t - begin)
         first, second, last = (self._within(step, t) for t in (begin, begin + edge, step.t - edge))
         return second < first and last < step.value
 
     def _within(self, step: _Passed, t: float) -> float:
-        """The rows' smallest singular value within a step, at t, s."""
+        """Return the smallest singular value of the constraint Jacobian at time t, s, within a
+        step.
+        """
         assert step.interpolant is not None
         return self._smallest(self._motion.moment(t, step.interpolant(t), step.segment)[0])
 
     def _minimum(self, begin: float, step: _Passed) -> tuple[float, float]:
-        """Time within a step from `begin`, s, at which rows are nearest to singular, s, and how near."""
+        """Return the time in a step at which the constraint Jacobian is closest to singular, s, and
+        its smallest singular value.
+        """
         if step.interpolant is None:
             return step.t, step.value
         found = minimize_scalar(
@@ -254,9 +315,10 @@ class SingularityMonitor:
         return float(found.x), float(found.fun)
 
     def _at_end(self, segment: Segment, t: float, y: Array) -> Array:
-        """The rows at the end of a step, at t, s.
+        """Return the scaled constraint Jacobian at the end of a step.
 
-        Where the integrator evaluated its rates there, C is known but for the step's last correction.
+        If the integrator has evaluated its last stage there, that stage's Jacobian C is reused; it
+        differs from the exact one only by the last correction of the step.
         """
         at, C = self._motion.latest
         if at == t and len(self._sizes):
@@ -264,7 +326,9 @@ class SingularityMonitor:
         return self._rows(self._motion.moment(t, y, segment)[0])
 
     def _rows(self, state: KinematicState) -> Array:
-        """Return the kept constraints, scaled to be comparable."""
+        """Return the Jacobian of the independent constraints at a state, with rows scaled to
+        comparable lengths.
+        """
         constraints = self._motion.model.constraints
         if not len(self._sizes):
             sizes = constraints.sizes(state).C[self._left.active] * self._motion.form.choice.unit
@@ -273,14 +337,16 @@ class SingularityMonitor:
         return self._comparable(constraints(state).C)
 
     def _comparable(self, C: Array) -> Array:
-        """Rows of C that are kept in units of what they were made of at first, by coordinates that are lengths."""
+        """Return the Jacobian rows of the independent constraints, divided by their initial sizes,
+        in units of length.
+        """
         return np.asarray(C[self._left.active] * self._motion.form.choice.unit / self._sizes)
 
     def _smallest(self, state: KinematicState) -> float:
         return _smallest(self._rows(state))
 
     def _dependent(self, state: KinematicState) -> tuple[str, ...]:
-        """Names of the rows whose combinations are nearest to zero."""
+        """Return the names of the constraints whose combinations are nearly zero."""
         left, values, _ = np.linalg.svd(self._rows(state))
         nearest = left[:, values <= max(_VERY_CLOSE * self._largest, float(values[-1]))]
         names = self._motion.model.constraints.names
@@ -288,22 +354,26 @@ class SingularityMonitor:
         return tuple(names[k] for k, share in shares if share > _INVOLVED)
 
     def _becoming_singular(self, state: KinematicState) -> str:
-        """Return a sentence on the constraints that become singular, and on the gap that remains."""
+        """Return a message about the constraints that become singular at a state, and their
+        remaining violation.
+        """
         names = ", ".join(self._dependent(state))
         missed = next(filter(None, (self._missed(state, t) for t in (self._stop, state.t))), "")
         if not missed:
             return (
-                f"the rows {names} become singular there; the integrator does not get through, although they can"
-                f" be fulfilled later on; {_near_singular([state.t])}: change the dimensions or add a row, so that"
-                " there is one way only, or end the run before"
+                f"the constraint equations {names} become singular; the integrator cannot pass this position,"
+                f" although they can be fulfilled later; {_near_singular([state.t])}: change the dimensions,"
+                " add a constraint that makes the motion unique, or end the run earlier"
             )
         return (
-            f"the rows {names} become singular there, at the limit of what the joints can do{missed}; change what"
-            " they demand, or the dimensions"
+            f"the constraint equations {names} become singular, at the limit of the joints' motion{missed};"
+            " change the prescribed motion, or the dimensions"
         )
 
     def _missed(self, state: KinematicState, t: float) -> str:
-        """Return by how much the nearest position misses the constraints at t, s; empty if it fulfils them."""
+        """Return a message about the constraint that the nearest position violates most at time t,
+        s; empty without violation.
+        """
         model = self._motion.model
         nearest = Manifold(model, state, self._left.active).nearest(
             model.state(t, state.q, 0 * state.qd, lag=state.lag)
@@ -313,24 +383,26 @@ class SingularityMonitor:
         Phi = np.abs(model.constraints(nearest.state).Phi)
         k = max(self._left.active, key=lambda row: Phi[row])
         name = model.constraints.names[k]
-        missed = f"at t = {t:.6g} s the nearest position misses {name} by {Phi[k]:.3g}"
-        return f"; beyond it they cannot be fulfilled, {missed}"
+        missed = f"at t = {t:.6g} s the nearest position violates {name} by {Phi[k]:.3g}"
+        return f"; beyond this limit they cannot be fulfilled: {missed}"
 
 
 def branch_lost(singular: Singular) -> str:
-    """Message where a run cannot keep the branch of the motion across a singular configuration."""
+    """Return the error message for a run that cannot stay on its branch across a singular
+    configuration.
+    """
     return (
         f"the motion cannot be continued across t = {singular.t:.9g} s: the constraint equations"
-        f" {', '.join(singular.constraints)} depend on each other there, and its velocities change abruptly, so it"
-        " would leave its branch; change the dimensions or add a constraint, or end the run before"
+        f" {', '.join(singular.constraints)} are linearly dependent there, and the velocities would jump to"
+        " another branch; change the dimensions, add a constraint, or end the run earlier"
     )
 
 
 def _near_singular(times: list[float]) -> str:
     listed = ", ".join(f"{t:.4g}" for t in times)
-    return f"near-singular at t = {listed} s, where the motion may go on in more than one way"
+    return f"near-singular at t = {listed} s, where the motion may continue in more than one way"
 
 
 def _smallest(rows: Array) -> float:
-    """Singular value."""
+    """Return the smallest singular value of a matrix."""
     return float(np.linalg.svd(rows, compute_uv=False)[-1])

@@ -1,1 +1,1 @@
-"""Quantities at one state: accelerations, joint loads, unique reactions, modes."""
+"""Analysis at one state: accelerations, joint reactions, uniqueness of reactions, and modes."""

@@ -1,4 +1,6 @@
-"""Everything at one state, in one call: motion, joint loads, closure forces."""
+"""Evaluation of the equations of motion at one state: accelerations, joint reactions and closure
+forces.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ...core.trajectory import Array
 from ...reference.forces.joint_loads import all_links
-from ...reference.solve.formulations import System
+from ...reference.solve.formulations import StateEquations
 from ...reference.solve.model import Evaluation
 from ...reference.solve.solver import InitialValueProblem
 
@@ -21,19 +23,34 @@ def evaluate(
     qd: ArrayLike,
     z: ArrayLike | None = None,
 ) -> Evaluation:
-    """M, h, Q, Φ, C, γ, q̈, λ and friction at t, s, q and qd, shape (n,), rad or m (per s).
+    """Evaluate the equations of motion at one state: M, h, Q, Φ, C, γ, q̈, λ and friction.
 
-    With `gpme_reduced` the velocities of dependent coordinates follow from the constraints and not from qd.
+    With `gpme_reduced`, the velocities of dependent coordinates follow from the constraints instead of qd.
 
-    z   friction states, rad or m, in the order of their coordinates, then offset and rate of each filter;
-        shape (f + 2k,), default 0
-    Raises SolveError where C_d is singular.
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations of the mechanism.
+    t : float
+        Time, s.
+    q, qd : array_like, shape (n,)
+        Coordinates, rad or m, and rates, rad/s or m/s.
+    z : array_like, shape (f + 2k,), optional
+        Friction states, rad or m, in the order of their coordinates, then offset and rate of each input
+        filter; default 0.
+
+    Raises
+    ------
+    SolveError
+        If C_d is singular.
     """
     return _Point(problem, t, (q, qd), z).found
 
 
 def accelerations_by_rows(problem: InitialValueProblem, found: Evaluation, names: Collection[str]) -> Array:
-    """Accelerations that the right-hand sides of some constraint rows alone cause, without forces.
+    """Return the accelerations caused by the right-hand sides of selected constraint equations alone.
+
+    All forces and the right-hand sides γ of the other constraint equations are set to zero.
 
     Parameters
     ----------
@@ -42,15 +59,15 @@ def accelerations_by_rows(problem: InitialValueProblem, found: Evaluation, names
     found : Evaluation
         Evaluation at one state.
     names : collection of str
-        Names of rows, whose γ acts; γ of all others is zero.
+        Names of the constraint equations whose right-hand sides γ act.
 
     Returns
     -------
-    Array
-        q̈, shape (n,), rad/s² or m/s².
+    ndarray, shape (n,)
+        Accelerations q̈, rad/s² or m/s².
     """
     wanted = np.where([name in names for name in found.rows], found.gamma, 0.0)
-    system = System(0.0, found.M, np.zeros((len(found.h), 1)), found.C, wanted[:, None])
+    system = StateEquations(0.0, found.M, np.zeros((len(found.h), 1)), found.C, wanted[:, None])
     return problem.form.accelerations(system)[:, 0]
 
 
@@ -63,14 +80,34 @@ def joint_loads(
     *,
     links: Sequence[str] | None = None,
 ) -> dict[str, Array]:
-    """Wrenches that the links' joints transmit to all they carry, by link, shape (6,).
+    """Return the joint reactions: wrenches that joints transmit to the links' subtrees.
 
-    fx fy fz nx ny nz, N and N·m, about the origin and in the axes of the link's frame, which moves with its joint.
-    Springs, dampers, drives and friction of a joint are part of what it transmits; drives realise the programmed
-    constraints. For the other arguments see `evaluate`.
+    A reaction has the components fx fy fz nx ny nz, N and N·m, about the origin and in the axes of the
+    link's frame, which moves with the link. It includes the joint's springs, dampers, drive and
+    friction. Drives realise the programmed constraints.
 
-    links   names; default all
-    Raises SolveError for an unknown link, and as `evaluate` does.
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations of the mechanism.
+    t : float
+        Time, s.
+    q, qd : array_like, shape (n,)
+        Coordinates, rad or m, and rates, rad/s or m/s.
+    z : array_like, shape (f + 2k,), optional
+        Friction and filter states; see `evaluate`.
+    links : sequence of str, optional
+        Names of the links; default all.
+
+    Returns
+    -------
+    dict
+        Reactions, shape (6,), by link.
+
+    Raises
+    ------
+    SolveError
+        If a link is unknown, or C_d is singular.
     """
     point = _Point(problem, t, (q, qd), z)
     joints = point.model.joint_loads(all_links(problem.mechanism) if links is None else links)
@@ -84,19 +121,29 @@ def closure_wrenches(
     qd: ArrayLike,
     z: ArrayLike | None = None,
 ) -> dict[str, Array]:
-    """Return the wrench of each closure on the body of its frame b, shape (6,), by name of the closure.
+    """Return the wrench of each closure on the body of its frame b, shape (6,), by closure.
 
-    The wrench is that of the constraint, or of spring and damper: fx fy fz nx ny nz, N and N·m, about the origin
-    of frame b, in world axes. The body of frame a bears the opposite wrench. With `axes = "world"` alone the
-    forces of the springs act at different points, the origins of b and of a.
-    For the arguments see `evaluate`.
+    The wrench is that of the constraint or of the spring-damper: fx fy fz nx ny nz, N and N·m, about
+    the origin of frame b, in world axes. The body of frame a carries the opposite wrench. With `axes =
+    "world"`, the spring forces act at different points, the origins of frames a and b.
+
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations of the mechanism.
+    t : float
+        Time, s.
+    q, qd : array_like, shape (n,)
+        Coordinates, rad or m, and rates, rad/s or m/s.
+    z : array_like, shape (f + 2k,), optional
+        Friction and filter states; see `evaluate`.
     """
     point = _Point(problem, t, (q, qd), z)
     return point.model.closure_wrenches(point.state, point.found)
 
 
 class _Point:
-    """One state, and the solution of the equations there; see `evaluate`."""
+    """State at one instant with the solution of the equations of motion; see `evaluate`."""
 
     def __init__(
         self, problem: InitialValueProblem, t: float, at: tuple[ArrayLike, ArrayLike], z: ArrayLike | None

@@ -1,7 +1,8 @@
 """Modes: eigenvalues of the equations of motion, linearised as a first-order system at one state.
 
-x = (q, q̇, z), or (q, q̇_i, z) with `gpme_reduced`; ẋ(x + δ) ≈ ẋ(x) + A δ. A comes from central differences of the
-reference's own ẋ, what stabilises the constraints included, so that its eigenvalues are what an integrator meets.
+The state is x = (q, q̇, z), or x = (q, q̇_i, z) with `gpme_reduced`. The matrix A in ẋ(x + δ) ≈ ẋ(x) +
+A δ comes from central differences of the reference equations, constraint stabilisation included. Its
+eigenvalues are therefore those that an integrator encounters.
 """
 
 from __future__ import annotations
@@ -19,22 +20,28 @@ from ...reference.integration.motion import FormulatedModel
 from ...reference.solve.model import ReferenceModel
 from ...reference.solve.solver import InitialValueProblem
 
-_DIFFERENCE = 1e-6  # rad or m, and per second
-_ROUNDING = 1e-6  # of |λ|: real and imaginary parts below are what the differences leave
-_RIGID = 1e-6  # of the largest eigenvalue: below it, a motion counts as one that nothing resists
-_UNCERTAIN = 1e-9  # of the largest entry of A: error of the differences
-_VIOLATING = 0.3  # of a mode, scaled by kinetic energy: how much of it must lie across the constraints
-_RK4_RADIUS = 2.6156  # a half disc in the left half plane with this radius lies in RK4's region of stability
+_DIFFERENCE = 1e-6  # difference step of states, rad or m, and rad/s or m/s
+_ROUNDING = 1e-6  # real or imaginary part that counts as an error of finite differences, relative to |λ|
+_RIGID = 1e-6  # |λ| relative to the largest |λ| below which a mode is a rigid-body mode
+_UNCERTAIN = 1e-9  # error of the finite differences, relative to the largest entry of A
+_VIOLATING = 0.3  # share of constraint-violating motion in a mode above which the mode violates the constraints
+_RK4_RADIUS = 2.6156  # radius of the largest half disc, Re z ≤ 0, in the stability region of RK4
 
 
 @dataclass(frozen=True)
 class LinearisedMode:
-    """A real eigenvalue, or a pair of complex ones, of the linearised equations.
+    """Real eigenvalue, or pair of complex eigenvalues, of the linearised equations.
 
-    eigenvalue   1/s, imaginary part ≥ 0
-    coordinate   name of the coordinate with the largest share of the mode's kinetic energy
-    violating    whether it violates the constraints: then it belongs to Baumgarte's stabilisation
-    rigid_body   whether nothing resists the motion: |λ| is rounding, or less than 1e-6 of the largest one
+    Parameters
+    ----------
+    eigenvalue : complex
+        Eigenvalue with imaginary part ≥ 0, 1/s.
+    coordinate : str
+        Name of the coordinate with the largest share of the mode's kinetic energy.
+    violating : bool
+        Whether the mode violates the constraints; such a mode comes from Baumgarte stabilisation.
+    rigid_body : bool
+        Whether no force resists the motion: |λ| is rounding error, or less than 10⁻⁶ of the largest |λ|.
     """
 
     eigenvalue: complex
@@ -54,29 +61,40 @@ class LinearisedMode:
 
     @property
     def time_constant(self) -> float:
-        """In which it decays, or grows, by the factor e; s, infinite if it does neither."""
+        """Time in which the mode decays or grows by the factor e, s; infinite if |Re λ| = 0."""
         rate = abs(self.eigenvalue.real)
         return 1 / rate if rate else math.inf
 
     @property
     def longest_rk4_step(self) -> float:
-        """s: with this step of the classical Runge–Kutta method the mode, if it decays, does not blow up."""
+        """Largest stable step size of the classical Runge-Kutta method for this mode if it decays,
+        s.
+        """
         size = abs(self.eigenvalue)
         return _RK4_RADIUS / size if size else math.inf
 
 
 def modes(problem: InitialValueProblem) -> tuple[LinearisedMode, ...]:
-    """All modes at t = 0 s, the stiffest one, largest in |λ|, first; friction states are zero.
+    """Return all modes of the mechanism in its initial state, sorted by decreasing |λ|.
 
-    problem  equations, linearised at their initial state
-    Raises SolveError where C_d is singular.
+    Friction states are zero.
+
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations, linearised at their initial state.
+
+    Raises
+    ------
+    SolveError
+        If the Jacobian C_d of the dependent coordinates is singular.
     """
     model, state = problem.model, problem.initial_state
     motion = FormulatedModel(model, problem.form)
     A = _linearised(motion, motion.states(state.q, state.qd))
     values, left, vectors = (np.asarray(part, dtype=complex) for part in eig(A, left=True))
     weights = np.sqrt(np.diag(model.mass(state.posture)[0]))
-    # orthonormal rows that span those of the constraints, shape (m, n)
+    # Orthonormal basis of the row space of the scaled constraint Jacobian, shape (m, n).
     across = np.asarray(np.linalg.qr((model.constraints(state).C / weights).T)[0].T)
     order = np.argsort(-np.abs(values), kind="stable")
     rigid = _rigid(A, values, np.abs(np.sum(left.conj() * vectors, axis=0)))
@@ -88,10 +106,18 @@ def modes(problem: InitialValueProblem) -> tuple[LinearisedMode, ...]:
 
 
 def _rigid(A: Array, values: NDArray[np.complex128], alike: Array) -> NDArray[np.bool_]:
-    """Return which modes are rigid-body modes, shape (size,).
+    """Return a mask of the rigid-body modes, shape (size,).
 
-    alike  shape (size,): |yᴴx| of unit left and right eigenvectors, the reciprocal condition of the eigenvalue.
-           Differences leave an error in A, which the two zeros of a free motion magnify by their large condition
+    Parameters
+    ----------
+    A : ndarray, shape (size, size)
+        State matrix.
+    values : ndarray, shape (size,)
+        Eigenvalues.
+    alike : ndarray, shape (size,)
+        Products |yᴴx| of unit left and right eigenvectors, the reciprocal condition numbers of the
+        eigenvalues. The double zero eigenvalue of a free motion has a large condition number, which
+        amplifies the errors of finite differences in A.
     """
     sizes = np.abs(values)
     error = _UNCERTAIN * max(1.0, float(np.abs(A).max(initial=0.0)))
@@ -100,7 +126,7 @@ def _rigid(A: Array, values: NDArray[np.complex128], alike: Array) -> NDArray[np
 
 
 def _linearised(motion: FormulatedModel, x: Array) -> Array:
-    """A, shape (size, size), at x, shape (size,)."""
+    """Return the state matrix A, shape (size, size), at state x, shape (size,)."""
     rate = motion.rate(Events(motion).segment(0.0, x, 0.0))
     shifts = _DIFFERENCE * np.eye(len(x))
     columns = [(rate(0.0, x + shift) - rate(0.0, x - shift)) / (2 * _DIFFERENCE) for shift in shifts]
@@ -116,7 +142,7 @@ def _mode(
     rigid_body: bool,
 ) -> LinearisedMode:
     n = model.mechanism.n
-    # δq̇ = λ δq, but in a mode of λ ≈ 0 only δq is more than rounding
+    # In a mode, δq̇ = λ δq. For λ ≈ 0, only δq exceeds rounding errors.
     motion = weights * max(vector[:n], value * vector[:n], key=np.linalg.norm)
     size = np.linalg.norm(motion)
     parts = [0.0 if abs(part) <= _ROUNDING * abs(value) else part for part in (value.real, value.imag)]

@@ -1,8 +1,9 @@
-"""Unique reactions of a model of rigid bodies (Wojtyra and Frączek 2013, sections 3 and 4.2).
+"""Uniqueness of joint reactions in rigid-body models (Wojtyra and Frączek 2013, sections 3 and 4.2).
 
-With redundant rows, λ is known only up to the null space of Cᵀ, which the last p columns of Q in C E = Q R span.
-The wrench of a pair X is unique if B_X = C_Xᵀ Q_X vanishes, Q_X the pair's rows of these columns (equations
-(21) to (27)).
+With redundant constraints, the multipliers λ are determined only up to the null space of Cᵀ. The last p
+columns of Q in the decomposition C E = Q R span this null space. The reaction of a kinematic pair X is
+unique if B_X = C_Xᵀ Q_X vanishes, where C_X and Q_X are the pair's rows of C and of these columns
+(equations 21 to 27).
 """
 
 from __future__ import annotations
@@ -23,14 +24,22 @@ from ...reference.solve.solver import InitialValueProblem
 from ..start.absolute import Pair, pairs
 from ..start.planar import in_plane
 
-_ZERO = 1e-7  # of B_X, rows of C having length 1
+# Largest component of a reaction that counts as zero, for multipliers of length 1 without effect on the motion.
+_ZERO = 1e-7
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a pair's reaction is unique; see `absolute.Pair`.
+    """Uniqueness of the reaction of one kinematic pair; see `absolute.Pair`.
 
-    components   component → whether it is unique, of those that the pair bears
+    Parameters
+    ----------
+    name, kind : str
+        Name and kind of the pair.
+    unique : bool
+        Whether the whole reaction is unique.
+    components : dict
+        Whether each component that the pair transmits is unique, by component.
     """
 
     name: str
@@ -41,14 +50,40 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Reactions:
-    """Rank and reactions of a mechanism in absolute coordinates.
+    """Rank of the constraints in absolute coordinates, and uniqueness of each joint reaction.
 
-    rows, columns       of C: rows of all pairs; six coordinates per body, three if `planar`
-    rank                of C, with the singular values that decide it
-    holonomic           rank of the rows of positions; nonholonomic: of the other ones
-    verdicts            one per pair
-    redundant_rows      groups of rows of the description that depend on each other
-    elsewhere           rank in another configuration: if it is not `rank`, the start is singular
+    Absolute coordinates are six per body, or three per body of a planar mechanism. C is the constraint
+    Jacobian of all joints and closures in these coordinates.
+
+    Parameters
+    ----------
+    rows
+        Number of rows of C.
+    columns
+        Number of columns of C.
+    rank
+        Numerical rank of C, with the singular values that decide the rank.
+    holonomic
+        Rank of the rows of position constraints.
+    nonholonomic
+        Rank of the rows of velocity constraints.
+    planar
+        Whether the mechanism is planar.
+    verdicts
+        Uniqueness of the reaction of each joint and closure.
+    redundant_rows
+        Groups of linearly dependent constraint equations of the description, by name.
+    elsewhere
+        Rank of C in another configuration that the constraints admit.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> found = gp.load("examples/four_bar_3d.toml").reactions()
+    >>> found.redundancy, found.singular
+    (3, False)
+    >>> found.not_unique
+    ('crank', 'coupler', 'rocker', 'pin')
     """
 
     rows: int
@@ -63,25 +98,29 @@ class Reactions:
 
     @property
     def singular(self) -> bool:
-        """Whether the start is singular: elsewhere the rank is another one."""
+        """Whether the initial configuration is singular: the rank differs in another configuration."""
         return self.elsewhere != self.rank.rank
 
     @property
     def redundancy(self) -> int:
-        """Degree of redundancy p (Wojtyra and Frączek 2013, equation (7))."""
+        """Degree of redundancy: number of rows minus rank (Wojtyra and Frączek 2013, equation (7))."""
         return self.rows - self.rank.rank
 
     @property
     def not_unique(self) -> tuple[str, ...]:
-        """Names of the pairs whose reactions are not unique."""
+        """Names of the joints and closures whose reactions are not unique."""
         return tuple(verdict.name for verdict in self.verdicts if not verdict.unique)
 
 
 def reactions(problem: InitialValueProblem) -> Reactions:
-    """Find which reactions are unique at the initial state, brought onto the position constraints.
+    """Determine which reactions are unique in the initial state, projected onto the position constraints.
 
-    A reaction or component counts as unique if it is so in another configuration, too.
-    Raises SolveError if QR and singular values do not agree, where the rank is too close to call.
+    A reaction or component counts as unique if it is unique in a second configuration as well.
+
+    Raises
+    ------
+    SolveError
+        If QR decomposition and singular values disagree, because the rank is ill-conditioned.
     """
     model, given = problem.model, problem.initial_state
     state = Manifold(model, given).nearest(given).state
@@ -102,7 +141,7 @@ def reactions(problem: InitialValueProblem) -> Reactions:
 
 
 class _Analysis:
-    """Rank and verdicts in one state."""
+    """Rank of the constraints and uniqueness of the reactions at one state."""
 
     def __init__(self, model: ReferenceModel, state: KinematicState) -> None:
         spatial = pairs(model, state)
@@ -116,13 +155,15 @@ class _Analysis:
 
 
 def _both(here: Verdict, there: Verdict) -> Verdict:
-    """components: those that are borne in both places."""
+    """Return the uniqueness of a reaction in two configurations: a component must be unique in
+    both.
+    """
     components = {key: unique and there.components.get(key, True) for key, unique in here.components.items()}
     return Verdict(here.name, here.kind, here.unique and there.unique, components)
 
 
 def _stacked(found: Sequence[Pair]) -> Array:
-    """C."""
+    """Return the constraint Jacobian C of all pairs."""
     return np.vstack([pair.rows for pair in found]) if found else np.zeros((0, 0))
 
 
@@ -131,23 +172,29 @@ def _rank(found: Sequence[Pair]) -> Rank:
 
 
 def _idle_by_qr(C: Array, rank: Rank) -> Array:
-    """Columns that span the null space of Cᵀ, shape (m, p): the last ones of Q in C E = Q R."""
+    """Return an orthonormal basis of the null space of Cᵀ, shape (m, p), by QR decomposition with
+    pivoting.
+    """
     return np.asarray(qr(C, pivoting=True)[0][:, rank.rank :]) if C.size else np.zeros((0, 0))
 
 
 def _idle_by_svd(C: Array, rank: Rank) -> Array:
-    """Return the null space of Cᵀ by C = U Σ Vᵀ: the columns of U without a singular value."""
+    """Return an orthonormal basis of the null space of Cᵀ, shape (m, p), by singular value
+    decomposition.
+    """
     return np.linalg.svd(C)[0][:, rank.rank :] if C.size else np.zeros((0, 0))
 
 
 def _verdicts(found: Sequence[Pair], idle: Array) -> tuple[Verdict, ...]:
-    """idle: shape (m, p), from the whole C."""
+    """Return the uniqueness of each pair's reaction from a basis of the null space of Cᵀ, shape (m,
+    p).
+    """
     ends = np.cumsum([len(pair.rows) for pair in found])
     return tuple(_verdict(pair, idle[end - len(pair.rows) : end]) for pair, end in zip(found, ends, strict=True))
 
 
 def _verdict(pair: Pair, idle: Array) -> Verdict:
-    """idle: the pair's rows of it, Q_X^col of Wojtyra and Frączek 2013, equation (27)."""
+    """Return the uniqueness of one pair's reaction from the pair's rows of the null space of Cᵀ."""
     unique = _vanishes(pair.rows.T @ idle)
     borne = [c for c in range(len(pair.components)) if not _vanishes(pair.wrenches[:, c])]
     sizes = np.linalg.norm(pair.wrenches, axis=0)
@@ -163,7 +210,8 @@ def _cross_check(by_qr: tuple[Verdict, ...], by_svd: tuple[Verdict, ...], rank: 
     differing = [a.name for a, b in zip(by_qr, by_svd, strict=True) if a != b]
     if differing:
         raise SolveError(
-            f"whether the reactions of {', '.join(differing)} are unique cannot be told: QR decomposition and"
-            f" singular values disagree; {rank.smallest:.2g} counts as a singular value, {rank.largest:.2g} as"
-            " zero; change the start, which is close to a singular position, or the dimensions"
+            f"whether the reactions of {', '.join(differing)} are unique cannot be decided: QR decomposition"
+            f" and singular values disagree; {rank.smallest:.2g} counts as a nonzero singular value, but"
+            f" {rank.largest:.2g} as zero; change the dimensions, or the initial position, which is close to a"
+            " singular one"
         )

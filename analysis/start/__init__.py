@@ -1,1 +1,1 @@
-"""Start of a run: closed loops, equilibrium, velocities, and whether the task can be done at all."""
+"""Initial state of a run: loop closure, static equilibrium, velocities and feasibility of the task."""

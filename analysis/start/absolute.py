@@ -1,9 +1,9 @@
-"""Constraints in absolute coordinates: six per body (Wojtyra and Frączek 2013, sections 2.1 and 3).
+"""Constraint Jacobian in absolute coordinates, six per body (Wojtyra and Frączek 2013, sections 2.1 and 3).
 
-The velocity of a body's frame, v, and its angular velocity ω are what rows refer to. A row's factors of these are
-the wrench that it exerts on the body with multiplier 1; that of ω is divided by the mechanism's extent, so that
-all are comparable. In these coordinates tree joints have rows like closures: the wrenches that do no work in their
-motions.
+The absolute velocities are the velocity v and the angular velocity ω of each body's frame. The factors
+of v and ω in a row are the force and moment on the body for a unit multiplier. The factors of ω are
+divided by the mechanism's extent, so that all are comparable. Tree joints have constraint equations
+like closures: the wrenches that do no work in the joint's motions.
 """
 
 from __future__ import annotations
@@ -21,19 +21,29 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 
-_ROUNDING = 1e-12  # of a row's length
-_RANK = 1e-9  # singular values of motions relative to the largest: smaller ones are rounding
+_ROUNDING = 1e-12  # length of a Jacobian row that counts as zero
+_RANK = 1e-9  # relative singular value of a joint's motions that counts as zero
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A kinematic pair, or what acts like one: k rows that belong together.
+    """Kinematic pair or other constraint with k constraint equations.
 
-    kind        joint | closure | programmed | nonholonomic
-    order       of its rows, see `Constraints`
-    rows        shape (k, 6·bodies): factors of v and ω of each body in turn, world axes
-    wrenches    shape (k, c): what the rows exert with multiplier 1, by `components`
-    components  c names: fx fy fz nx ny nz about the joint's origin in its frame's axes, or one of its own
+    Parameters
+    ----------
+    name : str
+        Name of the joint, closure or constraint equation.
+    kind : str
+        joint | closure | programmed | nonholonomic
+    order : int
+        Level of the equations: 0 for positions, 1 for velocities, 2 for accelerations.
+    rows : ndarray, shape (k, 6·bodies)
+        Jacobian with respect to v and ω of each body, world axes.
+    wrenches : ndarray, shape (k, c)
+        Components that the equations transmit for a unit multiplier.
+    components : tuple of str
+        Names of the c components: fx fy fz nx ny nz about the joint's origin in its frame's axes, or
+        one scalar.
     """
 
     name: str
@@ -44,26 +54,31 @@ class Pair:
     components: tuple[str, ...]
 
     def scaled(self) -> Pair:
-        """Return the pair with constraints of length 1; zero constraints, up to rounding, become exact zeros."""
+        """Return the pair with constraint Jacobian rows of length 1, and wrenches scaled by the same factors.
+
+        Rows that are zero up to rounding become exactly zero.
+        """
         lengths = np.linalg.norm(self.rows, axis=1, keepdims=True)
         factors = np.where(lengths > _ROUNDING, 1.0 / np.maximum(lengths, _ROUNDING), 0.0)
         return replace(self, rows=self.rows * factors, wrenches=self.wrenches * factors)
 
 
 def pairs(model: ReferenceModel, state: KinematicState) -> list[Pair]:
-    """All pairs of a mechanism: joints by their links' names, closures, programmed and nonholonomic rows.
+    """Return all kinematic pairs of a mechanism.
 
-    Replacement joints and a base's flexible supports have none, nor have drives other than the programmed rows.
+    The list contains joints (named by their links), closures, programmed constraints and knife edges.
+    Spring-damper closures and flexible supports of a base impose no constraints; drives act through the
+    programmed constraints only.
     """
     absolute = _Absolute(model, state)
     found = [*absolute.joints(), *absolute.closures(), *absolute.programmed(), *absolute.nonholonomic()]
     names = [pair.name for pair in found]
-    # a link may have the name of a closure
+    # A link and a closure may have the same name.
     return [replace(p, name=f"{p.name} ({p.kind})") if names.count(p.name) > 1 else p for p in found]
 
 
 class _Absolute:
-    """One state of a model in absolute coordinates."""
+    """Constraint Jacobian of a model in absolute coordinates at one state."""
 
     def __init__(self, model: ReferenceModel, state: KinematicState) -> None:
         self._model, self._mechanism, self._state = model, model.mechanism, state
@@ -73,7 +88,9 @@ class _Absolute:
         self._motions = [self._motion(b) for b in bodies]
 
     def joints(self) -> Iterator[Pair]:
-        """Tree joints; of a flexible link the one that carries it, then those between its elements."""
+        """Yield the tree joints; a flexible link also has a joint between neighbouring beam
+        elements.
+        """
         first: set[str] = set()
         for b, body in enumerate(self._mechanism.bodies):
             name = body.name if body.link in first else body.link
@@ -85,7 +102,9 @@ class _Absolute:
                 yield Pair(name, "joint", 0, self._columns(self._between(b, unscaled)), unscaled, COMPONENTS)
 
     def closures(self) -> Iterator[Pair]:
-        """Cut joints; components about frame b's origin in frame a's axes."""
+        """Yield the cut joints, with reaction components about the origin of frame b in the axes of
+        frame a.
+        """
         posture = self._state.posture
         for closure in self._mechanism.closures:
             if not closure.rows:
@@ -97,7 +116,7 @@ class _Absolute:
             yield Pair(closure.name, "closure", 0, self._columns(wrenches), local, COMPONENTS)
 
     def programmed(self) -> Iterator[Pair]:
-        """Rows by their names."""
+        """Yield the programmed constraint equations as kinematic pairs."""
         by_quantity = self._by_quantity()
         for task in self._model.constraints.tasks:
             for name, slopes in zip(task.names, task.slopes(self._state), strict=True):
@@ -105,13 +124,15 @@ class _Absolute:
                 yield Pair(name, "programmed", task.order, rows, np.ones((1, 1)), ("multiplier",))
 
     def nonholonomic(self) -> Iterator[Pair]:
-        """Knife edges."""
+        """Yield the knife edges as kinematic pairs."""
         edges = self._model.constraints.edges
         for name, wrench in zip(edges.names, edges.wrenches(self._state.posture), strict=True):
             yield Pair(name, "nonholonomic", 1, self._columns(wrench[None]), np.ones((1, 1)), ("force",))
 
     def _motion(self, b: int) -> Array:
-        """Twists of a body against its parent by its coordinates, (v, ω·extent) in its own axes: shape (k, 6)."""
+        """Return the joint twists (v, ω·extent) of a body relative to its parent, in body axes,
+        shape (k, 6).
+        """
         S = self._state.posture.S.reshape(-1, 4, 4)[list(self._mechanism.bodies[b].coordinates)]
         R, p = self._frames[b + 1, :3, :3], self._frames[b + 1, :3, 3]
         turning = S[:, [2, 0, 1], [1, 2, 0]]
@@ -119,7 +140,20 @@ class _Absolute:
         return np.hstack([moving @ R, self._extent * turning @ R])
 
     def _between(self, b: int, local: Array) -> Array:
-        """Wrenches on body b about its origin in its axes, (k, 6), and the opposite on its parent: (k, B, 6)."""
+        """Return wrenches on body b and the opposite wrenches on its parent, about the world origin.
+
+        Parameters
+        ----------
+        b : int
+            Index of the body.
+        local : ndarray, shape (k, 6)
+            Wrenches about the body's origin in body axes.
+
+        Returns
+        -------
+        ndarray, shape (k, B, 6)
+            Wrenches on the ground and all bodies.
+        """
         R, p = self._frames[b + 1, :3, :3], self._frames[b + 1, :3, 3]
         force, moment = local[:, :3] @ R.T, local[:, 3:] @ R.T
         wrench = np.hstack([force, moment + np.cross(p, force)])
@@ -130,10 +164,12 @@ class _Absolute:
         return found
 
     def _by_quantity(self) -> Array:
-        """Return wrenches that raise each quantity at rate 1, about the datum, shape (quantities, B, 6).
+        """Return the wrenches whose power is the rate of each kinematic quantity, shape (quantities, B, 6).
 
-        A force along an axis at a point; for a cosine of an axis a moment, (ω × a)·e = (a × e)·ω; for a coordinate
-        the effort in its joint that does no work in the others; for a length forces that make it longer.
+        A point coordinate corresponds to a force along the axis at the point. A direction cosine
+        corresponds to a moment, because (ω × a)·e = (a × e)·ω. A joint coordinate corresponds to the
+        effort that does no work in the joint's other motions. A length corresponds to forces that
+        extend it. Moments are about the origin of the frames' coordinates.
         """
         quantities, slots = self._model.quantities, len(self._frames)
         found = np.zeros((len(self._state.x), slots, 6))
@@ -155,21 +191,27 @@ class _Absolute:
         return found
 
     def _columns(self, wrenches: Array) -> Array:
-        """Rows of shape (k, 6·bodies) from wrenches about the posture's datum on the slots, (k, B, 6)."""
+        """Return Jacobian rows, shape (k, 6·bodies), from wrenches about the coordinate origin,
+        shape (k, B, 6).
+        """
         at = self._frames[1:, :3, 3]
         own: Array = _about(wrenches[:, 1:], at) / np.repeat([1.0, self._extent], 3)
         return own.reshape(len(wrenches), -1)
 
 
 def _about(wrenches: Array, at: Array) -> Array:
-    """Wrenches, shape (…, 6), about points, shape (…, 3), in place of the world's origin."""
+    """Transfer wrenches about the world origin, shape (…, 6), to other reference points, shape (…,
+    3).
+    """
     force: Array = wrenches[..., :3]
     moment: Array = wrenches[..., 3:] - np.cross(at, force)
     return np.concatenate([force, moment], axis=-1)
 
 
 def _complement(motions: Array) -> Array:
-    """Orthonormal rows that do no work in the motions, shape (k, 6): shape (6 − k, 6)."""
+    """Return an orthonormal basis of the wrenches that do no work in the given motions, shape (6 −
+    rank, 6).
+    """
     _, values, directions = np.linalg.svd(motions)
     rank = int(np.count_nonzero(values > _RANK * values.max(initial=0.0)))
     return np.asarray(directions[rank:])

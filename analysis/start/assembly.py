@@ -1,7 +1,7 @@
-"""Closing the loops: positions that fulfil the closures, as near to the given ones as possible.
+"""Assembly: closing the kinematic loops by the smallest change of the described joint positions.
 
-Only joints move: base, elastic coordinates and the joints of links in `statics.locked` stay as they are. The
-smallest change is that of least Σ (ℓ Δangle)² + Σ (Δlength)², ℓ the mechanism's extent.
+Only joints move. The base, elastic coordinates and joints of links in `statics.locked` keep their
+positions. The smallest change minimises Σ (ℓ Δangle)² + Σ (Δlength)² with the mechanism's extent ℓ.
 """
 
 from __future__ import annotations
@@ -20,15 +20,26 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics, Posture
 from .turned import Turns, turn
 
-_STAYING = {"base": "the base", "elastic": "beams"}  # roles of coordinates that do not change to close loops
+_STAYING = {"base": "the base", "elastic": "beams"}  # names of coordinate roles that assembly does not move
 
 
 def assemble(mechanism: Mechanism, q: Array) -> Array:
-    """Positions that close all loops, shape (n,), rad or m, from q by the smallest change.
+    """Return the closest positions that close all loops, shape (n,), rad or m.
 
-    Frames that a closure does not let turn are brought together by the whole rotation between them: cosines also
-    vanish where it is a third or half of a turn.
-    Raises SolveError with the closures that stay open, and by how much.
+    The orientation error of a rigid closure is measured by the rotation between its frames. Cosines
+    would also vanish for rotations of 120° and 180°.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Bodies and closures.
+    q : ndarray, shape (n,)
+        Described positions, rad or m.
+
+    Raises
+    ------
+    SolveError
+        If a loop cannot be closed; the message names the open closures and their gaps.
     """
     loops = _Loops(mechanism, q)
     closed = _nearest(loops, q)
@@ -37,10 +48,10 @@ def assemble(mechanism: Mechanism, q: Array) -> Array:
 
 
 def _nearest(loops: _Loops, q: Array) -> Array:
-    """Positions, shape (n,), where the conditions vanish as nearly as steps from q can bring it about.
+    """Return the positions, shape (n,), that minimise the closure residuals, by steps from q.
 
-    Newton steps of minimum norm, damped where the gap would grow (Levenberg–Marquardt, whose steps are normal to
-    the motions of the closed loops, too); conditions may depend on each other.
+    The steps are minimum-norm Newton steps, damped if the residual would grow (Levenberg-Marquardt).
+    They are orthogonal to the motions of the closed loops. Closure conditions may be redundant.
     """
     values, C = loops.rows(q)
     gap, damping = float(np.linalg.norm(values)), 0.0
@@ -60,15 +71,26 @@ def _nearest(loops: _Loops, q: Array) -> Array:
 
 
 def moving(mechanism: Mechanism) -> Array:
-    """Shape (n,): 1 for coordinates that may change to close loops, else 0."""
+    """Return a mask of the coordinates that loop closure may adjust, shape (n,): 1 if adjustable, 0
+    otherwise.
+    """
     locked = mechanism.chain.statics.locked or ()
     return np.array([float(c.role == "joint" and c.owner not in locked) for c in mechanism.coordinates])
 
 
 def smallest_change(scale: Array, C: Array, gap: Array, damping: float = 0.0) -> Array:
-    """The smallest x/scale, shape (n,), with C x = gap as nearly as possible; 0 where scale, shape (n,), is 0.
+    """Return the solution x of C x = gap with least norm |x/scale|, in the least-squares sense, shape (n,).
 
-    Rows of C, shape (m, n), may depend on each other. damping is relative to C's largest singular value.
+    Parameters
+    ----------
+    scale : ndarray, shape (n,)
+        Weights of the unknowns; an unknown with weight 0 stays 0.
+    C : ndarray, shape (m, n)
+        Jacobian, whose rows may be linearly dependent.
+    gap : ndarray, shape (m,)
+        Right-hand side.
+    damping : float
+        Levenberg-Marquardt damping, relative to the largest singular value of C·scale.
     """
     left, values, right = np.linalg.svd(C * scale, full_matrices=False)
     largest = float(values.max(initial=0.0))
@@ -79,14 +101,16 @@ def smallest_change(scale: Array, C: Array, gap: Array, damping: float = 0.0) ->
 
 
 def unlocking(mechanism: Mechanism) -> str:
-    """Advice to let more joints move, if any are locked."""
+    """Return advice for error messages to unlock the links in `statics.locked`; empty without
+    locked links.
+    """
     locked = ", ".join(mechanism.chain.statics.locked or ())
     return f", or unlock {locked} in [statics]" if locked else ""
 
 
 @dataclass(frozen=True)
 class _Gap:
-    """Gap of a closure: m and rad, or m/s and rad/s."""
+    """Gap between the frames of a closure: length, m, and angle, rad, or their rates."""
 
     closure: LoopClosure
     length: float
@@ -98,10 +122,16 @@ class _Gap:
 
 
 class _Loops:
-    """The loops' conditions, all in m: cosines are multiplied by the extent.
+    """Closure conditions of all loops in m; angular conditions are multiplied by the mechanism's extent.
 
-    unit    shape (n,), see `units_of_change`
-    scale   the same, but 0 for coordinates that stay
+    Attributes
+    ----------
+    extent : float
+        Mechanism's extent, m.
+    unit : ndarray, shape (n,)
+        Change of each coordinate that is comparable to a displacement of 1 m: 1/extent rad, or 1 m.
+    scale : ndarray, shape (n,)
+        Same as `unit`, but 0 for coordinates that do not move.
     """
 
     def __init__(self, mechanism: Mechanism, q: Array) -> None:
@@ -117,7 +147,9 @@ class _Loops:
         self._is_turn = np.array([is_angle and holds for is_angle, holds in kinds], dtype=bool)
 
     def rows(self, q: Array) -> tuple[Array, Array]:
-        """Values at q, shape (n,), in m, shape (m,), and rows of their derivatives, shape (m, n)."""
+        """Return the closure residuals, shape (m,), m, and their Jacobian, shape (m, n), at
+        positions q, shape (n,).
+        """
         posture = self._kinematics(q, self._rest)
         rows, weight = self._conditions.rows(posture), np.where(self._is_angle, self.extent, 1.0)
         values, C, sizes = rows.Phi, rows.C, self._conditions.sizes(posture).C
@@ -127,12 +159,12 @@ class _Loops:
         return weight * values, weight[:, None] * without_rounding(C, sizes, self.unit)
 
     def step(self, values: Array, C: Array, damping: float) -> Array:
-        """Change towards closed loops, (n,), not too long; damping is relative to C's largest singular value."""
+        """Return a damped Newton step of limited length that closes the loops, shape (n,)."""
         step = -smallest_change(self.scale, C, values, damping)
         return step * min(1.0, ASSEMBLY.longest * self.extent / max(float(np.abs(step / self.unit).max()), RANK))
 
     def check(self, q: Array) -> None:
-        """Raises SolveError if a loop is open."""
+        """Raise SolveError if a loop is open at positions q."""
         posture = self._kinematics(q, self._rest)
         values = self._conditions.rows(posture).Phi
         gaps = [
@@ -146,21 +178,21 @@ class _Loops:
             if not g.closed
         ]
         if open_ones:
-            advice = "change the links' lengths or frames, or start nearer to a closed position"
+            advice = "change the links' lengths or frames, or choose initial positions closer to a closed loop"
             raise SolveError(f"{'; '.join(open_ones)}; {advice}{unlocking(self._mechanism)}{self._staying()}")
 
     def _staying(self) -> str:
-        """Return a note on coordinates that do not move to close loops."""
+        """Return a note for error messages on the coordinates that assembly does not move."""
         roles = {c.role for c in self._mechanism.coordinates}
         kinds = [words for role, words in _STAYING.items() if role in roles]
-        return f" ({' and '.join(kinds)} stay as they are at this)" if kinds else ""
+        return f" (the search does not move {' and '.join(kinds)})" if kinds else ""
 
     def _link(self, frame: JointFrame) -> str:
         return "ground" if frame.place.body == GROUND else self._mechanism.bodies[frame.place.body].link
 
 
 def _gap(posture: Posture, closure: LoopClosure, values: Array) -> _Gap:
-    """Gap of a closure with these values of its conditions."""
+    """Return the gap of a closure from the values of its conditions."""
     a, b = frame_pose(posture, closure.a), frame_pose(posture, closure.b)
     angles = np.array([value for value, c in zip(values, closure.conditions, strict=True) if c.unit == "rad"])
     sine = float(np.linalg.norm(angles))

@@ -1,8 +1,9 @@
-"""Masses that make the equations of motion singular: zero, or far from the frames that move freely with them.
+"""Mass distributions that make the equations of motion singular or ill-conditioned.
 
-A motion that moves no mass has no acceleration: the mass matrix is singular. A body that can turn and move has its
-coordinates at its frame's origin. In its angular acceleration two terms cancel: the inertia about that origin, and
-what the translation takes of it. The ratio to what is left is lost.
+A motion that moves no mass makes the mass matrix singular. A body that can rotate and translate has its
+coordinates at the origin of its frame. If its mass is far from that origin, large terms cancel in its
+angular acceleration: the inertia about the origin and the contribution of the translation. The
+cancellation loses significant digits.
 """
 
 from __future__ import annotations
@@ -20,17 +21,27 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics
 from ...reference.solve.model import ReferenceModel, pseudo_inertia
 
-_LOST = 1e6  # ten of sixteen digits are kept: 1e-9 of q̈
-_MASSLESS = 1e-12  # of what the masses that a joint carries could resist its motion
-# of the mechanism's extent: a point within 1e-14 of it is on the axis, where rounding puts it 1e-16 away
+_LOST = 1e6  # cancellation ratio above which accelerations have fewer than nine reliable digits
+_MASSLESS = 1e-12  # inertia of a motion that counts as zero, relative to the inertia of the subtree
+# Length below which a body counts as a point, relative to the mechanism's extent.
 _POINT = 1e-8
-_TURNED = 1e-3  # cosine of an Euler angle at which its joint's axes are called aligned
-_OFFSET, _VARIATION = 0.3, 0.1  # rad or m: changes of coordinates, all different, that leave positions in line
-_INVOLVED = 0.1  # of a motion's largest coordinate: smaller ones do not take part in it
+_TURNED = 1e-3  # cosine of the second Euler angle below which the other two axes count as aligned
+_OFFSET, _VARIATION = 0.3, 0.1  # mean and variation of shifts that lead to a general position, rad or m
+_INVOLVED = 0.1  # amplitude of a coordinate in a motion, relative to the largest, below which it is ignored
 
 
 def massless(model: ReferenceModel, q0: ArrayLike) -> list[Problem]:
-    """Motions at q0, shape (n,), that nothing with mass resists; Euler angles at ±π/2 are no matter here."""
+    """Return a problem for each possible motion at the initial positions that moves no mass.
+
+    Aligned Euler angles near ±π/2 are ignored.
+
+    Parameters
+    ----------
+    model : ReferenceModel
+        Equations of the mechanism.
+    q0 : array_like, shape (n,)
+        Initial positions, rad or m.
+    """
     q, mechanism = np.asarray(q0, dtype=float), model.mechanism
     found = [moving for moving in _unresisted(model, q) if not _aligned(mechanism, q, moving)]
     always = {k for moving in (_unresisted(model, elsewhere(q)) if found else ()) for k in moving}
@@ -38,12 +49,14 @@ def massless(model: ReferenceModel, q0: ArrayLike) -> list[Problem]:
 
 
 def elsewhere(q: Array) -> Array:
-    """Coordinates, shape (n,), rad and m, at which nothing is in line that is in line at q by chance."""
+    """Return shifted coordinates, shape (n,), in a general position without accidental alignments."""
     return np.asarray(q + _OFFSET + _VARIATION * np.sin(np.arange(len(q)) + 1.0))
 
 
 def _unresisted(model: ReferenceModel, q: Array) -> list[list[int]]:
-    """Coordinates that move nothing with mass: alone, and together."""
+    """Return groups of coordinates whose motion moves no mass: single coordinates, and
+    combinations.
+    """
     mechanism = model.mechanism
     posture = model.state(0.0, q, np.zeros_like(q)).posture
     frames = posture.T.transpose(1, 0, 2)[1:]
@@ -59,9 +72,18 @@ def _unresisted(model: ReferenceModel, q: Array) -> list[list[int]]:
 
 
 def _resistance(mechanism: Mechanism, frames: Array, k: int, point: float) -> float:
-    """Return the inertia that a coordinate moves, for any place of its axis: kg, or kg·m² about its origin.
+    """Return the largest inertia that a coordinate could move for any position of its axis, kg or kg·m².
 
-    point  m: what is no larger has no extent
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Bodies and coordinates.
+    frames : ndarray, shape (bodies, 4, 4)
+        Frames of the bodies.
+    k : int
+        Index of the coordinate.
+    point : float
+        Length below which a body counts as a point, m.
     """
     b = next(b for b, body in enumerate(mechanism.bodies) if k in body.coordinates)
     J = _carried(mechanism, frames, b)
@@ -70,7 +92,10 @@ def _resistance(mechanism: Mechanism, frames: Array, k: int, point: float) -> fl
 
 
 def _aligned(mechanism: Mechanism, q: Array, moving: Sequence[int]) -> bool:
-    """Whether they are the first and third Euler angle of one joint at the second one's ±π/2."""
+    """Whether given coordinates are Euler angles of a joint in gimbal lock, whose second angle is ±π/2.
+
+    The first and third angles then rotate about the same axis.
+    """
     owners = {mechanism.coordinates[k].owner for k in moving}
     thetas = [k for k, c in enumerate(mechanism.coordinates) if {c.owner} == owners and c.key.endswith("theta")]
     return len(moving) > 1 and any(abs(np.cos(q[k])) < _TURNED for k in thetas)
@@ -81,20 +106,31 @@ def _massless(mechanism: Mechanism, moving: Sequence[int], always: bool) -> Prob
     bodies = [body for body in mechanism.bodies if {*body.coordinates} & {*moving}]
     lacking = next((body for body in bodies if not body.mass), bodies[-1])
     text = (
-        f"{names[0]} moves nothing that has mass or inertia"
+        f"{names[0]} moves no mass or inertia"
         if len(names) == 1
-        else f"{', '.join(names)} can move together so that nothing that has mass or inertia moves"
+        else f"{', '.join(names)} can move together without moving mass or inertia"
     )
     key = "inertia" if lacking.mass else "mass"
     return Problem(
         f"{_table(mechanism, lacking)}.{key}",
-        f"{text}, and the mass matrix is singular at the start: {'' if always else 'start elsewhere, or '}"
-        f"give mass and inertia to {lacking.link!r} or to a link that it carries, or make its joint fixed",
+        f"{text}, and the initial mass matrix is singular:"
+        f" {'' if always else 'choose other initial positions, or '}"
+        f"give mass and inertia to {lacking.link!r} or one of its descendants, or make its joint fixed",
     )
 
 
 def far_masses(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
-    """Bodies on joints that turn and move them, whose mass, with all they carry at q0, (n,), is too far away."""
+    """Return problems for freely moving bodies whose mass is too far from their frames.
+
+    The check covers bodies whose joints can rotate and translate, with the masses of their subtrees.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Bodies and coordinates.
+    q0 : array_like, shape (n,)
+        Initial positions, rad or m.
+    """
     q = np.asarray(q0, dtype=float)
     frames = Kinematics(mechanism)(q, np.zeros_like(q)).T.transpose(1, 0, 2)[1:]
     return [
@@ -117,18 +153,21 @@ def _far(mechanism: Mechanism, frames: Array, b: int, body: Body) -> Iterator[Pr
     if lost > _LOST:
         yield Problem(
             f"{_table(mechanism, body)}.com",
-            f"the centre of mass, with all that the link carries, is {np.linalg.norm(moment) / mass:.3g} m from"
-            " the link's own frame, which moves freely: so far for its size that fewer than nine digits would be"
-            " left of accelerations; put the frame near to the mass",
+            f"the centre of mass of the link's subtree is {np.linalg.norm(moment) / mass:.3g} m from the"
+            " link's own frame, which moves freely; this distance leaves fewer than nine reliable digits of"
+            " accelerations: move the frame closer to the centre of mass",
         )
 
 
 def _carried(mechanism: Mechanism, frames: Array, root: int) -> Array:
-    """Pseudo-inertia, shape (4, 4), of a body with all that hangs on it, in the body's frame; kg, kg·m, kg·m²."""
+    """Return the pseudo-inertia matrix of a subtree in the frame of its root body, shape (4, 4);
+    kg, kg·m, kg·m².
+    """
     own = np.linalg.inv(frames[root])
     total, carried = np.zeros((4, 4)), {root}
     for b, body in enumerate(mechanism.bodies):
-        if body.parent != GROUND and body.parent in carried:  # children come after their parents
+        # Children follow their parents in the list of bodies.
+        if body.parent != GROUND and body.parent in carried:
             carried.add(b)
         if b in carried:
             T = own @ frames[b]
@@ -137,20 +176,25 @@ def _carried(mechanism: Mechanism, frames: Array, root: int) -> Array:
 
 
 def _axes(mechanism: Mechanism, body: Body, kind: str) -> Array:
-    """Orthonormal directions of a joint's motions of a kind, shape (k, 3), where all its coordinates are zero."""
+    """Return orthonormal directions of a joint's rotations or translations at zero coordinates,
+    shape (k, 3).
+    """
     own = [mechanism.coordinates[k] for k in body.coordinates]
     return np.asarray(orth(np.array([c.axis for c in own if c.motion.kind == kind], dtype=float).T).T)
 
 
 def _largest_ratio(whole: Array, left: Array) -> float:
-    """The largest xᵀ whole x / xᵀ left x."""
+    """Return the largest value of xᵀAx / xᵀBx for two symmetric matrices:
+
+    A is `whole` and B is `left`.
+    """
     try:
         return float(eigh(whole, left, eigvals_only=True)[-1])
-    except np.linalg.LinAlgError:  # nothing but rounding is left in some direction
+    except np.linalg.LinAlgError:  # the second matrix is zero up to rounding in some direction
         return np.inf if np.linalg.eigvalsh(whole)[0] > 0 else 0.0
 
 
 def _table(mechanism: Mechanism, body: Body) -> str:
-    """Return the place of a body in the description."""
+    """Return the key of a body's table in the description."""
     names = [link.name for link in mechanism.chain.links]
     return "base" if body.link == "base" else f"links[{names.index(body.link)}]"

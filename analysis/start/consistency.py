@@ -1,4 +1,6 @@
-"""Deviations of the initial state from the description: changed values, and constraints that cannot be met."""
+"""Notes on deviations of the initial state from the description: changed values and unreachable
+constraints.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +16,24 @@ from ...reference.solve.solver import InitialValueProblem
 from .assembly import assemble
 from .statics import described_state
 
-_FAR = 0.1  # rad, or of the extent: a change of the start that is worth a word
-_ROUNDING = 1e-12  # of what a value was
-_CHANGED = 1e-6  # of the velocities: the same
+_FAR = 0.1  # change of an initial position that is reported, rad or relative to the extent
+_ROUNDING = 1e-12  # value that counts as rounding error, relative to the previous value
+_CHANGED = 1e-6  # change of an initial velocity that is reported, relative to the largest velocity
 
 
 def start_notes(problem: InitialValueProblem) -> list[str]:
-    """Sentences on what was changed of the described start, and on what cannot be fulfilled near it.
+    """Return notes on changes of the described initial state, and on constraints that cannot be fulfilled near it.
 
-    problem  equations with the initial state that `start_state` found
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations with the initial state that `start_state` determined.
     """
     return [*_moved(problem), *_slowed(problem), *_unreachable(problem)]
 
 
 def _moved(problem: InitialValueProblem) -> Iterator[str]:
-    """Joints that were moved far to close loops."""
+    """Yield a note if closing the loops has moved joints far."""
     mechanism = problem.mechanism
     if not mechanism.closures:
         return
@@ -38,11 +43,13 @@ def _moved(problem: InitialValueProblem) -> Iterator[str]:
     far = np.flatnonzero(np.abs(closed - given) > _FAR * extent * unit).tolist()
     if far:
         changes = _changes(mechanism, far, given, closed, "")
-        yield f"loops were closed by moving joints far: {changes}; give these positions, or see whether links fit"
+        yield (
+            f"closing the loops moved joints far: {changes}; enter these positions, or check the links' dimensions"
+        )
 
 
 def _slowed(problem: InitialValueProblem) -> Iterator[str]:
-    """Start velocities that constraints do not allow."""
+    """Yield a note if constraints have changed the described initial velocities."""
     mechanism, qd = problem.mechanism, problem.initial_state.qd
     given = described_state(mechanism)[1]
     unit = units_of_change(mechanism, problem.initial_state.posture)[1]
@@ -50,7 +57,9 @@ def _slowed(problem: InitialValueProblem) -> Iterator[str]:
     changed = [k for k in np.flatnonzero(given).tolist() if abs(qd[k] - given[k]) / unit[k] > _CHANGED * size]
     if changed:
         changes = _changes(mechanism, changed, given, qd, "/s")
-        yield f"start velocities were changed to what closures, knife edges and rows of order 1 allow: {changes}"
+        yield (
+            f"initial velocities were changed to fulfil closures, knife edges and velocity constraints: {changes}"
+        )
 
 
 def _changes(mechanism: Mechanism, which: list[int], before: Array, after: Array, per: str) -> str:
@@ -59,12 +68,12 @@ def _changes(mechanism: Mechanism, which: list[int], before: Array, after: Array
 
 
 def _plain(before: float, after: float) -> float:
-    """The new value, 0 where it is rounding."""
+    """Return the new value, or 0 if it is rounding error."""
     return after if abs(after) > _ROUNDING * abs(before) else 0.0
 
 
 def _unreachable(problem: InitialValueProblem) -> Iterator[str]:
-    """Rows that cannot be fulfilled anywhere near."""
+    """Yield a note if the constraints cannot be fulfilled near the initial state."""
     model, state = problem.model, problem.initial_state
     nearest = Manifold(model, state).nearest(state)
     if nearest.fulfilled:
@@ -72,6 +81,6 @@ def _unreachable(problem: InitialValueProblem) -> Iterator[str]:
     Phi = np.abs(model.constraints(nearest.state).Phi)
     k = int(np.argmax(Phi))
     yield (
-        f"the constraint rows cannot be fulfilled near the start: the nearest position misses"
-        f" {model.constraints.names[k]} by {Phi[k]:.3g}, so that the motion will end where they become singular"
+        f"the constraint equations cannot be fulfilled near the initial state: the nearest position violates"
+        f" {model.constraints.names[k]} by {Phi[k]:.3g}, so that the motion will end at a singular position"
     )

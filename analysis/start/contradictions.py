@@ -1,8 +1,9 @@
-"""Constraint rows that are left out although the others do not imply them.
+"""Detection of redundant constraints that contradict the independent ones.
 
-Rows that do not depend on each other can be fulfilled near a state where they are; what is left out is fulfilled
-only if it agrees with the others. That is seen where the rows that are kept hold: at the start, aside from it
-(rows may depend on each other at the start alone) and through the run's time along a motion of small velocities.
+Independent constraints can be fulfilled near a state, but a constraint omitted as redundant is
+fulfilled only if it is consistent with them. Its residual is checked where the independent constraints
+are fulfilled: at t = 0, near the initial position (constraints may be dependent only there), and over
+time along a slow motion.
 """
 
 from __future__ import annotations
@@ -24,18 +25,22 @@ from ...reference.solve.manifold import Manifold
 from ...reference.solve.model import ReferenceModel
 from .left_out import LeftOut, Opening
 
-_STEPS = 40  # parts of the run, at whose ends the rows are looked at
-_HALVINGS = 3  # of a part whose end the constraints do not lead to
-_RANK = 1e-8  # singular values relative to the largest: smaller ones count as zero
-_ASIDE = 0.1  # rad, or of the extent
+_STEPS = 40  # number of intervals of the run at whose ends constraints are checked
+_HALVINGS = 3  # maximum number of bisections of an interval whose end is not reached
+_RANK = 1e-8  # relative singular value that counts as zero
+_ASIDE = 0.1  # distance of nearby states from the initial state, rad or relative to the extent
 
 
 @dataclass(frozen=True)
 class SingularStart:
-    """A start where rows depend on each other, but not beside it.
+    """Initial position at which constraints are dependent although they are independent nearby.
 
-    opened      what does not hold beside it, if anything
-    here, rank  of all rows at the start and beside it
+    Parameters
+    ----------
+    opened : Opening or None
+        Redundant constraints that are violated nearby.
+    here, rank : int
+        Rank of all constraints in the initial position, and nearby.
     """
 
     opened: Opening | None
@@ -44,7 +49,9 @@ class SingularStart:
 
 
 class ManifoldWalk:
-    """The states that the rows which are kept lead to, and what is left out there."""
+    """Sequence of states that fulfil the independent constraints, with checks of the redundant
+    ones.
+    """
 
     def __init__(self, model: ReferenceModel, start: KinematicState, choice: RowChoice) -> None:
         nearest = Manifold(model, start).nearest(start)
@@ -55,9 +62,10 @@ class ManifoldWalk:
         self._slow = [k for k in self.left.active if model.constraints.orders[k] <= 1]
 
     def contradiction(self) -> Opening | None:
-        """The first contradiction from the start on.
+        """Return the first contradiction between constraints from t = 0 on, or None.
 
-        A motion that comes to the limit of its reach, where rows that are kept cannot be fulfilled, is none.
+        The search ends without a contradiction if the independent constraints reach a limit of the
+        joints' motion.
         """
         found = self._fulfilled(self._start)
         for t in self._times():
@@ -67,7 +75,9 @@ class ManifoldWalk:
         return found if isinstance(found, Opening) else None
 
     def singular(self) -> SingularStart | None:
-        """Whether rows are left out at the start that are needed beside it."""
+        """Return the singular initial position if constraints omitted there are independent nearby,
+        otherwise None.
+        """
         for beside in self._beside(self._manifold.nearest(self._start).state):
             rank, opened = _rank(self._model, beside), self.left.opened_at(0, beside, beside.qd)
             if opened or rank > self._choice.rank.rank:
@@ -75,14 +85,19 @@ class ManifoldWalk:
         return None
 
     def _implied_by_rates(self) -> list[int]:
-        """Rows of positions that are left out because of rows of velocities: positions alone would open them."""
+        """Return the position constraints that are redundant because of velocity constraints.
+
+        The independent position constraints alone do not imply them.
+        """
         orders, C = self._model.constraints.orders, _comparable(self._model, self._start)
         own = [k for k in self.left.active if orders[k] == 0]
         rank = rank_of(C[own]).rank
         return [k for k in self.left.rows if orders[k] == 0 and rank_of(C[[*own, k]]).rank > rank]
 
     def _times(self) -> list[float]:
-        """Times to look at, s: within each segment between switches, too."""
+        """Return the times at which constraints are checked, s, with one time between any two
+        switching times.
+        """
         if not _runs_by_time(self._model.mechanism):
             return []
         stop = float(self._model.mechanism.chain.simulation.stop)
@@ -91,7 +106,9 @@ class ManifoldWalk:
         return sorted({*np.linspace(0.0, stop, _STEPS + 1)[1:].tolist(), *within.tolist()})
 
     def _on(self, state: KinematicState, t: float, halvings: int) -> KinematicState | Opening | None:
-        """The state at t, s, near to where the velocities lead."""
+        """Return the state at time t, s, extrapolated and projected onto the constraints, a
+        contradiction, or None.
+        """
         found = self._fulfilled(self._model.state(t, state.q + (t - state.t) * state.qd, state.qd, lag=state.lag))
         if found is not None or not halvings:
             return found
@@ -99,7 +116,13 @@ class ManifoldWalk:
         return self._on(between, t, halvings - 1) if isinstance(between, KinematicState) else between
 
     def _fulfilled(self, near: KinematicState) -> KinematicState | Opening | None:
-        """The state near by where the rows that are kept hold, what is open there, or None: there is none."""
+        """Return the nearest state that fulfils the independent constraints.
+
+        Returns
+        -------
+        KinematicState, Opening or None
+            The state; the violated redundant constraints at the state; or None if no such state is found.
+        """
         nearest = self._manifold.nearest(near)
         if not nearest.fulfilled:
             return None
@@ -114,7 +137,9 @@ class ManifoldWalk:
         return next((found for found in opened if found), state)
 
     def _beside(self, start: KinematicState) -> Iterator[KinematicState]:
-        """States beside the start where the rows that are kept hold, in directions that they allow."""
+        """Yield states near the initial position, in admissible directions, that fulfil the
+        independent constraints.
+        """
         C = self._model.constraints(start).C[self._manifold.rows] * self._manifold.unit
         allowed = null_space(C, rcond=_RANK) if len(C) else np.eye(len(start.q))
         if not allowed.shape[1]:

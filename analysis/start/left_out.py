@@ -1,8 +1,9 @@
-"""Redundant constraints: whether they hold although they are no part of the equations.
+"""Residuals of redundant constraints, which are not part of the equations of motion.
 
-What is left out is no part of the equations, so nothing but a look shows whether it holds. A row of order 0 is
-looked at by its value, one of order 1 by its rate, one of order 2 by its acceleration. What rows that are kept are
-violated by (a start that violates, drift) goes through to those that they imply; that part does not count.
+A position constraint is checked by its value, a velocity constraint by its rate, and an acceleration
+constraint by its acceleration. Violations of the independent constraints (an intended initial
+violation, or drift) also violate the constraints that they imply. This part of a residual is
+subtracted.
 """
 
 from __future__ import annotations
@@ -16,20 +17,28 @@ from ...reference.constraints.choice import RowChoice
 from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 
-_CURVED = 10.0  # times the square of what rows that are kept are violated by: rows are implied to first order only
-_NOISE = 1e-15  # of any row
-_TINY = 1e-300  # keeps quotients finite where a size is zero
+# Independent constraints imply the redundant ones to first order only.
+# The limit of a redundant constraint's violation is this factor times an estimate of the second-order terms.
+_CURVED = 10.0
+_NOISE = 1e-15  # smallest admissible violation of any constraint
+_TINY = 1e-300  # positive lower bound that avoids division by zero
 WHAT = ("positions", "velocities", "accelerations")
 
 
 @dataclass(frozen=True)
 class Opening:
-    """Rows that are left out and do not hold.
+    """Violated redundant constraints.
 
-    names     of the rows
-    residual  what the first one is open by, in its unit (per second, per second squared)
-    what      of `WHAT`
-    t         s
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the constraint equations, worst first.
+    residual : float
+        Violation of the first one, in its unit (per s, per s²).
+    what : str
+        Violated level, one of `WHAT`.
+    t : float
+        Time, s.
     """
 
     names: tuple[str, ...]
@@ -39,18 +48,23 @@ class Opening:
 
     def __str__(self) -> str:
         return (
-            f"{', '.join(self.names)}: left out because other rows seemed to imply it, but at t = {self.t:.9g} s"
-            f" its {self.what} are open by {self.residual:.3g}; remove what contradicts it, or start where rows do"
-            " not depend on each other"
+            f"{', '.join(self.names)}: omitted as redundant, but at t = {self.t:.9g} s its {self.what} are"
+            f" violated by {self.residual:.3g}; remove the contradicting constraint, or start in a position"
+            " where the constraint equations are independent"
         )
 
 
 class LeftOut:
-    """The rows that a choice leaves out.
+    """Redundant constraint equations, given a choice of independent ones.
 
-    names   of the k rows
-    rows    their indices among all rows
-    active  indices of those that imply them
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the k redundant equations.
+    rows : list of int
+        Indices of the redundant equations among all equations.
+    active : list of int
+        Indices of the independent equations.
     """
 
     def __init__(self, model: ReferenceModel, choice: RowChoice) -> None:
@@ -59,16 +73,22 @@ class LeftOut:
         self.rows = [k for k in range(len(constraints.names)) if k not in choice.independent]
         self.names = tuple(constraints.names[k] for k in self.rows)
         self._constraints, self._unit = constraints, choice.unit
-        self._reach = choice.extent * choice.unit  # by which a change in a second is measured
+        self._reach = choice.extent * choice.unit  # coordinate changes that count as large within 1 s
         self._orders = constraints.orders[self.rows]
         self._open = float(model.mechanism.chain.simulation.violation)
 
     def residuals(self, state: KinematicState, qdd: Array | None = None) -> tuple[Array, Array]:
-        """Return each redundant constraint's violation beyond the kept ones', and the allowed one, (k,) each.
+        """Return the violation of each redundant constraint and its limit, shape (k,) each.
 
-        Of the latter a part, where that is enough.
+        The part that violations of the independent constraints cause is subtracted. A lower bound of
+        the limit is returned if the violation does not exceed it.
 
-        qdd  shape (n,), rad/s² or m/s²: for rows of order 2, which count as fulfilled without
+        Parameters
+        ----------
+        state : KinematicState
+            State to check.
+        qdd : ndarray, shape (n,), optional
+            Accelerations, rad/s² or m/s². Without them, acceleration constraints count as fulfilled.
         """
         found, allowed = np.zeros((2, len(self.rows)))
         for level in set(self._orders.tolist()) - ({2} if qdd is None else set()):
@@ -78,21 +98,25 @@ class LeftOut:
         return found, allowed
 
     def opened(self, state: KinematicState, qdd: Array | None = None) -> Opening | None:
-        """The rows that are open, the worst one first."""
+        """Return the violated redundant constraints, worst first, or None."""
         return self._opening(*self.residuals(state, qdd), state.t)
 
     def opened_at(self, level: int, state: KinematicState, qdd: Array) -> Opening | None:
-        """The rows that are open in their values, rates (1) or accelerations (2), whatever their order."""
+        """Return the redundant constraints violated at a level (0 value, 1 rate, 2 acceleration),
+        or None.
+        """
         return self._opening(*self.at_level(level, state, qdd), state.t, level)
 
     def at_level(self, level: int, state: KinematicState, qdd: Array | None) -> tuple[Array, Array]:
-        """`residuals` of values, rates or accelerations of all rows."""
+        """Return violations and limits of all redundant constraints at a level (0 value, 1 rate, 2
+        acceleration).
+        """
         rows, motion = self._constraints(state), state.qd if level == 1 or qdd is None else qdd
         values = (rows.Phi, rows.Phi_dot, rows.C @ motion - rows.gamma)[level]
         implied = self._shares(rows.C) @ values[self.active]
         found = np.abs(values[self.rows] - implied)
         enough = self._open * np.minimum(np.abs(rows.C[self.rows]) @ self._reach, 1.0)
-        if np.all(found <= enough):  # nothing is smaller than its size, and sizes take most of the time
+        if np.all(found <= enough):  # sufficient condition, without the costly sizes of the terms
             return found, enough
         sizes = self._constraints.sizes(state)
         relative = np.abs(rows.Phi[self.active]) / np.maximum(sizes.Phi[self.active], _TINY)
@@ -104,12 +128,14 @@ class LeftOut:
             scale = scale + sizes.C @ np.abs(motion) + np.abs(values - rows.C @ motion)
             allowed = _CURVED * violated
         scale = scale[self.rows] + np.abs(implied)
-        # of small machines what rows are made of counts, of others the row's unit; of squares of rows, noise
+        # The limit is relative to the size of the terms for small mechanisms, and absolute for others.
         small = np.maximum(self._open * np.minimum(scale, 1.0), _NOISE)
         return found, allowed * scale + small
 
     def _shares(self, C: Array) -> Array:
-        """A, shape (k, r): the rows are A times those kept."""
+        """Return the matrix A, shape (k, r), that expresses the redundant rows of C by the
+        independent rows.
+        """
         C = C * self._unit
         return np.asarray(np.linalg.lstsq(C[self.active].T, C[self.rows].T, rcond=None)[0].T, dtype=np.float64)
 

@@ -1,9 +1,9 @@
-"""Planar mechanisms among spatial ones: constraints that hold bodies in the plane are left out.
+"""Detection of planar mechanisms, and reduction of their constraints to the plane.
 
-With the plane's normal N, in-plane factors are those of v across N and of ω along N, three per body; the other
-three are out of the plane. If each pair has rows of the one kind and rows of the other, and those of the other
-kind hold each body in the plane exactly once (they are square and regular), then the in-plane rows are a problem
-of their own.
+For a plane with normal N, three velocities of each body are in-plane: v perpendicular to N, and ω along
+N. The other three are out-of-plane. A mechanism is planar if each pair's constraints split into
+in-plane and out-of-plane ones, and the out-of-plane constraints form a square, regular system. The
+in-plane constraints are then a problem of their own.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 from .absolute import Pair
 
-_MIXED = 1e-9  # of an in-plane row, out of the plane
-_TINY = 1e-300  # length of a row: keeps the size of a pair without rows positive
+_MIXED = 1e-9  # out-of-plane part of an in-plane constraint that counts as zero, relative to the row
+_TINY = 1e-300  # positive lower bound for the size of a kinematic pair without constraints
 
 
 def in_plane(model: ReferenceModel, state: KinematicState, found: Sequence[Pair]) -> list[Pair] | None:
-    """The pairs with their in-plane rows, factors of shape (k, 3·bodies); None if the mechanism is not planar.
+    """Return the kinematic pairs with their in-plane constraints, or None if the mechanism is not planar.
 
-    Pairs without in-plane rows are left out.
+    The Jacobian rows of a pair have shape (k, 3·bodies). Pairs without in-plane constraints are
+    omitted.
     """
     for normal in _normals(model, state):
         along, across = _split(normal)
@@ -41,7 +42,7 @@ def in_plane(model: ReferenceModel, state: KinematicState, found: Sequence[Pair]
 
 
 def _normals(model: ReferenceModel, state: KinematicState) -> Iterator[Array]:
-    """Normals that come into question: world axes, and axes that bodies turn about."""
+    """Yield candidates for the plane's normal: the world axes and the bodies' axes of rotation."""
     yield from np.eye(3)[::-1]
     for k, S in enumerate(state.posture.S.reshape(-1, 4, 4)):
         if model.mechanism.coordinates[k].motion.kind == "rotation":
@@ -49,7 +50,9 @@ def _normals(model: ReferenceModel, state: KinematicState) -> Iterator[Array]:
 
 
 def _split(normal: Array) -> tuple[Array, Array]:
-    """Columns of the in-plane factors of one body among its six, shape (6, 3), and of the others."""
+    """Return bases of the in-plane and out-of-plane velocities of a body, shape (6, 3) each, for a
+    plane's normal.
+    """
     N = normal / np.linalg.norm(normal)
     plane, zero = np.linalg.svd(N[None])[2][1:].T, np.zeros((3, 1))
     N = N[:, None]
@@ -59,7 +62,15 @@ def _split(normal: Array) -> tuple[Array, Array]:
 
 
 def _part(pair: Pair, kept: Array, vanishing: Array) -> Pair:
-    """Combinations of a pair's rows without the vanishing factors, in the kept ones."""
+    """Return the combinations of a pair's constraints that involve only selected velocities.
+
+    Parameters
+    ----------
+    pair : Pair
+        Kinematic pair.
+    kept, vanishing : ndarray, shape (6, 3)
+        Bases of the velocities that may occur in the combinations, and of those that must not.
+    """
     by_body = pair.rows.reshape(len(pair.rows), -1, 6)
     gone = (by_body @ vanishing).reshape(len(pair.rows), -1)
     left, values, _ = np.linalg.svd(gone)
@@ -70,6 +81,8 @@ def _part(pair: Pair, kept: Array, vanishing: Array) -> Pair:
 
 
 def _regular(outside: Sequence[Pair], bodies: int) -> bool:
-    """Whether the rows hold each body in the plane exactly once."""
+    """Whether the out-of-plane constraints are as many as the bodies' out-of-plane velocities, and
+    independent.
+    """
     rows = sum(len(pair.rows) for pair in outside)
     return rows == 3 * bodies and rank_of(scaled(np.vstack([pair.rows for pair in outside]))).rank == rows

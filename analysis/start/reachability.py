@@ -1,4 +1,4 @@
-"""Whether the task can be done at all: waypoints within reach, constraints that agree with each other."""
+"""Feasibility of the task: reachable waypoints, and constraints that do not contradict each other."""
 
 from __future__ import annotations
 
@@ -18,23 +18,27 @@ from ...reference.solve.solver import InitialValueProblem
 from .contradictions import ManifoldWalk, SingularStart
 from .left_out import Opening
 
-_REACHED = 1e-6  # m and rad
-_CLOSE = 0.01 * _REACHED  # m and rad: the search ends well within the distance that counts as reached
-_ITERATIONS = 200  # steps after which a search without convergence is given up
-_LOOP = 100.0  # weight of an open loop against a missed waypoint
-_SPREADS = (0.1, 0.3, 1.0, 1.0, 3.0, 3.0)  # rad or m: of random starts, near first, then over a whole turn
-_FIRST_DAMPING = 1e-3  # of Levenberg and Marquardt's steps, in units of the Jacobian
-_MOST_DAMPING = 1e8  # the same: with more of it steps are below rounding
-_ACROSS = 0.5**0.5  # of the Frobenius norm of what a small turn changes, 1
+_REACHED = 1e-6  # distance from a waypoint that counts as reached, m and rad
+_CLOSE = 0.01 * _REACHED  # distance from a waypoint at which the search ends, m and rad
+_ITERATIONS = 200  # maximum number of steps of a search
+_LOOP = 100.0  # weight of closure residuals relative to the distance from the waypoint
+_SPREADS = (0.1, 0.3, 1.0, 1.0, 3.0, 3.0)  # ranges of random initial guesses, small ranges first, rad or m
+_FIRST_DAMPING = 1e-3  # initial Levenberg-Marquardt damping, in units of the Jacobian
+_MOST_DAMPING = 1e8  # Levenberg-Marquardt damping above which steps are below rounding
+_ACROSS = 0.5**0.5  # factor that makes the norm of direction cosine differences equal to a small rotation angle
 
 
 def unreachable(problem: InitialValueProblem) -> list[Problem]:
-    """Waypoints that the joints alone cannot reach, and constraint rows that contradict each other.
+    """Return problems for waypoints that the joints cannot reach, and for contradictory constraints.
 
-    problem  equations with their initial state; base and elastic coordinates stay as they are in it
-    Loops stay closed.
-    Each waypoint is sought by damped Gauss–Newton steps (Levenberg–Marquardt) from where the one before it was
-    reached, and from a few other configurations if that ends in a local minimum.
+    Loops stay closed. Base and elastic coordinates keep their initial values. Each waypoint is sought
+    by damped Gauss-Newton steps (Levenberg-Marquardt) from the configuration of the previous waypoint.
+    If the search ends in a local minimum, it is repeated from a few other configurations.
+
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations with their initial state.
     """
     q = problem.initial_state.q
     missed = [
@@ -48,7 +52,9 @@ def unreachable(problem: InitialValueProblem) -> list[Problem]:
 
 def _waypoints(model: ReferenceModel, path: Path, where: str, q: Array) -> Iterator[Problem]:
     search = _Search(model, path)
-    with_what = ", base and beams as at the start" * any(c.role != "joint" for c in model.mechanism.coordinates)
+    with_what = ", base and beams in their initial position" * any(
+        c.role != "joint" for c in model.mechanism.coordinates
+    )
     target, orientation = Target(path), Orientation(path) if path.orientations is not None else None
     for k, t in enumerate(target.visits):
         wanted = _Pose(target.motion(t, t)[0], None if orientation is None else orientation.motion(t, t)[0])
@@ -59,20 +65,22 @@ def _waypoints(model: ReferenceModel, path: Path, where: str, q: Array) -> Itera
             yield Problem(
                 f"{where}.waypoints[{k}]",
                 f"cannot be reached by the joints{with_what}: the closest is {search.missing(wanted, found)} away;"
-                " move the waypoint or the path's frame, or change the start configuration",
+                " move the waypoint or the path's frame, or change the initial configuration",
             )
 
 
 @dataclass(frozen=True)
 class _Pose:
-    """Pose prescribed for a point: position in the path's frame, shape (3,), m, and axes in the world, (3, 3)."""
+    """Prescribed pose of a point: position in the path's frame, shape (3,), m, and axes in the
+    world, shape (3, 3).
+    """
 
     position: Array
     axes: Array | None
 
 
 class _Search:
-    """Brings a point near to a waypoint by moving the joints."""
+    """Search for joint coordinates that bring a point to a waypoint."""
 
     def __init__(self, model: ReferenceModel, path: Path) -> None:
         self._model = model
@@ -83,7 +91,9 @@ class _Search:
         self._axes = model.quantities.axes(path.point) if path.orientations is not None else None
 
     def nearest(self, waypoint: _Pose, q: Array) -> tuple[Array, float]:
-        """The best configuration found, shape (n,), and its distance, m and rad together."""
+        """Return the best configuration found, shape (n,), and its distance from the waypoint, m
+        and rad combined.
+        """
         rng = np.random.default_rng(0)
         best = self._descend(waypoint, q)
         for spread in _SPREADS:
@@ -95,7 +105,7 @@ class _Search:
         return best
 
     def missing(self, waypoint: _Pose, q: Array) -> str:
-        """Return the distance of a configuration from a waypoint, in words."""
+        """Return the distance of a configuration from a waypoint as text."""
         gap = self._gap(waypoint, q)[0]
         count = len(self._own)
         words = [f"{np.linalg.norm(gap[:count]):.3g} m"]
@@ -108,7 +118,8 @@ class _Search:
         damping = _FIRST_DAMPING
         gap, jacobian = self._gap(waypoint, q)
         for _ in range(_ITERATIONS):
-            damped = np.vstack([jacobian, damping * np.eye(len(self._joints))])  # least squares: sizes may be any
+            # Stacked form avoids squaring the condition number.
+            damped = np.vstack([jacobian, damping * np.eye(len(self._joints))])
             trial = q.copy()
             trial[self._joints] -= np.linalg.lstsq(damped, np.append(gap, np.zeros(len(self._joints))))[0]
             trial_gap, trial_jacobian = self._gap(waypoint, trial)
@@ -121,10 +132,12 @@ class _Search:
         return q, float(np.linalg.norm(gap))
 
     def _gap(self, waypoint: _Pose, q: Array) -> tuple[Array, Array]:
-        """Prescribed components of the way to go, in the path's frame, m, and their Jacobian by the joints.
+        """Return the distance of a configuration from a waypoint, and its Jacobian with respect to the joints.
 
-        Below, where the axes are prescribed, the difference of direction cosines, of length 2 sin(α/2): it has no
-        singular place. Then what the loops lack, m or rad.
+        The vector contains the prescribed components of the position error in the path's frame, m. If
+        axes are prescribed, it also contains differences of direction cosines with norm 2 sin(α/2) for
+        an angle α, which is free of singularities. The weighted closure residuals of the loops follow,
+        m or rad.
         """
         state = self._model.state(0.0, q, np.zeros(len(q)))
         loops = self._model.constraints.loops.rows(state.posture)
@@ -141,10 +154,12 @@ class _Search:
 
 
 def _rows(problem: InitialValueProblem) -> Iterator[Problem]:
-    """Rows that are left out and should not be, drives that do not do, redundant rows that are trouble."""
+    """Yield problems for contradictory constraints and for drives that cannot realise the
+    constraints.
+    """
     model, q = problem.model, problem.initial_state.q
     start = model.state(0.0, q, np.zeros(len(q)))
-    model.constraints(start)  # rows without a value there are no matter of choice
+    model.constraints(start)  # reports undefined constraints before independent ones are chosen
     try:
         choice = problem.rows
     except SolveError as error:
@@ -156,7 +171,9 @@ def _rows(problem: InitialValueProblem) -> Iterator[Problem]:
 
 
 def _left_out(model: ReferenceModel, start: KinematicState, choice: RowChoice) -> Iterator[Problem]:
-    """Problems of rows that are left out and are not implied by the others."""
+    """Yield problems for constraints that were omitted as redundant although the others do not
+    imply them.
+    """
     followed = ManifoldWalk(model, start, choice)
     opened = followed.contradiction()
     singular = followed.singular()
@@ -176,18 +193,18 @@ def _table(model: ReferenceModel, names: Sequence[str]) -> str:
 
 
 def _contradiction(model: ReferenceModel, choice: RowChoice, opened: Opening) -> str:
-    """In words: rows without a motion that changes them, or rows against rows."""
+    """Return the message for constraints that no joint can fulfil, or that contradict each other."""
     at = f"at t = {opened.t:.4g} s, by {opened.residual:.3g}"
     groups = [[model.constraints.names[k] for k in group] for group in choice.groups]
     names = [name for group in groups if set(group) & set(opened.names) for name in group]
     if set(names) == set(opened.names) and len(names) == sum(1 for group in groups if set(group) & set(names)):
         return (
-            f"no joint can change {', '.join(names)}, whose {opened.what} are open {at}; remove what cannot be"
-            " fulfilled, change what it demands, or add a joint that moves it"
+            f"no joint can change {', '.join(names)}, whose {opened.what} are violated {at}; remove the"
+            " constraint, change its target, or add a joint that fulfils it"
         )
     return (
-        f"the constraint rows {', '.join(names)} depend on each other and contradict each other in their"
-        f" {opened.what} {at}; remove one, or change what they demand"
+        f"the constraint equations {', '.join(names)} are linearly dependent and contradict each other in their"
+        f" {opened.what} {at}; remove one, or change their targets"
     )
 
 
@@ -195,13 +212,13 @@ def _singular(model: ReferenceModel, choice: RowChoice, found: SingularStart) ->
     names = model.constraints.names
     redundant = ", ".join(names[k] for group in choice.groups for k in group)
     opened = (
-        f"; {', '.join(found.opened.names)} would be left out and open by {found.opened.residual:.3g} where the"
-        " others still hold"
+        f"; {', '.join(found.opened.names)} would be omitted as redundant, and violated by"
+        f" {found.opened.residual:.3g} in positions that fulfil the others"
         if found.opened
         else ""
     )
     return (
-        f"the start is a singular position: the {len(names)} constraint rows have rank {found.here} there and"
-        f" {max(found.rank, found.here)} elsewhere; at the start {redundant} depend on each other or have no"
-        f" derivative{opened}; start in another position, or write a row without a square that vanishes there"
+        f"the initial position is singular: the {len(names)} constraint equations have rank {found.here} there and"
+        f" {max(found.rank, found.here)} elsewhere; initially {redundant} are linearly dependent or have a zero"
+        f" gradient{opened}; choose another initial position, or write the equation without a square that vanishes"
     )

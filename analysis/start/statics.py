@@ -1,4 +1,4 @@
-"""Static equilibrium and the state that a run starts from."""
+"""Static equilibrium, and the initial state of a run."""
 
 from __future__ import annotations
 
@@ -35,18 +35,28 @@ from .assembly import assemble, moving
 from .turned import check_turned
 from .velocities import allowed_velocities
 
-_STEP = 1e-6  # rad or m, of the differences in the stiffness matrix
-_MANY = 16  # differences at once: most of the gain, little memory
-_TINY = 1e-300  # keeps quotients finite where all values are zero
+_STEP = 1e-6  # difference step for the stiffness matrix, rad or m
+_MANY = 16  # number of difference steps evaluated at once, a compromise between speed and memory
+_TINY = 1e-300  # positive lower bound that avoids division by zero
 
 
 def free_coordinates(mechanism: Mechanism, q: Array) -> tuple[int, ...]:
-    """Coordinates that find their equilibrium: elastic ones, those of a base on supports, and joints not locked.
+    """Return the indices of the coordinates that the search for a static equilibrium may change.
 
-    Locked are the joints of the links in `statics.locked`. Without that key, joint coordinates without a spring
-    are held, except for those that follow the others through the loops: as many as the closures' conditions have
-    rank in them, chosen by column-pivoted QR at q, shape (n,), where the loops are closed. So as many joints are
-    held as the loops have degrees of freedom. Spring-damper closures count with the directions of a stiffness.
+    Elastic coordinates, the base on flexible supports and joints that are not locked are free. The key
+    `statics.locked` names the links with locked joints. Without this key, joints with springs are free, and
+    so are r of the joint coordinates without springs; the others are locked. The number r is the rank of the
+    closures' Jacobian in the coordinates without springs. QR decomposition with column pivoting chooses the
+    r free coordinates, which follow the other coordinates through the loops. Thus, as many joints are locked
+    as the loops have degrees of freedom. Spring-damper closures count in the directions with nonzero
+    stiffness.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Bodies, joints and closures.
+    q : ndarray, shape (n,)
+        Positions with closed loops, rad or m.
     """
     locked = mechanism.chain.statics.locked
     loose = [k for k, c in enumerate(mechanism.coordinates) if c.role == "joint" and c.stiffness is None]
@@ -64,7 +74,9 @@ def free_coordinates(mechanism: Mechanism, q: Array) -> tuple[int, ...]:
 
 
 def _following(mechanism: Mechanism, q: Array, loose: list[int]) -> list[int]:
-    """The loose joint coordinates that the others move through the closures."""
+    """Return the spring-free joint coordinates that the other coordinates determine through the
+    closures.
+    """
     if not mechanism.closures or not loose:
         return []
     posture = Kinematics(mechanism)(q, np.zeros(mechanism.n))
@@ -75,20 +87,31 @@ def _following(mechanism: Mechanism, q: Array, loose: list[int]) -> list[int]:
 
 
 def described_state(mechanism: Mechanism) -> Start:
-    """(q, qd), each of shape (n,), as the description gives them; the base at its zero position."""
+    """Return the described positions and rates (q, qd), shape (n,) each; the base has zero
+    coordinates.
+    """
     q = np.array([c.position for c in mechanism.coordinates], dtype=float)
     qd = np.array([c.velocity for c in mechanism.coordinates], dtype=float)
     return q, qd
 
 
 def start_state(model: ReferenceModel) -> Start:
-    """(q0, qd0), each of shape (n,), as `simulation.start` says: positions in equilibrium or as described.
+    """Return the initial positions and rates (q0, qd0), shape (n,) each, as `simulation.start` requests.
 
-    The model has no start yet.
-    Both come from the described ones by the smallest change that closes the loops and keeps them closed;
-    velocities also obey knife edges and programmed constraints of order 1; with `constraints.projection`, rounding
-    is taken from the programmed constraints, too.
-    Raises SolveError if a loop cannot be closed, if velocities are not allowed, or without an equilibrium.
+    The positions are in static equilibrium, or as described. Both positions and rates come from the
+    description by the smallest change that closes the loops. Rates also fulfil knife edges and
+    velocity-level programmed constraints. With `constraints.projection`, positions are projected onto
+    the programmed constraints to remove rounding errors.
+
+    Parameters
+    ----------
+    model : ReferenceModel
+        Equations of the mechanism without an initial state.
+
+    Raises
+    ------
+    SolveError
+        If a loop cannot be closed, if the velocities violate constraints, or if no equilibrium is found.
     """
     mechanism = model.mechanism
     q, qd = _assembled(model, *described_state(mechanism))
@@ -106,19 +129,29 @@ def _assembled(model: ReferenceModel, q: Array, qd: Array) -> Start:
 
 
 def equilibrium(model: ReferenceModel) -> Array:
-    """q0, shape (n,), where the free coordinates are in balance at t = 0 and rest: Q + Cᵀ λ = 0, C of the loops.
+    """Return the static equilibrium of the free coordinates at t = 0, shape (n,), rad or m.
 
-    The model has no start yet. Programmed constraints and knife edges do not act, FMU inputs are zero. Newton's
-    method from the assembled position, with central differences. Where a step would be long, the stiffness is not
-    positive definite, or forces at the step's end oppose it, it takes shorter steps downhill instead: away from
-    unstable equilibria, and no steps along indifferent coordinates.
-    Raises SolveError if a loop cannot be closed, or with the worst coordinate if there is no convergence.
+    The equilibrium solves Q + Cᵀ λ = 0 with the Jacobian C of the loops. Programmed constraints and
+    knife edges do not act, and FMU inputs are zero. Newton's method with central differences starts
+    from the assembled position. If a step is too long, the stiffness is not positive definite, or
+    forces at the end of the step oppose it, the search takes shorter downhill steps. It thus avoids
+    unstable equilibria and does not move along indifferent directions.
+
+    Parameters
+    ----------
+    model : ReferenceModel
+        Equations of the mechanism without an initial state.
+
+    Raises
+    ------
+    SolveError
+        If a loop cannot be closed, or the search does not converge; the message names the worst coordinate.
     """
     return _equilibrium_near(model, _assembled(model, *described_state(model.mechanism))[0])
 
 
 def _equilibrium_near(model: ReferenceModel, q: Array) -> Array:
-    """Equilibrium that steps from q, shape (n,), lead to."""
+    """Return the static equilibrium that Newton steps from q, shape (n,), lead to."""
     balance = _Balance(model, q)
     if not balance.free:
         return q
@@ -137,9 +170,11 @@ def _equilibrium_near(model: ReferenceModel, q: Array) -> Array:
 
 
 def resistance(model: ReferenceModel, q: Array) -> float:
-    """Least stiffness, by the largest, of all motions that loops allow, in the free coordinates' equilibrium q.
+    """Return the smallest eigenvalue of the stiffness, relative to the largest, in the equilibrium q.
 
-    The model has no start yet. Above 0 it is stable, but for rounding; without such motions it is 1.
+    Only motions of free coordinates that keep loops closed count. A positive value means a stable
+    equilibrium, up to rounding; without such motions the value is 1. The model must not have an initial
+    state.
     """
     balance = _Balance(model, q)
     values = np.linalg.eigvalsh(balance.stiffness_along(q))
@@ -147,7 +182,9 @@ def resistance(model: ReferenceModel, q: Array) -> float:
 
 
 class _Balance:
-    """Forces on the free coordinates at rest, and the closures that tie these together."""
+    """Static equilibrium problem: forces on the free coordinates, and closures that couple these
+    coordinates.
+    """
 
     def __init__(self, model: ReferenceModel, q: Array) -> None:
         self.mechanism, self._model = model.mechanism, model
@@ -155,9 +192,13 @@ class _Balance:
         self._rest = np.zeros(self.mechanism.n)
 
     def _at(self, q: Array) -> tuple[Array, Array, Array]:
-        """Q and C of the free coordinates, shape (f,), N or N·m, and (m, f), and Φ of the closures, shape (m,).
+        """Return static forces, closure Jacobian and closure residuals at positions q.
 
-        At rest h vanishes.
+        Returns
+        -------
+        Q, C, Phi : ndarray, shapes (f,), (m, f) and (m,)
+            Generalised forces on the free coordinates, N or N·m; Jacobian; residuals. Velocities and
+            velocity terms are zero.
         """
         state = self._model.state(0.0, q, self._rest)
         loops = self._model.constraints.loops
@@ -166,17 +207,21 @@ class _Balance:
         return self._model.forces(state).total[self.free], C[:, self.free], rows.Phi
 
     def _balanced(self, q: Array) -> tuple[Array, Array]:
-        """Q + Cᵀ λ, shape (f,), as near to zero as λ, shape (m,), can bring it; and λ."""
+        """Return the residual Q + Cᵀ λ, shape (f,), minimised over the multipliers λ, shape (m,),
+        and λ.
+        """
         forces, C, _ = self._at(q)
         multipliers = -np.linalg.pinv(C.T, rcond=RANK) @ forces
         return forces + multipliers @ C, multipliers
 
     def _stiffness(self, q: Array, multipliers: Array) -> Array:
-        """−∂(Q + Cᵀ λ)/∂q of the free coordinates, shape (f, f)."""
+        """Return the stiffness −∂(Q + Cᵀ λ)/∂q of the free coordinates, shape (f, f), for fixed
+        multipliers λ.
+        """
 
         def pulls(at: Array) -> Array:
             state = self._model.state(np.zeros(len(at)), at, np.zeros_like(at), Segment(0.0))
-            # rows that are zero but for rounding have no multiplier
+            # Rows of C that are zero up to rounding have zero multipliers.
             bound = multipliers @ self._model.constraints.loops.rows(state.posture).C
             return np.asarray((self._model.forces(state).total + bound)[:, self.free])
 
@@ -185,10 +230,17 @@ class _Balance:
         return np.vstack([pulls(q - part) - pulls(q + part) for part in parts]).T / (2 * _STEP)
 
     def step(self, q: Array, acting: float) -> tuple[Array, float]:
-        """Change of the free coordinates towards a stable equilibrium, shape (f,), rad or m.
+        """Return a step of the free coordinates towards a stable equilibrium, and the current residual.
 
-        One part closes the loops, the other one keeps them closed: it lies in the null space of C.
-        And the largest force that is left before it, N or N·m.
+        One part of the step closes the loops. The other part lies in the null space of C and keeps the
+        loops closed.
+
+        Returns
+        -------
+        step : ndarray, shape (f,)
+            Change of the free coordinates, rad or m.
+        residual : float
+            Largest unbalanced force before the step, N or N·m.
         """
         residual, multipliers = self._balanced(q)
         stiffness = self._stiffness(q, multipliers)
@@ -202,57 +254,80 @@ class _Balance:
         return step, float(np.abs(residual).max())
 
     def _is_uphill(self, q: Array, step: Array, way: Array, work: float) -> bool:
-        """Whether forces at the step's end oppose the way, shape (f,), by half the work promised, N·m."""
+        """Whether the forces at the end of a step oppose the step, which then leads beyond an energy minimum.
+
+        Their work along the direction `way`, shape (f,), is then negative, and its magnitude is at
+        least a fixed fraction of the predicted work `work`, N·m.
+        """
         end = q.copy()
         end[self.free] += step
         return bool(self._balanced(end)[0] @ way < DOWNHILL.opposed * work)
 
     def stiffness_along(self, q: Array) -> Array:
-        """Return the symmetric stiffness along motions that loops allow, shape (f − rank, f − rank)."""
+        """Return the symmetric stiffness along motions with closed loops, shape (f − rank, f −
+        rank).
+        """
         along = _null_space(self._at(q)[1])
         stiffness = along.T @ self._stiffness(q, self._balanced(q)[1]) @ along
         return np.asarray((stiffness + stiffness.T) / 2)
 
     def _softest(self, q: Array, worst: int) -> int:
-        """Return the free coordinate that moves most in the softest motion; `worst` if loops allow none."""
+        """Return the index of the free coordinate that moves most in the softest motion.
+
+        If the loops allow no motion, the index `worst` is returned.
+        """
         along, stiffness = _null_space(self._at(q)[1]), self.stiffness_along(q)
         if not along.size or not np.isfinite(stiffness).all():
             return worst
         return int(np.argmax(np.abs(along @ np.linalg.eigh(stiffness)[1][:, 0])))
 
     def acting(self, q: Array) -> float:
-        """The largest force or moment that acts, the whole weight (on a lever of 1 m) included; N or N·m."""
+        """Return the largest applied or elastic force, or the total weight (as a moment, on an arm
+        of 1 m); N or N·m.
+        """
         forces = self._model.forces(self._model.state(0.0, q, self._rest))
         mass = sum(float(body.mass) for body in self.mechanism.bodies)
         weight = mass * float(np.linalg.norm(self.mechanism.gravity))
         return max(weight, float(np.abs(forces.elastic).max()), float(np.abs(forces.applied).max()))
 
     def check(self, q: Array, acting: float, steps: int) -> None:
-        """Raises SolveError if forces in q are not in balance, to 1e-9 of those that act, after so many steps."""
+        """Raise SolveError if the residual forces at q exceed a fraction of 10⁻⁹ of the acting forces.
+
+        Parameters
+        ----------
+        q : ndarray, shape (n,)
+            Positions, rad or m.
+        acting : float
+            Largest acting force or moment, N or N·m.
+        steps : int
+            Number of steps taken, for the message.
+        """
         residual = np.abs(self._balanced(q)[0])
         worst = int(np.argmax(residual))
         if not residual[worst] <= BALANCED * acting:
             c, softest = (self.mechanism.coordinates[self.free[k]] for k in (worst, self._softest(q, worst)))
-            why = "forces hardly become smaller any more, and" if steps < EQUILIBRIUM.most_steps else "still"
+            why = "the forces no longer decrease, and" if steps < EQUILIBRIUM.most_steps else "still"
             raise SolveError(
                 f"no static equilibrium found in {steps} steps: {why} {residual[worst]:.3g} {c.effort_unit}"
-                f" are left on {c.name}; {softest.name} resists least: give it a spring, lock its joint in"
-                ' [statics], or set simulation.start = "description"'
+                f" are unbalanced on {c.name}; {softest.name} has the least stiffness: give it a spring, lock"
+                " its joint"
+                ' in [statics], or set simulation.start = "description"'
             )
 
 
 def _null_space(C: Array) -> Array:
-    """Orthonormal directions that C, shape (m, f), takes to zero: shape (f, f − rank)."""
+    """Return an orthonormal basis of the null space of C, shape (f, f − rank)."""
     _, values, directions = np.linalg.svd(C)
     rank = int(np.count_nonzero(values > RANK * values.max(initial=_TINY)))
     return np.asarray(directions[rank:].T)
 
 
 def _downhill(stiffness: Array, left: Array, acting: float) -> Iterator[Array]:
-    """Newton's step, then ever shorter ones downhill, held by springs that become stiffer (Levenberg 1944).
+    """Yield a Newton step, then ever shorter downhill steps (Levenberg 1944).
 
-    Those that are long are left out. Where the stiffness is not positive definite, its eigenvalues are taken as if
-    they were, and there is no step along an eigenvector that only rounding pulls at.
+    Steps beyond the maximum length are skipped. If the stiffness is not positive definite, its
+    eigenvalues are replaced by their absolute values, and no step is taken along an eigenvector whose
+    force is rounding error.
     """
     if not len(left):
         return
@@ -271,12 +346,16 @@ def _downhill(stiffness: Array, left: Array, acting: float) -> Iterator[Array]:
 
 
 def following(problem: InitialValueProblem, searching: ReferenceModel) -> StartDependence:
-    """Find how the start of a mechanism follows other numbers.
+    """Return how the initial state depends on the parameters of the mechanism.
 
-    problem    equations with the initial state for the mechanism's own numbers
-    searching  model without a start, by which the initial state was found
+    An unstable equilibrium is excluded from the dependence.
 
-    An equilibrium that is not stable does not follow.
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations with the initial state for the default parameters.
+    searching : ReferenceModel
+        Model without an initial state that was used to find the initial state.
     """
     mechanism, model, state = problem.mechanism, problem.model, problem.initial_state
     described, rests = described_state(mechanism), mechanism.chain.simulation.start == "statics"
@@ -304,20 +383,22 @@ def following(problem: InitialValueProblem, searching: ReferenceModel) -> StartD
 
 
 def _settles(mechanism: Mechanism, k: int) -> bool:
-    """Whether a coordinate is no mere joint, which would follow the others through a loop."""
+    """Whether a coordinate belongs to the base, to a beam, or to a joint with a spring."""
     coordinate = mechanism.coordinates[k]
     return coordinate.role != "joint" or coordinate.stiffness is not None
 
 
 def _independent(C: Array, rows: Sequence[int], columns: Sequence[int]) -> tuple[int, ...]:
-    """Return a largest set of rows that are independent in the columns, by pivoted QR of the transpose."""
+    """Return a maximal set of rows that are linearly independent in the given columns, by QR with
+    pivoting.
+    """
     if not rows or not columns:
         return ()
     return tuple(sorted(rows[k] for k in _pivots(C[np.ix_(rows, columns)].T)))
 
 
 def _pivots(A: Array) -> list[int]:
-    """Return as many columns of A as its rank, the best conditioned ones."""
+    """Return the indices of a maximal set of well-conditioned, linearly independent columns of A."""
     triangle, order = qr(A, mode="r", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     return list(order[: np.count_nonzero(sizes > RANK * sizes.max(initial=_TINY))])

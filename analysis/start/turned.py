@@ -1,7 +1,8 @@
-"""Rotations between the frames of closures that let these not turn against each other.
+"""Rotations between the frames of closures that fix the relative orientation.
 
-The conditions on three axes are cosines, which also vanish where the frames are turned by 120° or 180°, and the
-springs of a replacement joint push there from about 90° on. Only the whole rotation tells.
+Conditions on direction cosines also vanish for rotations by 120° or 180°, and the springs of a
+spring-damper closure push towards such rotations from about 90° on. Only the full rotation distinguishes these
+cases.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from ...reference.kinematics.kinematics import Kinematics, Posture, Vectors
 def turn(posture: Posture, closure: LoopClosure) -> float:
     """Return the angle of the rotation between the frames of a closure, rad, 0 to π."""
     a, b = frame_pose(posture, closure.a), frame_pose(posture, closure.b)
-    # the Frobenius norm of R − 1 is √8·sin(angle/2)
+    # The Frobenius norm of R − 1 is √8·sin(angle/2).
     half = float(np.linalg.norm(a[:3, :3].T @ b[:3, :3] - np.eye(3))) / np.sqrt(8.0)
     return 2.0 * float(np.arcsin(min(1.0, half)))
 
 
 def check_turned(mechanism: Mechanism, q: Array) -> None:
-    """Raise SolveError with closures that hold orientations and are turned by 90° or more at q, shape (n,).
+    """Raise SolveError for closures whose frames are rotated by 90° or more against each other at q, shape (n,).
 
-    Closures that let their frames turn about some axis are not looked at.
+    Closures that leave a rotation free are not checked.
     """
     closures = [closure for closure in mechanism.closures if _holds_orientation(closure)]
     if not closures:
@@ -43,23 +44,23 @@ def check_turned(mechanism: Mechanism, q: Array) -> None:
     if wrong:
         raise SolveError(
             f"{'; '.join(wrong)} against each other at the start; expected less than 1.57 rad (90°), because"
-            " beyond it the closure pulls them to half a turn: turn frame a or b by its rpy, or start nearer to"
-            " the closed position"
+            " beyond this angle the closure pulls them to half a turn: rotate frame a or b by its rpy, or"
+            " choose initial positions closer to the closed loop"
         )
 
 
 def _holds_orientation(closure: LoopClosure) -> bool:
-    """Whether conditions, or springs of a replacement joint, act about all three axes."""
+    """Whether conditions, or springs of a spring-damper closure, act about all three axes."""
     springs = closure.stiffness
     return len(closure.turning) == 3 and (springs is None or all(springs[k] != 0.0 for k in closure.turning))
 
 
 class Turns:
-    """Rotations from frame a to frame b of k closures as three numbers each, compiled.
+    """Relative rotations of k closures as three numbers each, with derivatives.
 
-    The numbers are the rotation's axis times 4 tan(angle/4), four times the modified Rodrigues parameters (Schaub
-    and Junkins, Analytical Mechanics of Space Systems): for small angles the rotation vector, up to half a turn
-    smooth and zero only where the frames agree.
+    The numbers are four times the modified Rodrigues parameters: the rotation axis times 4 tan(angle/4)
+    (Schaub and Junkins, Analytical Mechanics of Space Systems). For small angles they equal the
+    rotation vector. Up to half a turn they are smooth, and they vanish only if the frames agree.
     """
 
     def __init__(self, mechanism: Mechanism, closures: Sequence[LoopClosure]) -> None:
@@ -68,10 +69,19 @@ class Turns:
         self._axes = Vectors(np.array(axes).transpose(1, 2, 0))
 
     def rows(self, posture: Posture) -> tuple[Array, Array, Array]:
-        """Return values, shape (3 k,), rows of angular velocities, and what the rows are made of, shape (3 k, n).
+        """Return the rotation parameters and the Jacobian of the relative angular velocities.
 
-        Rows are those of the angular velocity of frame b against frame a, in the axes of a, per coordinate rate:
-        where the frames agree, these are the values' derivatives.
+        The angular velocity of frame b relative to frame a is in the axes of a. Where the frames agree,
+        it is the derivative of the parameters.
+
+        Returns
+        -------
+        values : ndarray, shape (3 k,)
+            Rotation parameters, rad.
+        slopes : ndarray, shape (3 k, n)
+            Jacobian of the angular velocities with respect to the coordinate rates.
+        sizes : ndarray, shape (3 k, n)
+            Sums of the absolute values of the terms of the Jacobian.
         """
         motion, n = self._axes.motion(posture), len(posture.moves)
         R = motion.position.reshape(3, -1, 2, 3).transpose(1, 2, 0, 3)

@@ -1,4 +1,6 @@
-"""Initial velocities that satisfy cut joints, knife edges and programmed constraints of order 1."""
+"""Initial velocities that satisfy cut joints, knife edges and velocity-level programmed
+constraints.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,22 @@ from .assembly import moving, smallest_change, unlocking
 
 
 def allowed_velocities(mechanism: Mechanism, q: Array, qd: Array) -> Array:
-    """Velocities that these constraints allow at q, shape (n,), rad/s or m/s, from qd by the smallest change.
+    """Return the rates closest to qd that fulfil all velocity-level constraints at q, shape (n,).
 
-    The joints that `assembly` moves change their velocities. Programmed constraints of positions do not
-    count: they may start violated.
-    Raises SolveError with the rows that stay violated, and by how much.
+    Only joints that assembly may move change their rates. Position-level programmed constraints are
+    ignored, because they may be violated initially.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Bodies, joints and constraints.
+    q, qd : ndarray, shape (n,)
+        Positions, rad or m, and described rates, rad/s or m/s.
+
+    Raises
+    ------
+    SolveError
+        If constraints remain violated; the message names them and the residuals.
     """
     by_rates = any(entry.order == 1 for entry in mechanism.programmed)
     if not (mechanism.closures or mechanism.nonholonomic or by_rates):
@@ -40,21 +53,21 @@ def allowed_velocities(mechanism: Mechanism, q: Array, qd: Array) -> Array:
     left = np.where(np.abs(left) > KEPT * np.maximum(1.0, sizes @ np.abs(qd)), left, 0.0)
     found = [*_violated(mechanism, constraints.names, wanted, left)]
     if found:
-        raise SolveError(f"{'; '.join(found)}; change the start velocities{unlocking(mechanism)}")
+        raise SolveError(f"{'; '.join(found)}; change the initial velocities{unlocking(mechanism)}")
     return kept
 
 
 def _violated(
     mechanism: Mechanism, names: tuple[str, ...], wanted: NDArray[np.bool_], left: Array
 ) -> Iterator[str]:
-    """Yield the remaining faults of each closure and each velocity constraint; left: rates of all constraints."""
+    """Yield a message for each closure and each velocity constraint that remains violated."""
     rates = dict(zip(np.array(names)[wanted].tolist(), left[wanted].tolist(), strict=True))
     for closure in mechanism.closures:
         lost = dict.fromkeys(("m", "rad"), 0.0)
         for row, condition in zip(closure.rows, closure.conditions, strict=False):
             lost[condition.unit] = float(np.hypot(lost[condition.unit], rates.pop(row)))
         if max(lost.values()) > 0:
-            yield f"closure {closure.name} opens at {lost['m']:.3g} m/s and {lost['rad']:.3g} rad/s at the start"
+            yield f"closure {closure.name} opens at {lost['m']:.3g} m/s and {lost['rad']:.3g} rad/s initially"
     for row, rate in rates.items():
         if rate:
-            yield f"{row} is violated by {abs(rate):.3g} at the start"
+            yield f"{row} is violated by {abs(rate):.3g} initially"

@@ -1,4 +1,6 @@
-"""Tables of the force elements whose law is in `laws`: a module of the table's key each, with one class."""
+"""Tables of the force elements that the package `laws` defines: one module with one class for each
+list of elements in a description, such as `motors`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Motors whose effort follows a current, up to a limit."""
+"""Motors whose effort is proportional to a current, with a limit."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ..types.bounds import POSITIVE
 
 
 class Motor(Element):
-    """A motor on a joint's coordinate: constant·current, at most its limit either way."""
+    """Motor on the coordinate of a joint: effort = constant·current, limited in both directions."""
 
-    measures: ClassVar = {"force": Quantity("{effort}", "effort of {name} on its coordinate")}
+    measures: ClassVar = {"force": Quantity("{effort}", "effort of motor {name} on the joint coordinate")}
 
     joint: JointName
-    """The joint's link such as `slide`, or `wrist.psi` where the joint has several coordinates."""
-    constant: Annotated[AnyNumber, *number("{effort}/A", "effort of {name} per current")]
-    """Effort per current, N/A or N·m/A; negative where a positive current drives the coordinate down."""
-    limit: Annotated[AnyNumber, *number("{effort}", "largest effort of {name}", POSITIVE)]
-    """Largest effort either way, N or N·m."""
-    current: Annotated[Expression | None, Command("A", "current of {name}")] = None
-    """Expression, A; without it the FMU's user gives it, as the input `<name>_current`."""
+    """Coordinate of a joint: the link such as `slide`, or `wrist.psi` for a joint with several coordinates."""
+    constant: Annotated[AnyNumber, *number("{effort}/A", "effort of motor {name} per unit current")]
+    """Effort per current, N/A or N·m/A; negative if a positive current accelerates the coordinate negatively."""
+    limit: Annotated[AnyNumber, *number("{effort}", "largest effort of motor {name}", POSITIVE)]
+    """Largest effort in both directions, N or N·m."""
+    current: Annotated[Expression | None, Command("A", "current of motor {name}")] = None
+    """Current, an expression, A; without this key the current is the FMU's input `<name>_current`."""

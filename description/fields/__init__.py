@@ -1,1 +1,1 @@
-"""Types of the fields that all tables of a description share."""
+"""Field types that all tables of a description share."""

@@ -1,8 +1,8 @@
-"""Marks of the keys in a force element's table: numbers with units, commands, joints and points by name.
+"""Annotations of the keys of a force element: numbers with units, inputs, joints and points by name.
 
-Everything else follows from these marks: checks of names, parameters and inputs of the FMU, tables of the report.
-In units and texts `{name}` is the element's name; `{length}` and `{effort}` are the units of the coordinate of its
-`joint`, m and N or rad and N.m.
+Checks of names, parameters and inputs of the FMU, and tables of the report follow from these
+annotations. In units and texts, `{name}` is the name of the element; `{length}` and `{effort}` are the
+units of the joint coordinate and its effort: m and N, or rad and N.m.
 """
 
 from __future__ import annotations
@@ -23,25 +23,37 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Quantity:
-    """Meaning of a number or of what an element publishes: unit, description, bounds."""
+    """Unit, description and bounds of a number, or of a quantity that a force element publishes."""
 
     unit: str
     text: str
     bounds: Bounds = ANY
 
     def of(self, name: str, units: Mapping[str, str]) -> Quantity:
-        """Return the same of an element with this name; units of its joint by `length` and `effort`."""
+        """Return the quantity of one element, with the element's name in the text and the joint's units.
+
+        Parameters
+        ----------
+        name
+            Name of the element.
+        units
+            Units `length` and `effort` of the joint of the element.
+        """
         return Quantity(self.unit.format(**units), self.text.format(name=name), self.bounds)
 
 
 @dataclass(frozen=True)
 class Command(Quantity):
-    """Mark of a key that is an input of the FMU, `<name>_<key>`, unless the description gives an expression."""
+    """Annotation of a key whose value is an expression or, without an expression, the FMU input
+    `<name>_<key>`.
+    """
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Mark of a key that names a joint's coordinate, or a point of `[points]`."""
+    """Annotation of a key whose value is the name of a joint coordinate, or of a point in
+    `[points]`.
+    """
 
     to: Literal["joint", "point"]
 
@@ -51,39 +63,44 @@ PointName = Annotated[str, Reference("point")]
 
 
 def number(unit: str, text: str, bounds: Bounds = ANY) -> Any:
-    """Return the marks of a number that is a parameter of the FMU; for `Annotated[AnyNumber, *number(…)]`."""
+    """Return the annotations of a number that is a parameter of the FMU, for `Annotated[AnyNumber,
+    *number(…)]`.
+    """
     return between(bounds), Quantity(unit, text, bounds)
 
 
 class Element(Part):
-    """Base of the tables of force elements whose law is in `laws`.
+    """Base class of the tables of force elements that the package `laws` defines.
 
-    `measures` are what its law publishes: outputs `<name>_<quantity>`, which expressions may name, too.
+    The law of an element publishes the quantities in `measures`. Each is an output `<name>_<quantity>` of the
+    FMU, and a name in expressions.
     """
 
     measures: ClassVar[Mapping[str, Quantity]] = {}
 
     name: Name
-    """Begins the names of its parameters, inputs and outputs."""
+    """Name of the element, which the names of its parameters, inputs and outputs begin with."""
 
     @classmethod
     def kind(cls) -> str:
-        """Return what it is called in headings: `motor`, `two point spring`."""
+        """Return the element type for headings, such as `motor` or `two point spring`."""
         return re.sub(r"(?<!^)(?=[A-Z])", " ", cls.__name__).lower()
 
     @classmethod
     def marked(cls, mark: type[T]) -> dict[str, T]:
-        """Return the keys with a mark of this type."""
+        """Return the keys that have an annotation of the given type."""
         fields = cls.model_fields.items()
         return {key: one for key, field in fields for one in field.metadata if type(one) is mark}
 
     @classmethod
     def spelled(cls, name: str) -> dict[str, str]:
-        """Names of an element's measures in expressions → names in the equations: `m_force` → `m.force`."""
+        """Return a mapping from names of published quantities in expressions, such as `m_force`, to
+        names in equations, such as `m.force`.
+        """
         return {f"{name}_{quantity}": f"{name}.{quantity}" for quantity in cls.measures}
 
     def signals(self, units: Mapping[str, str]) -> dict[str, Measure]:
-        """Return what it publishes, by quantity; units as of `Quantity.of`."""
+        """Return the published quantities of this element by name; units as in `Quantity.of`."""
         meanings = {quantity: meaning.of(self.name, units) for quantity, meaning in self.measures.items()}
         return {quantity: measured_by_law(self.name, quantity, m.unit, m.text) for quantity, m in meanings.items()}
 

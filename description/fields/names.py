@@ -1,4 +1,4 @@
-"""Names that a description gives: identifiers of Modelica and of the FMU."""
+"""Names in a description, which become identifiers of Modelica and of the FMU."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MODELICA_KEYWORDS = """
     function if import impure in initial inner input loop model not operator or outer output package parameter
     partial protected public pure record redeclare replaceable return stream then true type when while within
 """
-# no element may be called like a type or function that the language has built in (Modelica 3.6, section 4.9)
+# Types and functions of the Modelica language; elements may not have their names (Modelica 3.6, section 4.9).
 _MODELICA_BUILT_IN = """
     Real Integer Boolean String ExternalObject Clock StateSelect AssertionLevel time
     abs sign sqrt div mod rem ceil floor integer sin cos tan asin acos atan atan2 sinh cosh tanh exp log log10
@@ -25,25 +25,25 @@ _MODELICA_BUILT_IN = """
     ndims size scalar vector matrix transpose outerProduct symmetric cross skew identity diagonal zeros ones fill
     linspace min max sum product cat promote
 """
-# what a name may not be
+# Reserved words that cannot be names, grouped by the reason.
 _RESERVED = {
     "keywords of Modelica": _MODELICA_KEYWORDS.split(),
-    "what is built into Modelica": _MODELICA_BUILT_IN.split(),
-    "keywords of Python, as which expressions are read": keyword.kwlist,
+    "built-in types and functions of Modelica": _MODELICA_BUILT_IN.split(),
+    "keywords of Python, whose parser reads expressions": keyword.kwlist,
     "words of expressions and descriptions": ["t", "pi", "start", "quintic", "noevent", "table", "ground"],
-    "classes and functions of the generated text": [
+    "classes and functions of the generated Modelica source": [
         *("RealInput", "Mechanism", "Plant", "Experiment", "SI", "quintic_0", "quintic_1", "quintic_2"),
         *("rotation", "symmetricMatrix", "inWorldAxes", "pointInertia"),
     ],
 }
-# devices of Windows: no file or folder can be called so, whatever the case and the extension
+# Device names of Windows, which files and folders must not have, in upper or lower case, with any extension.
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{digit}" for port in ("com", "lpt") for digit in range(10))]
 )
 
 
 def identifier(name: str) -> str:
-    """The name; raises ValueError where it cannot be one."""
+    """Return a name unchanged, or raise ValueError if it is a reserved word or not a valid identifier."""
     if not re.fullmatch(_PATTERN, name):
         raise ValueError(
             f"expected a name of at most 64 letters, digits and '_' that starts with a letter, got {name!r}"
@@ -56,11 +56,13 @@ def identifier(name: str) -> str:
 
 def _file_name(name: str) -> str:
     if name.lower() in _DEVICES:
-        raise ValueError(f"{name!r} is a device on Windows, where no file or folder is called so; choose another")
+        raise ValueError(
+            f"{name!r} is the name of a device on Windows, and no valid name of a file or folder; choose another"
+        )
     return name
 
 
 _SCHEMA = WithJsonSchema({"type": "string", "pattern": f"^{_PATTERN}$"})
 Name = Annotated[str, AfterValidator(identifier), _SCHEMA]
-# of what a file or a folder is called after
+# Name that is also the name of a file or folder.
 FileName = Annotated[str, AfterValidator(identifier), AfterValidator(_file_name), _SCHEMA]

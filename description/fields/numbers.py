@@ -1,9 +1,9 @@
-"""The one reader of numbers that may be expressions of `[parameters]`: `mass = "payload"`, `xyz = ["L", 0, 0]`.
+"""Numbers that may be expressions of `[parameters]`: `mass = "payload"`, `xyz = ["L", 0, 0]`.
 
-A table's field of the types below takes both. A number is a `float`, an expression a `ParametricNumber`, which
-has the value for the parameters of the description and keeps the expression. A `ParametricNumber` has no
-arithmetic: code that computes with a field takes either its value (`value_of`, `values_of`) or its expression
-(`generator.program`).
+Fields of the types in this module accept numbers and expressions. A number becomes a `float`. An
+expression becomes a `ParametricNumber`, which contains the expression and its value for the
+parameter values in the description. A `ParametricNumber` has no arithmetic: code uses either the value
+(`value_of`, `values_of`) or the expression (`generator.program`).
 """
 
 from __future__ import annotations
@@ -23,17 +23,25 @@ from ...language.ir import Expr
 from ...language.suggest import alternatives
 from ..types.bounds import ANY, NON_NEGATIVE, POSITIVE, Bounds
 
-# of the description that is being read: values of its parameters, None of one that is faulty itself
+# Values of the parameters of the description that is being validated; None for a faulty parameter.
 _KNOWN: ContextVar[Mapping[str, float | None]] = ContextVar("parameters")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ParametricNumber:
-    """Number that an expression of `[parameters]` gives; equal to its value, and to the same expression.
+    """Number that is given by an expression of `[parameters]`.
 
-    value       number for the parameters of the description
-    text        expression as the description has it
-    expression  parsed text, over names of parameters and pi
+    A parametric number is equal to a parametric number of the same value and text, and never to a
+    `float`, because its value changes with the parameters. Compare `value_of(number)` instead.
+
+    Parameters
+    ----------
+    value
+        Value of the expression for the parameter values in the description.
+    text
+        Expression as in the description.
+    expression
+        Parsed expression of parameters and pi.
     """
 
     value: float
@@ -41,19 +49,17 @@ class ParametricNumber:
     expression: Expr
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, ParametricNumber):
-            return (self.value, self.text) == (other.value, other.text)
-        return self.value == other
+        return isinstance(other, ParametricNumber) and (self.value, self.text) == (other.value, other.text)
 
     def __hash__(self) -> int:
-        return hash(self.value)
+        return hash((self.value, self.text))
 
     def __bool__(self) -> bool:
         """Whether the value is not zero."""
         return bool(self.value)
 
     def __repr__(self) -> str:
-        """Text of messages: 'payload - 600' = -100."""
+        """Return expression and value for messages: 'payload - 600' = -100."""
         return f"{self.text!r} = {self.value:.6g}"
 
 
@@ -61,18 +67,28 @@ AnyNumber: TypeAlias = float | ParametricNumber
 
 
 def value_of(number: AnyNumber) -> float:
-    """Return the value of a number of the description for the parameters of the description."""
+    """Return the value of a number, or of an expression evaluated with the parameters of the
+    description.
+    """
     return number.value if isinstance(number, ParametricNumber) else float(number)
 
 
 def values_of(numbers: Iterable[AnyNumber]) -> tuple[float, ...]:
-    """Return the values of numbers of the description."""
+    """Return the values of numbers, or of expressions evaluated with the parameters of the
+    description.
+    """
     return tuple(map(value_of, numbers))
 
 
 @contextmanager
 def known_parameters(values: Mapping[str, float | None]) -> Iterator[None]:
-    """Set the parameters that expressions may use while tables are read; None: unknown value."""
+    """Set the parameters that expressions may use while tables are validated.
+
+    Parameters
+    ----------
+    values
+        Value of each parameter; None for a faulty parameter.
+    """
     token = _KNOWN.set(_KNOWN.get(values))
     try:
         yield
@@ -81,13 +97,13 @@ def known_parameters(values: Mapping[str, float | None]) -> Iterator[None]:
 
 
 def _read(value: Any, check: Callable[[Any], float], bounds: Bounds) -> AnyNumber:
-    if isinstance(value, ParametricNumber):  # of a part that is made of another one's numbers
+    if isinstance(value, ParametricNumber):  # a table that is constructed from validated numbers
         return _checked(value, bounds)
     if not isinstance(value, str):
         return check(value)
     known, tree = _KNOWN.get({}), _parsed(value)
     if any(known[name] is None for name in _parameters_of(value, tree, known)):
-        return ParametricNumber(1.0, value, tree)  # the faulty parameter is reported itself
+        return ParametricNumber(1.0, value, tree)  # the fault of the parameter is reported at the parameter
     return _checked(ParametricNumber(_value(value, tree, known), value, tree), bounds)
 
 
@@ -106,16 +122,16 @@ def _parsed(text: str) -> Expr:
 
 
 def _parameters_of(text: str, tree: Expr, known: Mapping[str, float | None]) -> set[str]:
-    """Names that an expression uses; raises ValueError for others than parameters."""
+    """Return the parameters in an expression; raise ValueError if the expression uses other names."""
     if next(expressions.started_names(tree), None):
-        raise ValueError(f"{text!r}: start(…) is known once a run begins; expected parameters and numbers")
+        raise ValueError(f"{text!r}: start(…) has no value before a run; expected parameters and numbers")
     if next(expressions.tables(tree), None) is not None:
         raise ValueError(f"{text!r}: table(…) changes over time; expected parameters and numbers")
     used = {*expressions.names(tree)} - {"pi"}
     for name in sorted(used):
         if name not in known:
             raise ValueError(
-                f"{text!r} uses {name!r}, but this number may be an expression of [parameters] and pi only;"
+                f"{text!r} uses {name!r}; expected an expression of [parameters] and pi only;"
                 f" {alternatives(name, known)}"
             )
     return used
@@ -135,7 +151,7 @@ def _written(value: AnyNumber) -> float | str:
 
 @dataclass(frozen=True)
 class _Readable:
-    """Mark of a field whose number may be an expression."""
+    """Annotation of a field that accepts a number or an expression of parameters."""
 
     bounds: Bounds
 
@@ -157,13 +173,13 @@ def _field(bounds: Bounds) -> Any:
     return Field(strict=True, allow_inf_nan=False, ge=bounds.low, le=bounds.high)
 
 
-# numbers of their own: settings, start values, what decides about the equations' form
+# Plain numbers, without expressions: settings, initial values, numbers that determine the form of the equations.
 Plain = Annotated[float, _field(ANY)]
 PlainPositive = Annotated[float, _field(POSITIVE)]
 PlainNonNegative = Annotated[float, _field(NON_NEGATIVE)]
 PlainVector3 = tuple[Plain, Plain, Plain]
 
-# numbers or expressions of parameters
+# Numbers or expressions of parameters.
 Number = Annotated[AnyNumber, _Readable(ANY)]
 Positive = Annotated[AnyNumber, _Readable(POSITIVE)]
 NonNegative = Annotated[AnyNumber, _Readable(NON_NEGATIVE)]
@@ -175,5 +191,7 @@ Matrix4 = tuple[Vector4, Vector4, Vector4, Vector4]
 
 
 def between(bounds: Bounds) -> Any:
-    """Return annotations for a number or expression within bounds; for `Annotated[AnyNumber, between(…)]`."""
+    """Return the annotation of a number or expression within bounds, for `Annotated[AnyNumber,
+    between(…)]`.
+    """
     return _Readable(bounds)

@@ -1,4 +1,4 @@
-"""Field types that all parts of the description share."""
+"""Field types that several tables of a description use."""
 
 from __future__ import annotations
 
@@ -24,18 +24,23 @@ from .numbers import Matrix3, NonNegative, Number, Plain, PlainVector3, Positive
 
 
 class Part(BaseModel):
-    """Base of all tables: immutable, unknown keys refused."""
+    """Base class of all tables of a description: immutable, without unknown keys."""
 
-    # a string below a key is its description, in the JSON Schema and in the reference page
+    # The string below a key is the description of the key in the JSON Schema and in docs/keys.md.
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
 
 @dataclass(frozen=True, eq=False)
 class OrTable:
-    """Mark of a table's field that may be abbreviated to one of its values.
+    """Annotation of a field that accepts a table or, as an abbreviation, one value of the table.
 
-    table  of such a value; leaves tables as they are, and raises ValueError for others
-    value  the JSON Schema of one
+    Parameters
+    ----------
+    table
+        Function that makes the table of such a value and returns tables unchanged. Raises ValueError for
+        any other value.
+    value
+        JSON Schema of the abbreviated value.
     """
 
     table: Callable[[Any], Any]
@@ -49,7 +54,7 @@ class OrTable:
 
 
 class KeyProblem(ValueError):
-    """Fault of one key of a table, found by a check of the whole table."""
+    """Fault of one key, found by a check of the whole table."""
 
     def __init__(self, key: str, message: str) -> None:
         super().__init__(message)
@@ -57,7 +62,7 @@ class KeyProblem(ValueError):
 
 
 def _integer(value: Any) -> Any:
-    # For Python 1, 1.0 and True are equal, and so are they for Literal.
+    # A Literal accepts 1.0 and True instead of 1, because they are equal in Python.
     if type(value) is not int:
         raise ValueError(f"expected an integer, got {value!r}")
     return value
@@ -71,7 +76,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
 
-# Unions choose their member by the value's form, so that a problem is reported once, for the form that is meant.
+# The form of a value selects the member of a union, so that a problem is reported once, for the intended form.
 
 
 def _count(value: Any) -> str:
@@ -87,7 +92,7 @@ def _choice(value: Any) -> str:
 
 
 def _only(*words: str) -> BeforeValidator:
-    """The words that may stand in place of an array."""
+    """Return a validator that accepts one of the given words in place of an array of names."""
 
     def check(value: str) -> str:
         if value not in words:
@@ -119,10 +124,12 @@ RedundantRows = _WordOrNames[Annotated[Literal["auto", "minimum_norm"], _only("a
 
 
 def _printable(value: str) -> str:
-    # XML has no way to write most of them, and terminals obey them
+    # Most control characters cannot be written in XML, and terminals interpret them as commands.
     found = next((i for i, c in enumerate(value) if c not in "\n\t" and _is_control(c)), None)
     if found is not None:
-        raise ValueError(f"expected no control characters but new lines and tabs, got {value[found]!r} at {found}")
+        raise ValueError(
+            f"expected no control characters except line breaks and tabs, got {value[found]!r} at position {found}"
+        )
     return value
 
 

@@ -1,1 +1,1 @@
-"""The tables of a description, one file each."""
+"""Tables of a description, one file for each group of keys."""

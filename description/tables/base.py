@@ -1,4 +1,4 @@
-"""The base and its supports."""
+"""Base of the mechanism, and supports between base and ground."""
 
 from __future__ import annotations
 
@@ -15,45 +15,51 @@ from .shape import Shape
 
 
 class Support(Part):
-    """Spring-damper between base and ground; undeformed where all coordinates of the base are 0."""
+    """Spring-damper between base and ground, undeformed if all coordinates of the base are 0."""
 
     position: Vector3
-    """Where it holds the base: x, y, z in the base frame, m."""
+    """Attachment point on the base: x, y, z in the base frame, m."""
     stiffness: NonNegative3
-    """Along the world's x, y and z, N/m."""
+    """Stiffness along x, y and z of the world frame, N/m."""
     damping: NonNegative3 = (0.0, 0.0, 0.0)
-    """Along the world's x, y and z, N·s/m."""
+    """Damping along x, y and z of the world frame, N·s/m."""
     one_sided: bool = Field(False, strict=True)
-    """Whether it presses along the world's z alone and holds nothing where it would pull: an outrigger."""
+    """Whether the support is unilateral: it pushes along z of the world frame only, like an outrigger."""
     law: ContactLaw | None = None
-    """Smooth law of a one-sided one along z, in place of its damper there; its stiffness along z is in N/mⁿ."""
+    """Contact law of a unilateral support along z, instead of the damper; the stiffness along z is in N/mⁿ."""
     name: Name | None = None
-    """Of the outputs `<name>_gap` and `<name>_force` of a one-sided one; without it `support1` and so on."""
+    """Name of a unilateral support, for the outputs `<name>_gap` and `<name>_force`; default `support1`
+    and so on."""
 
     @model_validator(mode="after")
     def _one_law(self) -> Support:
         if self.law is not None and not self.one_sided:
-            raise KeyProblem("law", "goes with one_sided = true alone; set it, or remove the law")
+            raise KeyProblem("law", "a contact law requires one_sided = true; set one_sided, or remove the law")
         if self.law is not None and self.damping[2]:
-            raise KeyProblem("damping", "expected 0 along z, where the loss of law takes its place")
+            raise KeyProblem(
+                "damping", "expected 0 along z, because the dissipation of the contact law replaces it"
+            )
         return self
 
 
 class Base(Inertial):
-    """Body between ground and links, with the six coordinates of a free joint; its frame is the world's at 0."""
+    """Body between ground and links, with the six coordinates of a free joint.
+
+    If all coordinates are 0, its frame is the world frame.
+    """
 
     support: Literal["flexible", "rigid"] = "flexible"
-    """`flexible`: on spring-dampers; `rigid`: all six coordinates are constrained to 0."""
+    """`flexible`: the base is mounted on spring-dampers; `rigid`: all six coordinates are constrained to 0."""
     linearized: bool = Field(False, strict=True)
-    """Whether the supports' deflections are linear in the base's angles, an approximation for small angles."""
+    """Whether deflections of the supports are linear in the angles of the base, for small angles."""
     supports: tuple[Support, ...] = ()
-    """The spring-dampers; at least one if `support` is `flexible`."""
+    """Supports of the base; at least one if `support` is `flexible`."""
     shape: Shape | None = None
-    """What it looks like in pictures; without it a box of its mass and inertia."""
+    """Appearance in pictures; default: a box with the mass and inertia of the base."""
 
     @property
     def support_names(self) -> tuple[str, ...]:
-        """Names of the supports, numbers where they have none."""
+        """Names of the supports; a support without a name is called `support1` and so on."""
         return tuple(support.name or f"support{i}" for i, support in enumerate(self.supports, start=1))
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""The whole description."""
+"""Top level of a description."""
 
 from __future__ import annotations
 
@@ -28,43 +28,46 @@ from .task import Force, Motion, Nonholonomic, Point, Programmed
 
 class _Machine(Part):
     version: Version = Field(alias="schema")
-    """Version of the format."""
+    """Version of the description format."""
     name: FileName
-    """Of the mechanism; becomes the Modelica model's and the FMU's name."""
+    """Name of the mechanism, of the Modelica model and of the FMU."""
     description: Text = ""
-    """A line about it, for Modelica, FMU and report."""
+    """One line about the mechanism, for the Modelica model, the FMU and the report."""
     gravity: Vector3 = (0.0, 0.0, -9.81)
-    """x, y, z in the world frame, m/s²."""
+    """Gravitational acceleration: x, y, z in the world frame, m/s²."""
     parameters: dict[Name, NumberOrTable] = Field({})
-    """Name → number or table that expressions may use, here and in place of other numbers of the mechanism."""
+    """Parameters by name, each a number or a table. Expressions of parameters may replace numbers of
+    the mechanism."""
     tables: dict[Name, Table] = Field({})
-    """Name → table over time from a file, which expressions use as `table(name, t)`."""
+    """Lookup tables over time by name, from files; expressions use them as `table(name, t)`."""
     base: Base | None = None
-    """The base; without this table the links start from the ground."""
+    """Base of the mechanism; without this table, the ground carries the links."""
     links: tuple[Link, ...] = ()
-    """Rigid links and beams, in any order; parents are named."""
+    """Rigid links and beams in any order; each names its parent."""
     points: dict[Name, Point] = Field({})
-    """Name → point fixed to a link, for expressions, paths and outputs."""
+    """Points on links by name, for expressions, paths and outputs."""
     closures: tuple[Closure, ...] = ()
-    """What closes loops."""
+    """Joints that close kinematic loops."""
     programmed: tuple[Programmed, ...] = ()
-    """Programmed constraints: what the mechanism has to do."""
+    """Programmed constraints, which prescribe the motion."""
     motions: tuple[Motion, ...] = ()
-    """Joints that are driven."""
+    """Driven joints."""
     nonholonomic: tuple[Nonholonomic, ...] = ()
-    """Knife edges."""
+    """Knife edges, as nonholonomic constraints."""
     forces: tuple[Force, ...] = ()
     """Applied forces and efforts."""
     lines: tuple[Line, ...] = ()
-    """Forces along the lines between two points: spring legs, cylinders, ropes."""
+    """Two-point force elements: spring-dampers, cylinders and ropes."""
     contacts: tuple[Contact, ...] = ()
-    """Points of links on planes."""
+    """Contacts between points on links and planes."""
 
 
 if TYPE_CHECKING:
 
     class _WithElements(_Machine):
-        """With the lists of elements whose law is in `laws`, by their keys."""
+        """Tables of the mechanism, including lists of the force elements that the package `laws`
+        defines.
+        """
 
 else:
     _WithElements = create_model(
@@ -74,51 +77,55 @@ else:
     )
 
 
-class Chain(_WithElements):
-    """A mechanism with its task, as the file says it; SI units, radians."""
+class Description(_WithElements):
+    """Description of a mechanism and its task in SI units, angles in rad."""
 
     constraints: Constraints = Constraints()
-    """How constraints are kept."""
+    """Formulation and stabilisation of the constraints."""
     statics: Statics = Statics()
-    """How the equilibrium at the start is found."""
+    """Search for the initial static equilibrium."""
     simulation: Simulation = Simulation()
-    """The run: its length and how exact it is."""
+    """Time span, methods and tolerances of the simulation."""
     outputs: Outputs = Outputs()
-    """What the FMU gives besides coordinates, points and efforts."""
+    """Outputs of the FMU in addition to coordinates, points and efforts."""
     cases: tuple[Case, ...] = ()
     """Named variants of the description."""
 
     @model_validator(mode="wrap")
     @classmethod
-    def _with_parameters(cls, data: Any, handler: ModelWrapValidatorHandler[Chain]) -> Chain:
+    def _with_parameters(cls, data: Any, handler: ModelWrapValidatorHandler[Description]) -> Description:
         with known_parameters(values(data.get("parameters") if isinstance(data, dict) else None)):
             return handler(data)
 
     @property
     def accelerated(self) -> tuple[str, ...]:
-        """Points whose accelerations are outputs."""
+        """Names of the points whose accelerations are outputs."""
         wanted = self.outputs.points
         return tuple(self.points) if wanted == "all" else tuple(dict.fromkeys(wanted))
 
     @property
     def posed(self) -> tuple[str, ...]:
-        """Links whose frames are outputs."""
+        """Names of the links whose frames are outputs."""
         wanted = self.outputs.links
         return tuple(link.name for link in self.links) if wanted == "all" else tuple(dict.fromkeys(wanted))
 
     @property
     def tasks(self) -> tuple[Programmed | Motion, ...]:
-        """Tasks that drives have to realise."""
+        """Programmed constraints and motions, which drives have to realise."""
         return (*self.programmed, *self.motions)
 
     @property
     def elements(self) -> Iterator[tuple[str, Element]]:
-        """Elements whose law is in `laws`, each with the key of its table."""
+        """Force elements that the package `laws` defines, each with the key of its list in the
+        description.
+        """
         return ((key, element) for key in ELEMENTS for element in getattr(self, key))
 
     @property
     def measured(self) -> dict[str, str]:
-        """Names of measures in expressions → names in the equations; `lift_length` → `lift.length`."""
+        """Mapping from names of measured quantities in expressions, such as `lift_length`, to names
+        in equations, such as `lift.length`.
+        """
         supports = zip(self.base.support_names, self.base.supports, strict=True) if self.base else ()
         parts = [("line", line.name) for line in self.lines]
         parts += [("contact", contact.name) for contact in self.contacts]
@@ -129,10 +136,10 @@ class Chain(_WithElements):
         return found
 
     def expression(self, text: str | float) -> Expr:
-        """An expression of forces, constraints and outputs, with the equations' names of what is measured."""
+        """Return the parsed expression, with measured quantities renamed as in the equations."""
         return expressions.renamed(expressions.parse(text), self.measured)
 
     @property
     def parameter_values(self) -> dict[str, float]:
-        """Name → number."""
+        """Value of each parameter by name."""
         return {name: parameter.value for name, parameter in self.parameters.items()}

@@ -1,4 +1,4 @@
-"""Closures: what joins two frames of the tree into a loop."""
+"""Closures: joints between two frames of the tree that form a kinematic loop."""
 
 from __future__ import annotations
 
@@ -16,37 +16,42 @@ NonNegative6 = tuple[NonNegative, NonNegative, NonNegative, NonNegative, NonNega
 
 
 class ClosureFrame(Frame):
-    """A frame fixed to a link, given in the (undeformed) link's frame."""
+    """Frame on a link, in the frame of the undeformed link."""
 
     link: str
-    """The link it is fixed to: its name, `base` or `ground`."""
+    """Link that carries the frame: its name, `base` or `ground`."""
 
 
 class Closure(Part):
-    """The loop's last joint, between frames a and b; its free axis, if it has one, is z of both."""
+    """Joint between frames a and b that closes a kinematic loop; a free axis is the z axis of both
+    frames.
+    """
 
     name: Name
-    """Its rows are called `<name>_x` and so on."""
+    """Name of the closure; the constraint equations are called `<name>_x` and so on."""
     type: str = Field(json_schema_extra={"enum": list(CLOSURE_TYPES)})
-    """What it holds: `distance` that of the origins, `point_on_line` the origin of b on the z axis of a."""
+    """Type of the joint. `distance` keeps the distance of the origins, `point_on_line` keeps the origin
+    of b on the z axis of a."""
     a: ClosureFrame
-    """The frame that deformations and rows are measured in."""
+    """Frame a, in which deformations and constraint equations are measured."""
     b: ClosureFrame
-    """The other frame, on another link."""
+    """Frame b, on another link."""
     model: Literal["constraint", "spring_damper"] = "constraint"
-    """`constraint`: a cut joint with constraint equations; `spring_damper`: a replacement joint without any."""
+    """`constraint`: an ideal joint with constraint equations; `spring_damper`: spring-dampers in place of the
+    joint, without constraint equations."""
     length: Positive | None = None
-    """Between the origins of a `distance` closure, m; for no other."""
+    """Distance of the origins, m; for type `distance` only."""
     stiffness: NonNegative6 | None = None
-    """Of a `spring_damper` along x y z, N/m, and about φ θ ψ, N·m/rad; 0 leaves the motion free."""
+    """Stiffness of a `spring_damper` along x, y, z, N/m, and about φ, θ, ψ, N·m/rad; 0 for a free direction."""
     damping: NonNegative6 | None = None
-    """Of a `spring_damper` along x y z, N·s/m, and about φ θ ψ, N·m·s/rad; without it none."""
+    """Damping of a `spring_damper` along x, y, z, N·s/m, and about φ, θ, ψ, N·m·s/rad; default 0."""
     axes: Literal["local", "world"] | None = None
-    """Axes of a `spring_damper` along x y z: those of frame a (`local`, the default) or those of the `world`."""
+    """Axes x, y, z of a `spring_damper`: those of frame a (`local`, the default) or those of the world
+    frame (`world`)."""
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of its constraint rows; a replacement joint has none."""
+        """Names of the constraint equations; a closure by spring-dampers has none."""
         if self.model == "spring_damper":
             return ()
         return tuple(f"{self.name}_{condition.name}" for condition in CLOSURE_TYPES[self.type])
@@ -62,16 +67,18 @@ class Closure(Part):
     def _complete(self) -> Closure:
         springs = self.model == "spring_damper"
         if springs != (self.stiffness is not None):
-            raise KeyProblem("stiffness", 'six numbers go with model = "spring_damper", and only with it')
+            raise KeyProblem(
+                "stiffness", 'expected six numbers with model = "spring_damper", and none with other models'
+            )
         if not springs and (self.damping is not None or self.axes is not None):
             key = "axes" if self.damping is None else "damping"
-            raise KeyProblem(key, 'goes with model = "spring_damper" only')
+            raise KeyProblem(key, 'the key requires model = "spring_damper"')
         if (self.type == "distance") != (self.length is not None):
-            raise KeyProblem("length", "goes with a distance closure, and only with it")
+            raise KeyProblem("length", "required for a distance closure, and not allowed for other closures")
         if springs and self.type == "distance":
             raise KeyProblem(
                 "model", "a distance closure is a constraint; use a spherical spring_damper for springs"
             )
         if self.a.link == self.b.link:
-            raise KeyProblem("b.link", f"expected another link than that of a, {self.a.link!r}")
+            raise KeyProblem("b.link", f"expected a link other than the link of frame a, {self.a.link!r}")
         return self

@@ -1,4 +1,4 @@
-"""Points of links on planes: an outrigger on the ground, a load on a deck; and the law of what presses."""
+"""Contacts of points on links with planes, such as a load on a deck, and the contact law."""
 
 from __future__ import annotations
 
@@ -13,57 +13,59 @@ from ..types.bounds import HERTZIAN
 
 
 class ContactLaw(Part):
-    """Force k·δⁿ·(1 + c·δ̇) at the depth δ, and never a pull (Hunt and Crossley, 1975)."""
+    """Contact force k·δⁿ·(1 + c·δ̇) at penetration depth δ, never tensile (Hunt and Crossley 1975)."""
 
     exponent: Annotated[AnyNumber, between(HERTZIAN)]
-    """Exponent n of the depth, dimensionless, at least 1; 1.5 for round bodies (Hertz)."""
+    """Exponent n of the penetration depth, dimensionless; 1.5 for spheres (Hertz)."""
     loss: NonNegative = 0.0
-    """Coefficient c of the dissipation, s/m or s/rad."""
+    """Dissipation coefficient c, s/m or s/rad."""
 
 
 def without_damper(law: ContactLaw | None, keys: set[str]) -> None:
-    """Raise KeyProblem if a description gives both a law and a damper."""
+    """Raise KeyProblem if a description contains both a contact law and a damper."""
     if law is not None and "damping" in keys:
-        raise KeyProblem("damping", "does not go with law, whose loss takes its place; remove one of them")
+        raise KeyProblem("damping", "expected either damping or law, got both; remove one of them")
 
 
 class Plane(Part):
-    """A plane that does not move; what is on the side of its normal is free of it."""
+    """Fixed plane; the side of its normal is free."""
 
     point: Vector3 = (0.0, 0.0, 0.0)
-    """One of its points: x, y, z in the world frame, m."""
+    """Point of the plane: x, y, z in the world frame, m."""
     normal: Direction = (0.0, 0.0, 1.0)
-    """Direction in the world frame, of any length."""
+    """Normal of the plane: a direction in the world frame, of any length."""
 
 
 class ContactFriction(Part):
-    """Regularised Coulomb friction: mu·N·tanh(v/v_s) against the sliding velocity v."""
+    """Regularised Coulomb friction with force mu·N·tanh(v/v_s), N the normal force, v the sliding
+    velocity.
+    """
 
     mu: NonNegative
-    """Coefficient, dimensionless."""
+    """Friction coefficient, dimensionless."""
     v_s: Positive
-    """Of the regularisation: at it friction has 76 % of its strength, m/s."""
+    """Regularisation velocity, m/s, at which friction reaches 76 % of its limit."""
 
 
 class Contact(Part):
-    """A point of a link that a plane keeps from below; the plane presses, it never pulls."""
+    """Unilateral contact between a point on a link and a plane; the plane pushes and never pulls."""
 
     name: Name
-    """Of its outputs `<name>_gap` and `<name>_force`."""
+    """Name of the contact, for the outputs `<name>_gap` and `<name>_force`."""
     link: str
-    """The link's name, or `base`."""
+    """Name of the link, or `base`."""
     point: Vector3 = (0.0, 0.0, 0.0)
-    """x, y, z in the (undeformed) link's frame, m."""
+    """Contact point: x, y, z in the frame of the undeformed link, m."""
     plane: Plane = Plane()
-    """What it rests on."""
+    """Plane that supports the point."""
     stiffness: Positive
-    """Against the depth, N/m; with `law` N/mⁿ."""
+    """Contact stiffness, N/m; with `law` N/mⁿ."""
     damping: NonNegative = 0.0
-    """Against the rate of the depth, N·s/m."""
+    """Contact damping, N·s/m."""
     law: ContactLaw | None = None
-    """Smooth law in place of the damper."""
+    """Contact law instead of the damper."""
     friction: ContactFriction | None = Field(None)
-    """Friction along the plane; without it there is none."""
+    """Friction along the plane; default: none."""
 
     @model_validator(mode="after")
     def _one_law(self) -> Contact:

@@ -1,4 +1,4 @@
-"""A constant frame in its parent's frame."""
+"""Frame that is fixed in its parent frame."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _ORTHONORMAL = 1e-9
 
 
 class Trigonometry(Protocol[S]):
-    """Functions for a frame's numbers or symbols, see `mechanism.Algebra`."""
+    """Trigonometric functions of numbers or symbols, see `mechanism.Algebra`."""
 
     def value(self, number: AnyNumber) -> S:
-        """Return the number, or the expression that it stands for."""
+        """Return a number of the description as a number or symbolic expression."""
 
     def cos(self, angle: S) -> S:
         """Return the cosine of an angle in rad."""
@@ -30,16 +30,21 @@ class Trigonometry(Protocol[S]):
 
 
 class Frame(Part):
-    """A frame in its parent's frame, given one of three ways: `xyz` and `rpy`, a `matrix`, or Craig's `dh`."""
+    """Frame in its parent frame, in one of three forms:
+
+    `xyz` and `rpy`, `matrix`, or Craig's `dh` parameters.
+    """
 
     xyz: Vector3 | None = None
-    """Its origin in the parent's frame, m; without it 0."""
+    """Origin in the parent frame, m; default 0."""
     rpy: Vector3 | None = None
-    """Roll, pitch and yaw, rad: R = Rz(yaw)·Ry(pitch)·Rx(roll) turns its axes into the parent's; without it 0."""
+    """Roll, pitch and yaw, rad: R = Rz(yaw)·Ry(pitch)·Rx(roll) transforms vectors from this frame to
+    the parent frame; default 0."""
     matrix: Matrix4 | None = None
-    """Homogeneous 4×4, row by row: rotation, and in the last column the origin, m."""
+    """Homogeneous 4×4 matrix by rows: rotation, and origin in the last column, m."""
     dh: Vector4 | None = None
-    """a (m), alpha (rad), d (m), theta (rad): Rot(x, alpha)·Trans(x, a)·Rot(z, theta)·Trans(z, d)."""
+    """Denavit–Hartenberg parameters a (m), alpha (rad), d (m), theta (rad): Rot(x, alpha)·Trans(x,
+    a)·Rot(z, theta)·Trans(z, d)."""
 
     @model_validator(mode="after")
     def _one_form(self) -> Frame:
@@ -53,28 +58,30 @@ class Frame(Part):
 
     @property
     def rotation(self) -> Array:
-        """Shape (3, 3): axes of this frame in the parent's frame; exact 0 and ±1 where meant."""
+        """Axes of this frame in the parent frame as columns, shape (3, 3); entries near 0 and ±1
+        are exact.
+        """
         return _clean(self._transform()[:3, :3])
 
     @property
     def offset(self) -> Array:
-        """Shape (3,): origin in the parent's frame, m."""
+        """Origin in the parent frame, m, shape (3,)."""
         return self._transform()[:3, 3]
 
     @property
     def is_given(self) -> bool:
-        """Whether any of its numbers is an expression of parameters."""
+        """Whether any number of the frame is an expression of parameters."""
         column = [row[3] for row in self.matrix or ()]
         return _any_given([*(self.xyz or ()), *column, *(self.dh or ())]) or self.is_turned_by_parameters
 
     @property
     def is_turned_by_parameters(self) -> bool:
-        """Whether its axes depend on them."""
+        """Whether the axes of the frame depend on parameters."""
         turns = [self.dh[1], self.dh[3]] if self.dh else []
         return _any_given([*(self.rpy or ()), *turns])
 
     def origin(self, of: Trigonometry[S]) -> list[S]:
-        """`offset`, of what stands for the numbers."""
+        """Return the origin in the parent frame, m, as three numbers or symbolic expressions."""
         if self.matrix is not None:
             return [of.value(row[3]) for row in self.matrix[:3]]
         if self.dh is not None:
@@ -83,7 +90,9 @@ class Frame(Part):
         return [of.value(x) for x in self.xyz or (0.0, 0.0, 0.0)]
 
     def axes(self, of: Trigonometry[S]) -> list[list[S]]:
-        """`rotation`, of what stands for the numbers; not of a matrix."""
+        """Return the rows of the rotation matrix of a frame without `matrix`, as numbers or
+        symbolic expressions.
+        """
         if self.dh is not None:
             alpha, theta = of.value(self.dh[1]), of.value(self.dh[3])
             ca, sa, ct, st = of.cos(alpha), of.sin(alpha), of.cos(theta), of.sin(theta)
@@ -92,9 +101,10 @@ class Frame(Part):
         return _roll_pitch_yaw_rows(*(f(angle) for angle in angles for f in (of.cos, of.sin)))
 
     def quaternion(self, of: Trigonometry[S]) -> list[S]:
-        """w, x, y, z of `rotation`, of what stands for the numbers; −w, −x, −y, −z would be the same rotation.
+        """Return the orientation in the parent frame as a unit quaternion w, x, y, z.
 
-        By half of each angle, so that it has no jumps where angles are parameters; of a matrix with w ≥ 0.
+        Half of each angle is used, so that the quaternion is continuous in angles that are parameters. For a
+        `matrix`, w is not negative. The negative quaternion represents the same rotation.
         """
         if self.matrix is not None:
             return [of.value(number) for number in _of_matrix(self.rotation)]
@@ -124,7 +134,9 @@ class Frame(Part):
 
 
 def product(a: Sequence[S], b: Sequence[S]) -> list[S]:
-    """Return the product of two quaternions w, x, y, z: the rotation b in the axes that a has turned."""
+    """Return the product of two quaternions w, x, y, z: rotation a, then rotation b about the
+    rotated axes.
+    """
     (w, x, y, z), (W, X, Y, Z) = a, b
     return [
         w * W - x * X - y * Y - z * Z,
@@ -135,7 +147,11 @@ def product(a: Sequence[S], b: Sequence[S]) -> list[S]:
 
 
 def _of_matrix(R: Array) -> list[float]:
-    """The largest component by its square, the others from it (Shepperd, 1978); w, or else the first, is > 0."""
+    """Return the unit quaternion w, x, y, z of a rotation matrix (Shepperd 1978).
+
+    The largest component follows from its square, and the others follow from this component. The first
+    component that is not zero is positive.
+    """
     squares = np.array([1 + R[0, 0] + R[1, 1] + R[2, 2], *(1 + 2 * R[i, i] - np.trace(R) for i in range(3))])
     k = int(np.argmax(squares))
     rows = np.diag(squares)
@@ -148,12 +164,12 @@ def _of_matrix(R: Array) -> list[float]:
 
 
 def roll_pitch_yaw(roll: float, pitch: float, yaw: float) -> Array:
-    """Shape (3, 3): Rz(yaw)·Ry(pitch)·Rx(roll), angles in rad."""
+    """Return the rotation matrix Rz(yaw)·Ry(pitch)·Rx(roll), shape (3, 3); angles in rad."""
     return np.array(_roll_pitch_yaw_rows(*(f(a) for a in (roll, pitch, yaw) for f in (np.cos, np.sin))))
 
 
 def angles_of(rotation: Array) -> tuple[float, float, float]:
-    """Roll, pitch and yaw, rad, of a rotation, shape (3, 3); at a pitch of ±π/2 the roll is 0."""
+    """Return roll, pitch and yaw of a rotation matrix, rad; at a pitch of ±π/2, roll is 0."""
     cosine = np.hypot(rotation[0, 0], rotation[1, 0])
     pitch = float(np.arctan2(-rotation[2, 0], cosine))
     if cosine < 1e-8:
@@ -191,7 +207,7 @@ def _any_given(numbers: Iterable[AnyNumber]) -> bool:
 
 
 def _clean(rotation: Array) -> Array:
-    # cos(pi/2) is 6e-17: such residue would cost operations in every backend and hide the shape of the text.
+    # cos(pi/2) is 6e-17. Such residues would cost operations in each backend and obscure the generated source.
     nearest = np.round(rotation)
     return np.where(np.abs(rotation - nearest) < 1e-15, nearest + 0.0, rotation)
 
@@ -202,8 +218,8 @@ def _check_constant(matrix: Matrix4) -> None:
             if isinstance(x, ParametricNumber) and (j < 3 or i == 3):
                 raise KeyProblem(
                     "matrix",
-                    f"row {i + 1} depends on parameters ({x.text!r}), but then its axes may be no rotation any"
-                    " more; use rpy or dh for angles that are expressions",
+                    f"row {i + 1} depends on parameters ({x.text!r}), so that for"
+                    " other values the matrix is not a rotation; use rpy or dh for angles that are expressions",
                 )
 
 
@@ -215,7 +231,7 @@ def _check_homogeneous(matrix: Array) -> None:
     if error > _ORTHONORMAL:
         raise KeyProblem(
             "matrix",
-            f"expected the upper left 3×3 to be a rotation, but it is off from orthonormal by {error:.2g}"
+            f"expected the upper left 3×3 to be a rotation, but its deviation from orthonormality is {error:.2g}"
             f" (at most {_ORTHONORMAL:g}); correct it, give more digits, or use rpy",
         )
     if np.linalg.det(rotation) < 0:

@@ -1,4 +1,4 @@
-"""Friction in a revolute or prismatic joint."""
+"""Friction models of revolute and prismatic joints."""
 
 from __future__ import annotations
 
@@ -12,26 +12,28 @@ from ..types.bounds import EXPONENT
 
 
 class LuGre(Part):
-    """LuGre model: coefficient μ = sigma0·z + sigma1·ż + sigma2·q̇ of bristles that deflect by z."""
+    """LuGre model: friction coefficient μ = sigma0·z + sigma1·ż + sigma2·q̇ with bristle deflection
+    z.
+    """
 
     model: Literal["lugre"]
-    """Which model."""
+    """Friction model."""
     sigma0: Positive
-    """Stiffness of the bristles, 1/rad or 1/m."""
+    """Bristle stiffness, 1/rad or 1/m."""
     sigma1: NonNegative = 0.0
-    """Damping of the bristles, s/rad or s/m."""
+    """Bristle damping, s/rad or s/m."""
     sigma2: NonNegative = 0.0
-    """Viscous part, s/rad or s/m."""
+    """Viscous friction, s/rad or s/m."""
     mu_s: Positive
-    """Static coefficient, dimensionless."""
+    """Static friction coefficient, dimensionless."""
     mu_k: Positive
-    """Kinetic coefficient, dimensionless, at most `mu_s`."""
+    """Kinetic friction coefficient, dimensionless, at most `mu_s`."""
     v_s: Positive
     """Stribeck velocity, rad/s or m/s."""
     diameter: Positive | None = None
-    """Of the journal of a revolute joint, m; a prismatic joint has none."""
+    """Journal diameter of a revolute joint, m; not for a prismatic joint."""
     normal_force: Positive | None = None
-    """What presses the surfaces together, N; without it, the joint's own load across its axis."""
+    """Constant normal force between the surfaces, N; default: the joint reaction perpendicular to the axis."""
 
     @model_validator(mode="after")
     def _stribeck(self) -> LuGre:
@@ -42,31 +44,31 @@ class LuGre(Part):
 
 
 class Dahl(Part):
-    """Dahl model: coefficient μ = sigma0·z of bristles that deflect by z."""
+    """Dahl model: friction coefficient μ = sigma0·z with bristle deflection z."""
 
     model: Literal["dahl"]
-    """Which model."""
+    """Friction model."""
     sigma0: Positive
-    """Stiffness of the bristles, 1/rad or 1/m."""
+    """Bristle stiffness, 1/rad or 1/m."""
     mu_s: Positive
-    """Static coefficient, dimensionless."""
+    """Static friction coefficient, dimensionless."""
     gamma: Annotated[AnyNumber, between(EXPONENT)] = 1.0
-    """Exponent of the model, dimensionless."""
+    """Exponent γ of the Dahl model, dimensionless."""
     diameter: Positive | None = None
-    """Of the journal of a revolute joint, m; a prismatic joint has none."""
+    """Journal diameter of a revolute joint, m; not for a prismatic joint."""
     normal_force: Positive | None = None
-    """What presses the surfaces together, N; without it, the joint's own load across its axis."""
+    """Constant normal force between the surfaces, N; default: the joint reaction perpendicular to the axis."""
 
 
 class Coulomb(Part):
-    """Regularised Coulomb friction: the effort `effort`·tanh(q̇/v_s) against the motion, whatever the load."""
+    """Regularised Coulomb friction: effort −effort·tanh(q̇/v_s), independent of the joint reaction."""
 
     model: Literal["coulomb"]
-    """Which model."""
+    """Friction model."""
     effort: Positive
-    """N·m or N."""
+    """Friction limit, N·m or N."""
     v_s: Positive
-    """Of the regularisation: at it friction has 76 % of its strength, rad/s or m/s."""
+    """Regularisation velocity, rad/s or m/s, at which friction reaches 76 % of its limit."""
 
 
 Friction = Annotated[LuGre | Dahl | Coulomb, Field(discriminator="model")]

@@ -1,4 +1,4 @@
-"""Mass, centre of mass and inertia of a rigid body, in any of the three accepted forms."""
+"""Mass, centre of mass and inertia of a rigid body, in one of three forms."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from ..fields.numbers import AnyNumber, Matrix4, NonNegative, Vector3, value_of,
 from ..fields.types import KeyProblem, Moments, Part
 from ..types.bounds import FARTHEST
 
-_ROUNDING = 1e-9  # relative; a flat body's moments add up exactly
+_ROUNDING = 1e-9  # relative rounding error of moments; those of a flat body add up exactly
 _SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 class Inertial(Part):
     """Mass, centre of mass and inertia of a rigid body."""
 
-    physical: bool = Field(True, strict=True)  # before the mass, whose check asks for it
-    """`false` takes moments that no body has, and a mass of 0 with moments, as they are: robots have them."""
+    physical: bool = Field(True, strict=True)  # defined before the mass, whose validator uses it
+    """`false` accepts moments of inertia that no body has, and zero mass with moments, as in many robot files."""
     mass: NonNegative | None = None
-    """Of the body, kg; above 0."""
+    """Mass of the body, kg; above 0."""
     com: Vector3 | None = None
-    """Centre of mass: x, y, z in the body's frame, m; without it the frame's origin."""
+    """Centre of mass: x, y, z in the frame of the body, m; default: the origin."""
     inertia: Moments | None = None
-    """About the centre of mass, axes of the body's frame, kg·m²: the diagonal, or all of the 3×3."""
+    """Inertia about the centre of mass in the axes of the body, kg·m²: the diagonal, or the 3×3 matrix."""
     pseudo_inertia: Matrix4 | None = None
-    """In place of the three: the 4×4 pseudo-inertia about the frame's origin, in kg·m², kg·m and kg."""
+    """Pseudo-inertia about the origin of the frame, a 4×4 matrix in kg·m², kg·m and kg, instead of
+    `mass`, `com` and `inertia`."""
 
     @property
     def has_inertia(self) -> bool:
-        """Whether any of its keys is given."""
+        """Whether any key for mass, centre of mass or inertia is present."""
         return any(x is not None for x in (self.mass, self.com, self.inertia, self.pseudo_inertia))
 
     @field_validator("mass")
@@ -54,9 +55,16 @@ class Inertial(Part):
         return self
 
     def about_com(self) -> tuple[float, Array, Array]:
-        """Mass, kg, com, shape (3,), m, link frame, and inertia about it, shape (3, 3), kg·m², link axes.
+        """Return mass, centre of mass and inertia; zeros for a frame without mass.
 
-        Zeros of a frame that has no mass.
+        Returns
+        -------
+        mass : float
+            Mass, kg.
+        com : ndarray of shape (3,)
+            Centre of mass in the link frame, m.
+        inertia : ndarray of shape (3, 3)
+            Inertia about the centre of mass in the axes of the link, kg·m².
         """
         if self.pseudo_inertia is not None:
             return _from_pseudo_inertia(_matrix(self.pseudo_inertia))
@@ -66,9 +74,14 @@ class Inertial(Part):
         return value_of(self.mass or 0.0), com, np.diag(inertia) if inertia.ndim == 1 else inertia
 
     def numbers(self, of: Callable[[AnyNumber], S]) -> tuple[S, Sequence[S], Sequence[S]]:
-        """Mass, com, three numbers, and inertia about it, xx, yy, zz, xy, xz, yz, as in `about_com`.
+        """Return mass, centre of mass and inertia as numbers or symbolic expressions; see `about_com`.
 
-        of  what stands for a number of the description: the number, or what it is an expression of
+        The inertia has six entries: xx, yy, zz, xy, xz, yz.
+
+        Parameters
+        ----------
+        of
+            Function that converts a number of the description to a number or symbolic expression.
         """
         if self.pseudo_inertia is not None:
             return _numbers_of_pseudo_inertia([[of(x) for x in row] for row in self.pseudo_inertia])
@@ -110,14 +123,18 @@ def _check_pseudo_inertia(pseudo: Array, physical: bool) -> None:
 
 
 def _check_moments(key: str, inertia: Array) -> None:
-    """Raise KeyProblem if no body can have this inertia about its com, shape (3, 3), kg·m²."""
+    """Raise KeyProblem if no physical body can have this inertia about its centre of mass, shape
+    (3, 3), kg·m².
+    """
     smallest, middle, largest = np.linalg.eigvalsh(inertia)
     shown = f"[{smallest:.6g}, {middle:.6g}, {largest:.6g}] about the com"
     if smallest < -_ROUNDING * largest:
         raise KeyProblem(key, f"expected principal moments of at least 0, got {shown}")
     if largest > smallest + middle + _ROUNDING * largest:
         raise KeyProblem(
-            key, f"no body has principal moments {shown}; the largest may not exceed the sum of the other two"
+            key,
+            f"no rigid body can have principal moments {shown};"
+            " the largest must not exceed the sum of the other two",
         )
 
 

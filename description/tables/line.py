@@ -1,4 +1,4 @@
-"""Forces along the line between two points: spring legs, cylinders, ropes."""
+"""Two-point force elements: spring-dampers, cylinders and ropes between two points."""
 
 from __future__ import annotations
 
@@ -10,27 +10,32 @@ from ..fields.names import Name
 from ..fields.numbers import NonNegative, Plain, Positive, Vector3
 from ..fields.types import Expression, KeyProblem, Part
 
-OWN_NAMES = ("length", "rate")  # of a line, in its own expression
+OWN_NAMES = (
+    "length",
+    "rate",
+)  # quantities of a two-point element that its force expression may use without the element's name
 
 
 class LineEnd(Part):
-    """A point that a line is fixed to."""
+    """Attachment point of a two-point force element on a link."""
 
     link: str
-    """The link's name, `base` or `ground`."""
+    """Name of the link, `base` or `ground`."""
     point: Vector3 = (0.0, 0.0, 0.0)
-    """x, y, z in the (undeformed) link's frame, m."""
+    """Attachment point: x, y, z in the frame of the undeformed link, m."""
 
 
 class Followed(Part):
-    """An input of the FMU that a length follows through a critically damped filter of order 2."""
+    """Input of the FMU that sets the unstretched length through a critically damped second-order
+    filter.
+    """
 
     input: Name
-    """What the FMU's user gives, m: the input's name."""
+    """Name of the FMU's input, m."""
     cutoff: Positive
-    """The filter's frequency, Hz."""
+    """Frequency of the filter, Hz."""
     start: NonNegative | None = None
-    """What the length begins with, m, at rest; without it the distance of the line's ends as described."""
+    """Initial length, m, with zero rate; default: the distance of the two points in the description."""
 
 
 def _rest(value: object) -> str:
@@ -44,37 +49,37 @@ Rest = Annotated[
 
 
 class Line(Part):
-    """A force along the line between two points, positive where it pulls them together."""
+    """Two-point force element; a positive force pulls the two points together."""
 
     name: Name
-    """Of its outputs `<name>_length`, `<name>_rate` and `<name>_force`; an input is called so in the FMU."""
+    """Name of the element, for the outputs `<name>_length`, `<name>_rate` and `<name>_force`, and for an input."""
     a: LineEnd
-    """One end."""
+    """First attachment point."""
     b: LineEnd
-    """The other end."""
+    """Second attachment point."""
     stiffness: NonNegative = 0.0
-    """Of a spring about the length `rest`, N/m."""
+    """Spring stiffness, N/m."""
     damping: NonNegative = 0.0
-    """Of a damper, against the rate of the length beyond that of `rest`, N·s/m."""
+    """Damping against the rate of the elongation, length minus `rest`, N·s/m."""
     rest: Rest = 0.0
-    """Length at which the spring is undeformed, m: a number, an expression of t and parameters, or a table with an
-    input that it follows."""
+    """Unstretched length, m: a number, an expression of t and parameters, or a table with an input that
+    sets the length."""
     force: Expression | None = None
-    """In place of spring and damper: an expression, N, that may use its own `length` and `rate`."""
+    """Force, N, instead of spring and damper: an expression, which may use the element's `length` and `rate`."""
     input: bool = Field(False, strict=True)
-    """Whether the FMU's user gives the force, N."""
+    """Whether the force, N, is an input of the FMU."""
     tension_only: bool = Field(False, strict=True)
-    """Whether it does not push, as a rope."""
+    """Whether the element pulls only, like a rope."""
 
     @model_validator(mode="after")
     def _one_form(self) -> Line:
         springs = [key for key in ("stiffness", "damping", "rest") if key in self.model_fields_set]
         if self.force is not None and self.input:
-            raise KeyProblem("force", "does not go with input = true")
+            raise KeyProblem("force", "expected either force or input = true, got both")
         if springs and (self.force is not None or self.input):
             raise KeyProblem(
-                springs[0], f"does not go with {'force' if self.force is not None else 'input = true'}"
+                springs[0], f"cannot be combined with {'force' if self.force is not None else 'input = true'}"
             )
         if self.force is None and not self.input and not (self.stiffness or self.damping):
-            raise ValueError("gives no force; give stiffness or damping, or force, or input = true")
+            raise ValueError("the element has no force; give stiffness or damping, or force, or input = true")
         return self

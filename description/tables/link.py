@@ -1,4 +1,4 @@
-"""Links, their joints and beams."""
+"""Links with their joints, and flexible beams."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ from .shape import Shape
 
 
 class Limits(Part):
-    """Stops of a revolute or prismatic joint: a spring and a damper that press, and never pull, beyond them."""
+    """End stops of a revolute or prismatic joint: spring-dampers beyond the limits that push and
+    never pull.
+    """
 
     lower: Number | None = None
-    """Least coordinate, rad or m; without it there is no lower stop."""
+    """Lower limit of the coordinate, rad or m; default: no lower stop."""
     upper: Number | None = None
-    """Largest coordinate, rad or m; without it there is no upper stop."""
+    """Upper limit of the coordinate, rad or m; default: no upper stop."""
     stiffness: Positive
-    """N·m/rad or N/m; with `law` N·m/radⁿ or N/mⁿ."""
+    """Stiffness of the stop, N·m/rad or N/m; with `law` N·m/radⁿ or N/mⁿ."""
     damping: NonNegative = 0.0
-    """N·m·s/rad or N·s/m."""
+    """Damping of the stop, N·m·s/rad or N·s/m."""
     law: ContactLaw | None = None
-    """Smooth law in place of the damper."""
+    """Contact law instead of the damper."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Limits:
         without_damper(self.law, self.model_fields_set)
         if self.lower is None and self.upper is None:
-            raise ValueError("gives no stop; give lower, upper or both")
+            raise ValueError("the table has no limit; give lower, upper or both")
         if self.lower is not None and self.upper is not None:
             lower, upper = value_of(self.lower), value_of(self.upper)
             if lower >= upper:
@@ -42,28 +44,32 @@ class Limits(Part):
 
 
 class Joint(Part):
-    """Joint between a link and its parent; where it has several coordinates, its numbers may be arrays."""
+    """Joint between a link and its parent.
+
+    Keys of a joint with several coordinates accept arrays.
+    """
 
     type: str = Field(json_schema_extra={"enum": list(JOINT_TYPES)})
-    """Which motions it lets free; their order and signs are in the page on joints and frames."""
+    """Joint type. The page on joints and frames shows order and signs of the coordinates."""
     axis: UnitVector | None = None
-    """Of a revolute or prismatic joint: unit vector in the joint frame; others turn their frame instead."""
+    """Axis of a revolute or prismatic joint: a unit vector in the joint frame. Other types have no
+    axis; rotate their frame."""
     position: PlainPerCoordinate = 0.0
-    """Coordinates at the start, rad or m."""
+    """Initial coordinates, rad or m."""
     velocity: PlainPerCoordinate = 0.0
-    """Rates at the start, rad/s or m/s."""
+    """Initial rates, rad/s or m/s."""
     stiffness: NonNegativePerItem = 0.0
-    """Of a spring about `rest`, N·m/rad or N/m."""
+    """Stiffness of the joint spring, N·m/rad or N/m."""
     rest: PerCoordinate = 0.0
-    """Coordinate at which the spring is undeformed, rad or m."""
+    """Coordinate at which the joint spring is undeformed, rad or m."""
     damping: NonNegativePerItem = 0.0
-    """Of a viscous damper, N·m·s/rad or N·s/m."""
+    """Viscous damping of the joint, N·m·s/rad or N·s/m."""
     friction: Friction | None = None
     """Friction of a revolute or prismatic joint."""
     limits: Limits | None = None
-    """Stops of a revolute or prismatic joint."""
+    """End stops of a revolute or prismatic joint."""
     armature: NonNegative = 0.0
-    """Of a revolute or prismatic joint: rotor inertia times the square of the gear ratio, kg·m² or kg."""
+    """Rotor inertia times the square of the gear ratio, kg·m² or kg, of a revolute or prismatic joint."""
 
     @field_validator("type")
     @classmethod
@@ -82,7 +88,7 @@ class Joint(Part):
             return value
         names = [motion.coordinate for motion in JOINT_TYPES[kind]]
         if not names and value:
-            raise ValueError(f"a {kind} joint has no coordinates; leave the key out")
+            raise ValueError(f"a {kind} joint has no coordinates; remove the key")
         if isinstance(value, tuple) and len(value) != len(names):
             raise ValueError(
                 f"expected {len(names)} value(s), one per coordinate of the {kind} joint ({', '.join(names)}),"
@@ -109,68 +115,70 @@ class Joint(Part):
         if self.friction is None or isinstance(self.friction, Coulomb):
             return self
         if (self.type == "revolute") != (self.friction.diameter is not None):
-            text = "a revolute joint needs its journal's diameter, a prismatic one has none"
+            text = "a revolute joint requires a journal diameter, and a prismatic joint has none"
             raise KeyProblem("friction.diameter", text)
         return self
 
     def values(self, key: str) -> tuple[AnyNumber, ...]:
-        """The key's numbers, one per coordinate of the joint."""
+        """Return the numbers of a key, one per coordinate of the joint."""
         value = getattr(self, key)
         return value if isinstance(value, tuple) else (value,) * len(JOINT_TYPES[self.type])
 
 
 class Beam(Part):
-    """Prismatic beam along the link's x axis, divided into rigid finite elements with springs between them."""
+    """Prismatic beam along the x axis of the link, divided into rigid finite elements with springs
+    between them.
+    """
 
     length: Positive
-    """Along x, m."""
+    """Length along x, m."""
     area: Positive
-    """Of the cross-section, m²."""
+    """Cross-sectional area, m²."""
     density: Positive
-    """Of the material, kg/m³."""
+    """Density of the material, kg/m³."""
     E: Positive
     """Young's modulus, Pa."""
     G: Positive
     """Shear modulus, Pa."""
     Iy: Positive
-    """Second moment of area about y, m⁴: bending in the plane of x and z."""
+    """Second moment of area about y, m⁴, for bending in the x-z plane."""
     Iz: Positive
-    """Second moment of area about z, m⁴: bending in the plane of x and y."""
+    """Second moment of area about z, m⁴, for bending in the x-y plane."""
     J: Positive
     """Torsion constant of the cross-section, m⁴."""
     damping_time: NonNegative = 0.0
-    """Kelvin–Voigt: damping of the springs divided by their stiffness, s."""
+    """Ratio of damping to stiffness of the springs (Kelvin–Voigt model), s."""
     elements: int = Field(1, strict=True, ge=1, le=64)
-    """Number of rigid finite elements; 1 is a rigid link."""
+    """Number of rigid finite elements; 1 for a rigid link."""
     flexible: bool = Field(True, strict=True)
-    """`false` makes it one rigid element, whatever `elements` says."""
+    """Whether the beam is flexible; `false` makes one rigid element, regardless of `elements`."""
 
     @property
     def count(self) -> int:
-        """Number of rigid finite elements; 1 is a rigid link."""
+        """Number of rigid finite elements; 1 for a rigid link."""
         return self.elements if self.flexible else 1
 
 
 class Link(Inertial):
-    """A rigid body, a beam, or a frame without mass, with its joint frame in the parent's frame."""
+    """Rigid body, beam, or frame without mass, with its joint frame in the parent frame."""
 
     name: Name
-    """Its coordinates are called `<name>.angle` and so on."""
+    """Name of the link; its coordinates are called `<name>.angle` and so on."""
     parent: str
-    """What the joint hangs on: another link's name, `base` or `ground`."""
+    """Parent that carries the joint: the name of another link, `base` or `ground`."""
     frame: Frame = Frame()
-    """The joint frame in the parent's frame, where the joint's coordinates are 0."""
+    """Joint frame in the parent frame, for joint coordinates of 0."""
     joint: Joint
-    """Between the link and its parent."""
+    """Joint between the link and its parent."""
     beam: Beam | None = None
-    """In place of mass, com and inertia: a prismatic beam, flexible or rigid."""
+    """Prismatic beam, flexible or rigid, instead of `mass`, `com` and `inertia`."""
     shape: Shape | None = None
-    """What it looks like in pictures; without it a box of its mass and inertia, and rods to its joints."""
+    """Appearance in pictures; default: a box with the mass and inertia of the link, and rods to its joints."""
 
     @model_validator(mode="after")
     def _one_body(self) -> Link:
         if self.beam is not None and self.has_inertia:
             raise ValueError("give a beam, or mass, com and inertia, not both")
         if self.beam is not None and self.beam.count > 1 and self.shape is not None:
-            raise KeyProblem("shape", "a flexible beam is drawn as a tube that bends; leave the shape out")
+            raise KeyProblem("shape", "a flexible beam is drawn as a bending tube; remove the shape")
         return self

@@ -1,4 +1,4 @@
-"""Numbers of the user's own, that others may be expressions of."""
+"""Named parameters, which expressions of the description may use."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from ..types.bounds import LARGEST, Bounds
 
 
 def known_unit(name: str) -> str:
-    """The unit, if it is one; raises ValueError."""
+    """Return a unit unchanged, or raise ValueError if the unit is unknown."""
     units.exponents(name)
     return name
 
 
 class Parameter(Part):
-    """A number that expressions may use; a parameter of the FMU and of the Modelica text."""
+    """Number that expressions may use, and parameter of the FMU and of the Modelica model."""
 
     value: Plain
-    """The number."""
+    """Value of the parameter."""
     unit: Annotated[str, AfterValidator(known_unit)] | None = None
-    """As Modelica writes it, such as `kg` or `N.m/rad`; without one it is as the expressions want it."""
+    """Unit in the notation of Modelica, such as `kg` or `N.m/rad`; default: no unit."""
     description: Text = ""
-    """A line about it, for Modelica, FMU and report."""
+    """One line about the parameter, for the Modelica model, the FMU and the report."""
     min: Plain | None = None
-    """The least that it may be, here and in the FMU."""
+    """Smallest admissible value, in the description and in the FMU."""
     max: Plain | None = None
-    """The most that it may be, here and in the FMU."""
+    """Largest admissible value, in the description and in the FMU."""
 
     @model_validator(mode="after")
     def _within(self) -> Parameter:
@@ -38,12 +38,12 @@ class Parameter(Part):
             raise KeyProblem("max", f"expected at least min, which is {self.min:g}, got {self.max:g}")
         problem = self.bounds.problem(self.value)
         if problem:
-            raise KeyProblem("value", f"{problem}, got {self.value:.6g}: the parameter's own min and max")
+            raise KeyProblem("value", f"{problem}, got {self.value:.6g}; change the value, or min and max")
         return self
 
     @property
     def bounds(self) -> Bounds:
-        """Bounds by `min` and `max`."""
+        """Bounds of the parameter's value, given by the keys `min` and `max`."""
         return Bounds(-LARGEST if self.min is None else self.min, LARGEST if self.max is None else self.max)
 
 
@@ -56,14 +56,14 @@ def _number_or_table(value: Any) -> Any:
 
 
 def values(tables: Any) -> dict[str, float | None]:
-    """Numbers of the table `[parameters]` of a file; None of those that are faulty."""
+    """Return the values in the table `[parameters]` of a file, with None for faulty parameters."""
     return {name: _value(entry) for name, entry in tables.items()} if isinstance(tables, dict) else {}
 
 
 def _value(entry: Any) -> float | None:
     try:
         return Parameter.model_validate(_number_or_table(entry)).value
-    except ValueError:  # pydantic's is one, too
+    except ValueError:  # includes pydantic's ValidationError
         return None
 
 

@@ -1,4 +1,4 @@
-"""Constraint formulation, statics, simulation, what is wanted of a run, and named cases."""
+"""Settings of constraints, statics, simulation and outputs, and named cases."""
 
 from __future__ import annotations
 
@@ -11,68 +11,75 @@ from ..fields.numbers import PlainNonNegative, PlainPositive
 from ..fields.types import AllOrNames, AutoOrNames, KeyProblem, OrTable, Part, RedundantRows, Text
 from .parameter import known_unit
 
-MOST_POINTS = 50_000  # of output: every state of every run is kept, compared and drawn
-_SHORTEST = 1e-7  # s between output points: FMPy takes much shorter steps for rounding
-_MOST_STEPS = 10_000_000  # of RK4: hours
+MOST_POINTS = 50_000  # maximum number of output points; all states of all runs are stored, compared and plotted
+_SHORTEST = (
+    1e-7  # smallest interval between output points, s; FMPy treats much shorter intervals as rounding errors
+)
+_MOST_STEPS = 10_000_000  # maximum number of RK4 steps, which take hours
 
 
 class Constraints(Part):
     """Formulation and stabilisation of the constraints."""
 
     formulation: Literal["gpme", "gpme_reduced", "lagrange"] = "gpme"
-    """`gpme`: states q and q̇; `gpme_reduced`: q and the independent q̇; `lagrange`: with multipliers."""
+    """`gpme`: states q and q̇; `gpme_reduced`: states q and independent q̇; `lagrange`: equations with
+    Lagrange multipliers."""
     dependent: AutoOrNames = "auto"
-    """Names of the dependent coordinates, one per independent row; `auto` chooses them."""
+    """Names of the dependent coordinates, one per independent constraint equation; `auto` selects them."""
     alpha: PlainNonNegative = 20.0
-    """Of Baumgarte's Φ̈ + 2αΦ̇ + β²Φ = 0, 1/s; in `gpme` and `lagrange`."""
+    """Coefficient α of the Baumgarte stabilisation Φ̈ + 2αΦ̇ + β²Φ = 0, 1/s; for `gpme` and `lagrange`."""
     beta: PlainNonNegative = 20.0
-    """Of Baumgarte's Φ̈ + 2αΦ̇ + β²Φ = 0, 1/s; in `gpme` and `lagrange`."""
+    """Coefficient β of the Baumgarte stabilisation Φ̈ + 2αΦ̇ + β²Φ = 0, 1/s; for `gpme` and `lagrange`."""
     kappa: PlainNonNegative = 10.0
-    """Position feedback Φ̇ = −κΦ, 1/s; in `gpme_reduced`."""
+    """Coefficient κ of the stabilisation Φ̇ = −κΦ, 1/s; for `gpme_reduced`."""
     redundant: RedundantRows = "auto"
-    """Rows to leave out where rows depend on each other: names, or `auto`; `minimum_norm` leaves out none."""
+    """Redundant constraint equations to remove: names, or `auto`; `minimum_norm` keeps all."""
     actuated: AllOrNames = "all"
-    """Joints whose drives realise the programmed constraints, named as in `forces`."""
+    """Joints whose drives realise the programmed constraints, with names as in `forces`."""
     projection: Annotated[bool, Field(strict=True)] = False
-    """Whether positions and velocities are put back on the constraints after each step of a solver."""
+    """Whether positions and velocities are projected onto the constraints after each step of a solver."""
 
 
 class Statics(Part):
-    """Equilibrium at the start: of the base, of beams and of joints that are not held."""
+    """Initial static equilibrium of the base, of beams and of joints that are not locked."""
 
     locked: tuple[str, ...] | None = None
-    """Joints held at their start values meanwhile; without it, all joints that have no spring."""
+    """Joints that keep their initial positions during the search for the equilibrium; default: all
+    joints without a spring."""
 
 
 class Simulation(Part):
-    """The run: its length and how exact it is."""
+    """Time span, methods and tolerances of the simulation."""
 
     stop: PlainPositive = 1.0
-    """End of the run, s; it begins at 0."""
+    """Final time, s; the initial time is 0."""
     output_step: PlainPositive = 0.01
-    """Between two points of the results, s."""
+    """Interval between output times, s."""
     step: PlainPositive = 1e-4
-    """Of the method RK4, s; others choose theirs."""
+    """Step size of the method RK4, s; other methods adapt their step size."""
     method: Literal["RK4", "DOP853", "Radau", "BDF", "LSODA"] = "Radau"
-    """Of the reference solver; the FMU has its own."""
-    # below 1e-12 solvers meet the rounding of doubles
+    """Integration method of the reference solver; the FMU has its own method."""
+    # Below 1e-12, rounding errors of double precision disturb the solvers.
     tolerance: Annotated[float, Field(strict=True, ge=1e-12, le=0.1)] = 1e-9
-    """Of the solvers, relative, dimensionless; runs are compared at 100 times as much, but to 1e-6 at best."""
+    """Relative tolerance of the solvers, dimensionless; the tolerance of comparisons is 100 times as
+    large, and at least 1e-6."""
     start: Literal["statics", "description"] = "statics"
-    """`statics`: from the equilibrium; `description`: from the values given, which may violate constraints."""
+    """`statics`: start from the static equilibrium; `description`: start from the values in the
+    description, which may violate constraints."""
     accelerations: Literal["auto", "dense", "recursion"] = "auto"
-    """How the native FMU solves for them: `dense`, with the mass matrix; `recursion` over the bodies, with rows of
-    constraints, too, unless `formulation` is `lagrange` or no coordinate is free; `auto`: by fewer operations."""
+    """Solution for the accelerations in the native FMU. `dense`: by the mass matrix; `recursion`: over
+    the bodies, also with constraints, except with the formulation `lagrange` or without free
+    coordinates; `auto`: the method with fewer operations."""
     violation: PlainPositive = 1e-6
-    """Constraint violation up to which a run holds, m or rad, beyond what is left of the start's."""
+    """Admissible constraint violation during the run, m or rad, in addition to the decaying initial violation."""
     starts_violated: tuple[str, ...] = ()
-    """Programmed constraints that may be violated at the start in `statics`, too; names."""
+    """Names of programmed constraints that may be violated initially, also with `start = "statics"`."""
 
     @model_validator(mode="after")
     def _sensible(self) -> Simulation:
         if self.output_step > self.stop:
             raise KeyProblem(
-                "output_step", f"expected at most stop, which is {self.stop:g} s, got {self.output_step:g}"
+                "output_step", f"expected at most the value of stop, {self.stop:g} s, got {self.output_step:g}"
             )
         points = self.stop / self.output_step
         if points > MOST_POINTS:
@@ -85,14 +92,15 @@ class Simulation(Part):
 
 
 class RequestedOutput(Part):
-    """An expression that becomes an output."""
+    """Expression that becomes an output."""
 
     expression: str
-    """Of what expressions of forces know, and of accelerations such as `E.ax` and `column.angle_ddot`, too."""
+    """Expression of all names that force expressions may use, and of accelerations such as `E.ax` and
+    `column.angle_ddot`."""
     unit: Annotated[str, AfterValidator(known_unit)] | None = None
-    """As Modelica writes it, such as `m` or `N.m`; without one nothing is said of it."""
+    """Unit in the notation of Modelica, such as `m` or `N.m`; default: no unit."""
     description: Text = ""
-    """A line about it, for Modelica, FMU and report."""
+    """One line about the output, for the Modelica model, the FMU and the report."""
 
 
 def _expression_or_table(value: Any) -> Any:
@@ -107,25 +115,26 @@ ExpressionOrTable = Annotated[RequestedOutput, OrTable(_expression_or_table, {"t
 
 
 class Outputs(Part):
-    """Outputs of the FMU besides coordinates, points and efforts."""
+    """Outputs of the FMU in addition to coordinates, points and efforts."""
 
     loads: AllOrNames = ()
-    """Links whose joint loads become outputs, in N and N·m."""
+    """Links whose joint reactions become outputs, N and N·m."""
     points: AllOrNames = ()
-    """Points whose accelerations become outputs, too: `<point>_ax` …, m/s², world axes, without gravity."""
+    """Points whose accelerations become outputs `<point>_ax` and so on, m/s², world frame, without gravity."""
     links: AllOrNames = ()
-    """Links, or `base`, whose frames in the world become outputs, of beams where they begin: `<link>_origin_x` …,
-    m, `<link>_quaternion_w` …, and their angular velocities, `<link>_omega_x` …, rad/s, world axes."""
+    """Links, or `base`, whose frames become outputs in the world frame: origin `<link>_origin_x` …, m,
+    orientation `<link>_quaternion_w` …, and angular velocity `<link>_omega_x` …, rad/s. The frame of a
+    beam is that of its first end."""
     energy: Annotated[bool, Field(strict=True)] = False
     """Whether `kinetic_energy`, `potential_energy` and their sum `total_energy` become outputs, J."""
     expressions: dict[Name, ExpressionOrTable] = Field(default_factory=dict)
-    """Name → expression that becomes an output of this name, or a table of it."""
+    """Outputs by name, each an expression, or a table with an expression."""
 
 
 class Case(Part):
-    """A variant of the description."""
+    """Variant of the description with other values of some keys."""
 
     name: FileName
-    """What `--case` calls it."""
+    """Name of the case, for `--case`."""
     set: dict[str, Any] = Field({})
-    """Dotted key → its new value; members of lists go by name, by index, or all by `*`."""
+    """New values by dotted key. Members of lists are selected by name or index, or all by `*`."""

@@ -1,4 +1,4 @@
-"""Appearance of a link in pictures."""
+"""Appearance of a link in pictures and animations."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ Colour = Annotated[str, AfterValidator(_colour)]
 
 
 class Shape(Part):
-    """Appearance of a link in pictures and in the player; the equations ignore it."""
+    """Appearance of a link in pictures and animations, without influence on the equations."""
 
     type: Literal["box", "cylinder", "sphere", "mesh"]
-    """Box, cylinder along z, and sphere have their middle at the origin of `frame`."""
+    """Type of the shape. Box, cylinder along z and sphere are centred at the origin of `frame`."""
     size: tuple[PlainPositive, PlainPositive, PlainPositive] | None = None
-    """Of a box, along x, y and z, m."""
+    """Size of a box along x, y and z, m."""
     radius: PlainPositive | None = None
-    """Of a cylinder or sphere, m."""
+    """Radius of a cylinder or sphere, m."""
     length: PlainPositive | None = None
-    """Of a cylinder, m."""
+    """Length of a cylinder, m."""
     file: Text | None = None
-    """Of a mesh: STL or OBJ, its path from the description's folder."""
+    """Mesh file, STL or OBJ, relative to the folder of the description."""
     scale: PlainPositive = 1.0
-    """Of a mesh: the unit of its file, m; 0.001 for one in mm."""
+    """Length unit of the mesh file, m; 0.001 for a file in mm."""
     frame: Frame = Frame()
-    """Where it is in the link's frame."""
+    """Frame of the shape in the link frame."""
     colour: Colour | None = None
-    """As `#rrggbb`; without it one that other links do not have."""
+    """Colour as `#rrggbb`; default: a colour that no other link has."""
 
     @model_validator(mode="after")
     def _complete(self) -> Shape:
@@ -52,11 +52,13 @@ class Shape(Part):
         for key in ("size", "radius", "length", "file"):
             given = getattr(self, key) is not None
             if given and key not in wanted:
-                raise KeyProblem(key, f"a {self.type} has none; it has {' and '.join(wanted)}")
+                raise KeyProblem(key, f"a {self.type} does not have this key; its keys are {' and '.join(wanted)}")
             if not given and key in wanted:
                 raise KeyProblem(key, f"is missing; a {self.type} needs {' and '.join(wanted)}")
         if self.type != "mesh" and self.scale != 1.0:
-            raise KeyProblem("scale", f"is for meshes; give the {' and '.join(wanted)} of the {self.type} in m")
+            raise KeyProblem(
+                "scale", f"a scale applies to meshes only; give the {' and '.join(wanted)} of the {self.type} in m"
+            )
         if self.file is not None:
             _check_file(Path(self.file))
         return self
@@ -65,5 +67,7 @@ class Shape(Part):
 def _check_file(path: Path) -> None:
     if path.suffix.lower() not in _ENDINGS:
         raise KeyProblem("file", f"expected a file that ends in {' or '.join(_ENDINGS)}, got {path.name!r}")
-    if not os.path.isfile(path):  # False, too, where no file can be called so
-        raise KeyProblem("file", f"there is no file {str(path)!r}; paths go from the description's folder")
+    if not os.path.isfile(path):  # also False for a path that is not a valid file name
+        raise KeyProblem(
+            "file", f"there is no file {str(path)!r}; paths are relative to the folder of the description"
+        )

@@ -1,4 +1,4 @@
-"""Tables over time from files: what `table(name, t)` stands for in expressions."""
+"""Lookup tables from files, which expressions evaluate as `table(name, t)`."""
 
 from __future__ import annotations
 
@@ -24,19 +24,23 @@ _FEWEST = {("linear", "rest"): 2, ("cubic", "rest"): 2, ("cubic", "free"): 4}
 
 
 class Table(Part):
-    """Two columns of a file of comma separated values: a function of time between its first and last line."""
+    """Lookup table over time from two columns of a CSV file, interpolated between the first and the
+    last time.
+    """
 
     file: Text
-    """Its path, from the description's folder; headers in the first line, at most 10,000 lines below it."""
+    """CSV file, relative to the folder of the description, with headers in the first line and at most
+    10,000 further lines."""
     time: str = "time"
-    """Header of the column of times, s, each later than the one before."""
+    """Header of the column of times, s, which must increase."""
     value: str
-    """Header of the column of values, in the unit of what they are used for."""
+    """Header of the column of values, in the unit that the expression requires."""
     interpolation: Literal["cubic", "linear"] = "cubic"
-    """`cubic`: a spline with a continuous second derivative; `linear`: with kinks, for forces alone."""
+    """`cubic`: spline with continuous second derivative; `linear`: with kinks, for forces only."""
     ends: Literal["rest", "free"] = "rest"
-    """`rest`: before its first and after its last time it holds the value there, and a cubic table begins and ends
-    with no slope; `free`: no run may leave the table, and the ends have the slopes of their neighbours' cubics."""
+    """`rest`: constant before the first and after the last time, and zero slope at both ends of a cubic
+    table; `free`: the run must lie within the table, and the slopes at the ends are those of cubics
+    through the neighbouring points."""
 
     _points: tuple[tuple[float, ...], tuple[float, ...]] = PrivateAttr(((), ()))
     _problems: tuple[Problem, ...] = PrivateAttr(())
@@ -44,40 +48,51 @@ class Table(Part):
     @model_validator(mode="after")
     def _with_points(self) -> Table:
         if self.interpolation == "linear" and self.ends == "free":
-            raise KeyProblem("ends", '"free" is for cubic tables; a linear one holds its first and last value')
+            raise KeyProblem(
+                "ends",
+                '"free" is for cubic tables only; a linear table keeps its first and last value beyond its ends',
+            )
         fewest = _FEWEST[self.interpolation, self.ends]
         self._points, self._problems = _read(Path(self.file), _stamp(self.file), self.time, self.value, fewest)
         return self
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """All that is wrong with the file; where: the key that has to do with it, or empty."""
+        """Problems of the file, each with the key of the table that causes the problem, or an empty
+        key.
+        """
         return self._problems
 
     @property
     def points(self) -> tuple[Array, Array]:
-        """Times, s, and values, shape (N,) each, of a sound table."""
+        """Times, s, and values of a valid table, shape (N,) each."""
         time, value = map(np.array, self._points)
         return time, value
 
     @property
     def span(self) -> tuple[float, float]:
-        """The first and the last time, s."""
+        """First and last time, s."""
         return self._points[0][0], self._points[0][-1]
 
     @property
     def has_kinks(self) -> bool:
-        """Whether solvers stop between its pieces: of long linear tables the kinks are too many, and small."""
+        """Whether solvers stop at each point of the table.
+
+        They stop at the points of linear tables, except of long ones, which have too many points
+        with small changes of slope.
+        """
         return self.interpolation == "linear" and len(self._points[0]) <= _MOST_KINKS
 
     @property
     def end_values(self) -> tuple[float, float]:
-        """The first and the last value."""
+        """First and last value."""
         return self._points[1][0], self._points[1][-1]
 
 
 def _stamp(file: str) -> tuple[int, int] | None:
-    """Return a value that changes with the file's content."""
+    """Return modification time and size of a file, which change with its contents; None without a
+    file.
+    """
     try:
         found = Path(file).stat()
     except (OSError, ValueError):
@@ -90,9 +105,11 @@ _Found = tuple[tuple[tuple[float, ...], tuple[float, ...]], tuple[Problem, ...]]
 
 @lru_cache(maxsize=64)
 def _read(path: Path, stamp: tuple[int, int] | None, time: str, value: str, fewest: int) -> _Found:
-    """Points and problems; once for each content of the file, which all cases of a description share."""
+    """Return points and problems of a file; cached by `stamp`, because all cases of a description
+    use one file.
+    """
     if stamp is None or not path.is_file():
-        text = f"there is no file {str(path)!r}; paths go from the description's folder"
+        text = f"there is no file {str(path)!r}; paths are relative to the folder of the description"
         return ((), ()), (Problem("file", text),)
     try:
         lines = read_rows(path, _LARGEST)
@@ -138,13 +155,13 @@ def _size_problems(file: str, lines: int, fewest: int) -> list[Problem]:
 
 
 def _value_problems(file: str, lines: Sequence[Row], found: Any, names: Sequence[str]) -> Iterator[Problem]:
-    """Yield problems of numbers that are not finite or too large, and of times that do not increase."""
+    """Yield problems of infinite or too large numbers, and of times that do not increase."""
     before = -np.inf
     for (line, _), row in zip(lines, found, strict=True):
         for name, x in zip(names, row, strict=True):
             if x is not np.ma.masked and not abs(x) <= 1e12:
                 yield Problem("file", f"{file}, line {line}: {name}: expected a number up to 1e12, got {x:g}")
         if row[0] is not np.ma.masked and row[0] <= before:
-            text = f"expected a time after the one before, {before:.9g} s, got {row[0]:.9g} s"
+            text = f"expected increasing times, got {row[0]:.9g} s after {before:.9g} s"
             yield Problem("time", f"{file}, line {line}: {text}")
         before = before if row[0] is np.ma.masked or not np.isfinite(row[0]) else max(before, float(row[0]))

@@ -1,4 +1,4 @@
-"""Tasks of the mechanism: points, programmed constraints, motions, applied forces."""
+"""Points, programmed constraints, motions, knife edges and applied forces."""
 
 from __future__ import annotations
 
@@ -16,50 +16,61 @@ from ..fields.types import Direction, Expression, KeyProblem, NonNegativePerItem
 from ..types.bounds import RAMP
 from .frame import Frame
 
-Reader: TypeAlias = Callable[[AnyNumber], S]  # from a number of the description to what stands for it
+Reader: TypeAlias = Callable[
+    [AnyNumber], S
+]  # conversion of a number in the description to a number or symbolic expression
 
 
 class Point(Part):
-    """A point fixed to a link, or with `rpy` a frame there."""
+    """Point on a link, or a frame if `rpy` is present."""
 
     link: str
-    """The link's name, `base` or `ground`."""
+    """Name of the link, `base` or `ground`."""
     position: Vector3 = (0.0, 0.0, 0.0)
-    """x, y, z in the (undeformed) link's frame, m."""
+    """Position: x, y, z in the frame of the undeformed link, m."""
     rpy: Vector3 | None = None
-    """Roll, pitch and yaw of its own axes in the link's, rad; [0, 0, 0]: the link's. Then expressions know its
-    direction cosines: `E.R13` is component x, in the world, of its axis z."""
+    """Roll, pitch and yaw of the point's own axes in the link frame, rad; [0, 0, 0] for the axes of the
+    link. With this key, expressions may use direction cosines: `E.R13` is the x component, world frame,
+    of the point's z axis."""
 
 
-HALF_TURN = -1.0 + 5e-7  # cosine of 180° less 1e-3 rad
+HALF_TURN = -1.0 + 5e-7  # cosine of an angle that is 1e-3 rad smaller than 180°
 Share = Annotated[AnyNumber, between(RAMP)]
 
 
 class Path(Part):
-    """Waypoints that a point passes, at rest at each of them unless legs overlap."""
+    """Waypoints of a point.
+
+    The point stops at each waypoint unless consecutive legs overlap in time.
+    """
 
     point: str
     """Name of the point that follows the path."""
     frame: Frame = Frame()
-    """The path's frame in the world frame; it does not move."""
+    """Fixed frame of the path in the world frame."""
     components: tuple[Literal["x", "y", "z"], ...] = ("x", "y", "z")
-    """Those in the path's frame that are prescribed, one row `<name>_x` and so on each; the others are free."""
+    """Components in the path frame that are prescribed, each by a constraint equation `<name>_x` and so
+    on; the others are free."""
     waypoints: tuple[Vector3, ...] = Field(min_length=2)
-    """x, y, z in the path's frame, m; the first one belongs to t = 0. The joints must reach them, base and beams
-    as at the start."""
+    """Waypoints: x, y, z in the path frame, m; the first one at t = 0. The joints must reach all
+    waypoints with base and beams in their initial positions."""
     orientations: tuple[Vector3, ...] | None = None
-    """Of the point's axes in the path's frame at each waypoint: roll, pitch and yaw, rad; three more rows,
-    `<name>_rx` and so on, hold them; between waypoints they turn about one axis. Without the key they are free."""
+    """Orientation of the point's axes in the path frame at each waypoint: roll, pitch and yaw, rad;
+    three more constraint equations `<name>_rx` and so on prescribe the orientation, with a rotation
+    about one axis between waypoints. Default: free orientation."""
     leg_time: PositivePerLeg
-    """From one waypoint to the next, s, or an array, one time per leg; after the last the point stays there."""
+    """Duration of the legs between waypoints, s: one number, or an array with one duration per leg. The
+    point stays at the last waypoint."""
     blend_time: NonNegativePerItem = 0.0
-    """By which each leg begins before the one before it ends, s, or an array, one per waypoint but the first and
-    the last: the point does not stop there and rounds the corner. Both ends of a leg share its time."""
+    """Overlap in time of consecutive legs, s: one number, or an array with one overlap per inner
+    waypoint. With an overlap, the point rounds the corner without a stop. The overlaps at both ends of
+    a leg may not exceed its duration."""
     profile: Literal["quintic", "trapezoidal"] = "quintic"
-    """Of the way along each leg over time: 10τ³ − 15τ⁴ + 6τ⁵; or a speed that rises evenly, stays, and falls."""
+    """Motion along each leg over relative time τ. `quintic`: 10τ³ − 15τ⁴ + 6τ⁵; `trapezoidal`: speed
+    with linear rise, constant part and linear fall."""
     ramp: Share | None = None
-    """Of `trapezoidal`: the share of a leg's time in which the speed rises, and again that in which it falls,
-    dimensionless, 0.25 without it; the accelerations are least with 0.5."""
+    """Fraction of the leg time for the rise of the speed, and for its fall, with `trapezoidal`,
+    dimensionless; default 0.25. The smallest accelerations result with 0.5."""
 
     @field_validator("components")
     @classmethod
@@ -77,29 +88,27 @@ class Path(Part):
                 raise KeyProblem(key, f"expected {count} value(s), one per {what}, got {len(given)}")
         for number, (duration, shared) in enumerate(self.blended(value_of), start=1):
             if shared > duration:
-                text = f"leg {number} lasts {duration:.6g} s, but its ends blend for {shared:.6g} s together"
-                raise KeyProblem("blend_time", f"{text}; expected no more than it lasts")
+                text = f"leg {number} lasts {duration:.6g} s, but its overlaps take {shared:.6g} s in total"
+                raise KeyProblem("blend_time", f"{text}; reduce the overlaps or increase the leg time")
         given = self.orientations
         if given is not None and len(given) != legs + 1:
             text = f"expected {legs + 1} values, one rpy per waypoint, got {len(given)}"
             raise KeyProblem("orientations", text)
         for number, (here, there) in enumerate(pairwise(given or ()), start=1):
             if _cosine(here, there) < HALF_TURN:
-                text = (
-                    f"leg {number} turns by 180°, and there is no saying about which axis; add a waypoint between"
-                )
+                text = f"leg {number} turns by 180°, so that its axis is ambiguous; add a waypoint between"
                 raise KeyProblem("orientations", text)
         if self.ramp is not None and self.profile != "trapezoidal":
-            raise KeyProblem("ramp", f'goes with profile = "trapezoidal" alone, got {self.profile!r}')
+            raise KeyProblem("ramp", f'a ramp requires profile = "trapezoidal", got {self.profile!r}')
         return self
 
     @property
     def ramp_share(self) -> AnyNumber:
-        """Ramp as a share of a leg's time."""
+        """Fraction of the leg time in which the speed rises."""
         return 0.25 if self.ramp is None else self.ramp
 
     def legs(self, value: Reader[S]) -> list[tuple[S, S]]:
-        """Begin and duration of each leg, s, of what stands for the numbers."""
+        """Return the begin and the duration of each leg of the path, s, as numbers or symbolic expressions."""
         found, begin = [], value(0.0)
         for duration, blend in zip(self._durations(value), [*self.blends(value), value(0.0)], strict=True):
             found.append((begin, duration))
@@ -107,7 +116,9 @@ class Path(Part):
         return found
 
     def blended(self, value: Reader[S]) -> list[tuple[S, S]]:
-        """Duration of each leg and how long both its ends together blend, s, of what stands for the numbers."""
+        """Return, for each leg of the path, its duration and the total blend time at its two ends,
+        s, as numbers or symbolic expressions.
+        """
         between = [value(0.0), *self.blends(value), value(0.0)]
         return [
             (duration, before + after)
@@ -115,7 +126,9 @@ class Path(Part):
         ]
 
     def blends(self, value: Reader[S]) -> list[S]:
-        """Return by how long legs overlap at each inner waypoint, s, as numbers or symbols."""
+        """Return the overlap of consecutive legs at each inner waypoint, s, as numbers or symbolic
+        expressions.
+        """
         return _each(self.blend_time, len(self.waypoints) - 2, value)
 
     def _durations(self, value: Reader[S]) -> list[S]:
@@ -123,7 +136,9 @@ class Path(Part):
 
 
 def _cosine(here: Vector3, there: Vector3) -> float:
-    """Return the cosine of the angle between two orientations."""
+    """Return the cosine of the rotation angle between two orientations, each roll, pitch and yaw in
+    rad.
+    """
     trace = np.trace(Frame(rpy=here).rotation.T @ Frame(rpy=there).rotation)
     return 0.5 * (float(trace) - 1.0)
 
@@ -133,28 +148,31 @@ def _each(given: AnyNumber | tuple[AnyNumber, ...], count: int, value: Reader[S]
 
 
 class Programmed(Part):
-    """Programmed constraint: an expression that is to be zero, or a path."""
+    """Programmed constraint: an expression that the motion keeps at zero, or a path."""
 
     name: Name
-    """Of its row; a path has rows `<name>_x` and so on, and `<name>_rx` of orientations."""
+    """Name of the constraint equation. A path has equations `<name>_x` and so on, and `<name>_rx` and
+    so on for orientations."""
     expression: str | None = None
-    """What is to be zero."""
+    """Expression that the motion keeps at zero."""
     order: Order = 0
-    """0: of positions; 1: linear in velocities; 2: linear in accelerations, not stabilised."""
+    """0: constraint on positions; 1: linear in velocities; 2: linear in accelerations, without stabilisation."""
     path: Path | None = None
-    """In place of an expression: waypoints for a point."""
+    """Waypoints of a point, instead of an expression."""
 
     @model_validator(mode="after")
     def _one_form(self) -> Programmed:
         if (self.expression is None) == (self.path is None):
             raise ValueError("give either expression or path")
         if self.path is not None and self.order != 0:
-            raise KeyProblem("order", "a path is a constraint on positions; leave the key out")
+            raise KeyProblem("order", "a path is a constraint on positions; remove the key")
         return self
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of its constraint rows: its own, or one per component of the path."""
+        """Names of the constraint equations: the constraint's name, or one per component of the
+        path.
+        """
         if self.path is None:
             return (self.name,)
         turning = ("rx", "ry", "rz") if self.path.orientations is not None else ()
@@ -162,74 +180,77 @@ class Programmed(Part):
 
 
 class Motion(Part):
-    """A joint that is driven: a programmed constraint of its coordinate.
+    """Driven joint: a programmed constraint of one coordinate.
 
-    What the drive has to deliver is the output `<coordinate>_effort`."""
+    The required effort of the drive is the output `<coordinate>_effort`.
+    """
 
     name: Name
-    """Of its row."""
+    """Name of the constraint equation."""
     joint: str
-    """The joint's link such as `column`, or `wrist.psi` where the joint has several coordinates."""
+    """Coordinate of a joint: the link such as `column`, or `wrist.psi` for a joint with several coordinates."""
     position: Expression | None = None
-    """Of the coordinate: an expression of t and parameters, such as `table(slew, t)`, rad or m."""
+    """Coordinate over time, rad or m: an expression of t and parameters, such as `table(slew, t)`."""
     input: bool = Field(False, strict=True)
-    """Whether the FMU's user gives it, as the input of the motion's name, which is followed through a filter."""
+    """Whether the coordinate follows the FMU's input with the name of the motion, through a filter."""
     cutoff: Positive | None = None
-    """Of an input's filter, critically damped and of order 2: its frequency, Hz."""
+    """Frequency of the critically damped second-order filter of the input, Hz."""
 
     @model_validator(mode="after")
     def _one_form(self) -> Motion:
         if self.input == (self.position is not None):
             raise ValueError("give either position or input = true")
         if self.input and self.cutoff is None:
-            raise KeyProblem("cutoff", "is missing: the frequency of the filter that follows the input, Hz")
+            raise KeyProblem("cutoff", "the key is missing; expected the frequency of the input filter, Hz")
         if not self.input and self.cutoff is not None:
-            raise KeyProblem("cutoff", "is for input = true; an expression is followed as it is")
+            raise KeyProblem("cutoff", "is for input = true only; a motion by an expression has no filter")
         return self
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Name of its one constraint row."""
+        """Name of the constraint equation, as a tuple."""
         return (self.name,)
 
 
 class Nonholonomic(Part):
-    """Knife edge: the point's velocity has no component along the normal."""
+    """Knife edge: the velocity of a point has no component along a normal that is fixed to the
+    link.
+    """
 
     name: Name
-    """Of its row; its force is the output `<name>_force`."""
+    """Name of the constraint equation; the force is the output `<name>_force`."""
     link: str
-    """The link's name, or `base`."""
+    """Name of the link, or `base`."""
     point: Vector3 = (0.0, 0.0, 0.0)
-    """x, y, z in the (undeformed) link's frame, m."""
+    """Position of the knife edge: x, y, z in the frame of the undeformed link, m."""
     normal: Direction
-    """Direction in the link's frame, of any length; turns with the link."""
+    """Direction in the link frame, of any length, which rotates with the link."""
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Name of its one constraint row."""
+        """Name of the constraint equation, as a tuple."""
         return (self.name,)
 
 
 class Force(Part):
-    """Applied effort on a joint's coordinate, or force at a point of a link."""
+    """Applied effort on a joint coordinate, or applied force at a point of a link."""
 
     name: Name
-    """Of the force; an input is called so in the FMU."""
+    """Name of the force, and of its input in the FMU."""
     joint: str | None = None
-    """The joint's link such as `column`, or `wrist.psi` where the joint has several coordinates."""
+    """Coordinate of a joint: the link such as `column`, or `wrist.psi` for a joint with several coordinates."""
     effort: Expression | None = None
-    """Along the coordinate, positive where it drives the coordinate up, N·m or N."""
+    """Effort along the coordinate, N·m or N; positive if it accelerates the coordinate positively."""
     link: str | None = None
-    """In place of a joint: the link that the force acts on, or `base`."""
+    """Link that the force acts on, or `base`, instead of a joint."""
     point: Vector3 = (0.0, 0.0, 0.0)
-    """Where it acts: x, y, z in the (undeformed) link's frame, m."""
+    """Point of action: x, y, z in the frame of the undeformed link, m."""
     force: tuple[Expression, Expression, Expression] | None = None
-    """Its components x, y, z in `frame`, N."""
+    """Components x, y, z of the force in the axes of `frame`, N."""
     frame: Literal["world", "link"] = "world"
-    """Whose axes the components of `force` have; those of the link turn with it."""
+    """Axes of the components of `force`: world frame, or link frame, which rotates with the link."""
     input: bool = Field(False, strict=True)
-    """Whether the FMU's user gives the values, instead of expressions."""
+    """Whether the values are inputs of the FMU, instead of expressions."""
 
     @model_validator(mode="after")
     def _one_form(self) -> Force:
@@ -237,7 +258,7 @@ class Force(Part):
             raise ValueError("give either joint (with effort) or link (with point and force)")
         key, other = ("effort", "force") if self.joint is not None else ("force", "effort")
         if getattr(self, other) is not None:
-            raise KeyProblem(other, f"does not go with a force on a {'joint' if self.joint else 'link'}")
+            raise KeyProblem(other, f"cannot be combined with a force on a {'joint' if self.joint else 'link'}")
         if self.input == (getattr(self, key) is not None):
             raise ValueError(f"give either {key} or input = true")
         return self

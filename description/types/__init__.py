@@ -1,1 +1,1 @@
-"""Joint and closure types: a row each."""
+"""Types of joints, closures, bounds, units and signal names, each as a table of rows."""

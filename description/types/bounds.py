@@ -1,16 +1,18 @@
-"""Between what a physical number has to be: of descriptions, of the FMU's parameters and of the Modelica text."""
+"""Bounds of physical numbers in descriptions, FMU parameters and Modelica parameters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-LARGEST = 1e30  # products of ten of them are still finite
-FARTHEST = 1e12  # m, of places: numbers are 0.1 mm apart there
+LARGEST = 1e30  # largest number; products of ten such numbers are finite in double precision
+FARTHEST = 1e12  # largest distance of a point, m; double precision resolves 0.1 mm there
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """From `low` to `high`, both included but for an exclusive `low`."""
+    """Interval from `low` to `high`; both ends belong to the interval, except `low` if `exclusive`
+    is true.
+    """
 
     low: float = -LARGEST
     high: float = LARGEST
@@ -18,12 +20,12 @@ class Bounds:
 
     @property
     def minimum(self) -> float | None:
-        """Lower bound as FMI states it, the bound itself included; None if unbounded."""
+        """Attribute `min` of FMI, which includes the bound itself; None without a lower bound."""
         return None if self.low <= -LARGEST else self.low
 
     @property
     def maximum(self) -> float | None:
-        """None: there is none that says something."""
+        """Attribute `max` of FMI; None without an upper bound."""
         return None if self.high >= LARGEST else self.high
 
     def within(self, other: Bounds) -> Bounds:
@@ -32,7 +34,7 @@ class Bounds:
         return Bounds(low.low, min(self.high, other.high), low.exclusive)
 
     def problem(self, value: float) -> str | None:
-        """Return the fault of a number outside of the bounds, or None."""
+        """Return the expected range as a message for a number outside the bounds, else None."""
         if self.exclusive and not value > self.low:
             return f"expected a number above {self.low:g}"
         if not value >= self.low:
@@ -43,6 +45,8 @@ class Bounds:
 ANY = Bounds()
 POSITIVE = Bounds(0.0, exclusive=True)
 NON_NEGATIVE = Bounds(0.0)
-EXPONENT = Bounds(1.0, 2.0)  # of Dahl's model
-HERTZIAN = Bounds(1.0, 10.0)  # exponent of a contact's depth
-RAMP = Bounds(0.0, 0.5, exclusive=True)  # of a trapezoidal profile
+EXPONENT = Bounds(1.0, 2.0)  # exponent γ of the Dahl friction model
+HERTZIAN = Bounds(1.0, 10.0)  # exponent of the penetration depth in a contact law
+RAMP = Bounds(
+    0.0, 0.5, exclusive=True
+)  # fraction of the leg time in which the speed of a trapezoidal profile rises

@@ -1,7 +1,8 @@
-"""Closure types: each is a list of scalar conditions between two frames a and b.
+"""Closure types: each type is a list of scalar conditions between two frames a and b.
 
-A condition is zero where the loop is closed. To add a closure type, add a row to `CLOSURE_TYPES`; constraint
-rows and every backend follow. Spring-dampers take the same conditions as deformations (Urbaś 2016, (4)–(12)).
+A condition is zero if the loop is closed. A new closure type requires one entry in `CLOSURE_TYPES`;
+constraint equations and all backends follow. Spring-dampers use the same conditions as deformations
+(Urbaś 2016, equations (4) to (12)).
 """
 
 from __future__ import annotations
@@ -12,19 +13,26 @@ from typing import Literal
 
 X, Y, Z = 0, 1, 2
 
-# rad: between frames that a closure holds together; beyond it, springs and cosines no longer pull them together
+# Largest rotation, rad, between two frames that a closure aligns.
+# Beyond this angle, spring moments and cosine conditions would drive the frames apart.
 MOST_TURNED = pi / 2
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One scalar between frame a (axes x_a, y_a, z_a, origin r_a) and frame b; ρ = r_b − r_a.
+    """One scalar condition between frame a (axes x_a, y_a, z_a, origin r_a) and frame b; ρ = r_b − r_a.
 
-    kind  along      ρ·axis_a, m: ρ's component along an axis of frame a
-          along_world  ρ's component along a world axis, m
-          between    axis_a·axis_b: cosine of the angle between two axes; a small angle for deformations
-          distance   (ρ·ρ − length²)/(2·length), m
-    a, b  axis numbers 0, 1, 2 of frame a (or the world's) and of frame b, as far as the kind has them
+    Parameters
+    ----------
+    kind
+        `along`: component ρ·axis_a of ρ along an axis of frame a, m.
+        `along_world`: component of ρ along an axis of the world frame, m.
+        `between`: cosine axis_a·axis_b of the angle between two axes; a small angle for deformations.
+        `distance`: (ρ·ρ − length²)/(2·length), m.
+    a
+        Number 0, 1 or 2 of the axis of frame a, or of the world frame for `along_world`.
+    b
+        Number 0, 1 or 2 of the axis of frame b, used by `between`.
     """
 
     kind: Literal["along", "along_world", "between", "distance"]
@@ -33,14 +41,14 @@ class Condition:
 
     @property
     def name(self) -> str:
-        """Suffix of the row's name: `x`, or `yz` for y_a·z_b."""
+        """Suffix of the name of the constraint equation: `x`, or `yz` for y_a·z_b."""
         if self.kind == "distance":
             return "distance"
         return "xyz"[self.a] + ("xyz"[self.b] if self.kind == "between" else "")
 
     @property
     def unit(self) -> str:
-        """Unit of the condition: m, or rad for a cosine that stands for a small angle."""
+        """Unit of the condition: m, or rad for a cosine that represents a small angle."""
         return "rad" if self.kind == "between" else "m"
 
 
@@ -65,7 +73,7 @@ CLOSURE_TYPES: dict[str, tuple[Condition, ...]] = {
     "point_on_line": (_along(X), _along(Y)),
 }
 
-# x y z φ θ ψ: what `stiffness` and `damping` of a spring-damper refer to
+# Deformations x, y, z, φ, θ, ψ, to which `stiffness` and `damping` of a spring-damper refer.
 DEFORMATIONS: dict[str, tuple[Condition, ...]] = {
     "local": (*_SAME_ORIGIN, *_SAME_AXES),
     "world": (*(Condition("along_world", axis) for axis in (X, Y, Z)), *_SAME_AXES),

@@ -1,4 +1,4 @@
-"""Dependence of the initial state on parameters: values that are computed again if parameters change."""
+"""Parts of the initial state that are computed again if parameters change."""
 
 from __future__ import annotations
 
@@ -11,16 +11,29 @@ Numbers = tuple[float, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class StartDependence:
-    """Indices of coordinates and of constraint rows; rows are independent of each other in these coordinates.
+    """Coordinates and constraint equations, as indices, that determine the initial state under changed parameters.
 
-    described     q and q̇ of the description, n numbers each, rad or m (per s)
-    moving        coordinates that close the loops, and change their velocities to keep them closed
-    assembly      rows that they close
-    free          coordinates that find their equilibrium; none with `start = "description"`
-    settled       of these, such as no loop moves, or on springs: set start parameters of theirs are the start
-    equilibrium   rows that tie them together
-    velocities    rows that the velocities obey
-    is_indifferent whether the start's equilibrium does not resist some motion
+    The constraint equations of each stage are linearly independent in the coordinates of that stage.
+
+    Parameters
+    ----------
+    described
+        Coordinates and rates of the description, n numbers each, rad or m (per s).
+    moving
+        Coordinates that close the loops, and whose velocities keep the loops closed.
+    assembly
+        Constraint equations that close the loops.
+    free
+        Coordinates that move to equilibrium; empty with `start = "description"`.
+    settled
+        Free coordinates that no loop moves or that have springs. Their start parameters, if set, are the
+        initial values of the search.
+    equilibrium
+        Constraint equations between the free coordinates.
+    velocities
+        Constraint equations of the velocities.
+    is_indifferent
+        Whether some motion is unresisted in the initial equilibrium.
     """
 
     described: tuple[Numbers, Numbers]
@@ -34,19 +47,21 @@ class StartDependence:
 
     @property
     def stages(self) -> tuple[SearchStage, ...]:
-        """Stages in which the start is found, in order."""
+        """Stages of the search for the initial state, in order."""
         return tuple(stage for stage in STAGES if (self.free if stage is EQUILIBRIUM else self.constraints(stage)))
 
     @property
     def is_none(self) -> bool:
-        """Whether the start is that of the start values, whatever the parameters are."""
+        """Whether the initial state equals the start values for all parameters."""
         return not self.stages
 
     def constraints(self, stage: SearchStage) -> tuple[int, ...]:
-        """Constraint equations that a stage fulfils."""
+        """Return the indices of the constraint equations that a stage of the initial-state search
+        fulfils.
+        """
         rows: tuple[int, ...] = getattr(self, stage.name)
         return rows
 
     def moved(self, stage: SearchStage) -> tuple[int, ...]:
-        """Coordinates that a stage changes, or whose velocities."""
+        """Return the indices of the coordinates whose positions or velocities a stage changes."""
         return self.free if stage is EQUILIBRIUM else self.moving

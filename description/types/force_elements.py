@@ -1,7 +1,8 @@
-"""Force elements: what acts on a mechanism's bodies and coordinates.
+"""Force elements, in the order of their evaluation.
 
-A row is a module of this name in `generator.equations.forces` and one in `reference.forces`. A new element needs
-no row: `by_law` is all elements whose table is in `description.elements` and whose law is in `laws`.
+Each name is a module of `generator.equations.forces` and of `reference.forces`. A new element with a
+table in `description.elements` and a law in `laws` needs no name of its own, because `by_law` contains
+all such elements.
 """
 
 FORCE_ELEMENTS = (

@@ -1,6 +1,6 @@
-"""Joint types: each is a sequence of elementary motions, one coordinate each.
+"""Joint types: each type is a sequence of elementary motions with one coordinate each.
 
-To add a joint type, add a row to `JOINT_TYPES`; every backend follows.
+A new joint type requires one row of `JOINT_TYPES`; all backends follow.
 """
 
 from __future__ import annotations
@@ -16,12 +16,17 @@ Z: Axis = (0.0, 0.0, 1.0)
 
 @dataclass(frozen=True)
 class ElementaryMotion:
-    """Rotation about or translation along one axis.
+    """Rotation about one axis, or translation along one axis.
 
-    Parameters:
-        coordinate  the coordinate's name within its link, such as `psi`
-        kind        rotation (rad) or translation (m)
-        axis        unit vector in the frame that the motions before it have reached; None: see the description
+    Parameters
+    ----------
+    coordinate
+        Name of the coordinate within its link, such as `psi`.
+    kind
+        `rotation` with a coordinate in rad, or `translation` with a coordinate in m.
+    axis
+        Unit vector in the frame after the preceding motions of the joint; None for the axis that the
+        description gives.
     """
 
     coordinate: str
@@ -30,7 +35,7 @@ class ElementaryMotion:
 
     @property
     def unit(self) -> str:
-        """Rad or m."""
+        """Unit of the coordinate: rad or m."""
         return "rad" if self.kind == "rotation" else "m"
 
 
@@ -42,7 +47,7 @@ def _translation(coordinate: str, axis: Axis | None) -> ElementaryMotion:
     return ElementaryMotion(coordinate, "translation", axis)
 
 
-# R = Rz(psi)·Ry(theta)·Rx(phi), the papers' angles
+# Rotation R = Rz(psi)·Ry(theta)·Rx(phi) of a spherical joint, as in the publications of Urbaś.
 _SPHERICAL = (_rotation("psi", Z), _rotation("theta", Y), _rotation("phi", X))
 
 JOINT_TYPES: dict[str, tuple[ElementaryMotion, ...]] = {

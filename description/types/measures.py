@@ -1,6 +1,6 @@
-"""Measures of force elements, for outputs and expressions: `<line>_length`, `<contact>_gap`, …
+"""Measured quantities of force elements in outputs and expressions: `<line>_length`, `<contact>_gap`, …
 
-Within the equations the names are `lift.length`, `deck.gap`, as those of coordinates and points.
+In equations the names are `lift.length` or `deck.gap`, like names of coordinates and points.
 """
 
 from __future__ import annotations
@@ -9,25 +9,25 @@ from dataclasses import dataclass
 
 from .origin import Origin, Signal
 
-# kind of element → quantity → unit, and what a positive value means
+# Unit of each measured quantity, and meaning of a positive value, by type of force element.
 _MEASURES = {
     "line": {
         "length": ("m", "length of {}"),
-        "rate": ("m/s", "rate of the length of {}"),
-        "force": ("N", "force of {}, positive where it pulls its ends together"),
+        "rate": ("m/s", "time derivative of the length of {}"),
+        "force": ("N", "force of {}, positive in tension"),
     },
     "contact": {
-        "gap": ("m", "gap between {} and its plane, negative in contact"),
-        "force": ("N", "force that presses {}"),
+        "gap": ("m", "gap between the point of {} and the contact plane, negative in contact"),
+        "force": ("N", "normal force of {}, positive in compression"),
     },
     "support": {
-        "gap": ("m", "height of {} above where its spring is relaxed"),
-        "force": ("N", "force of {} on the base, along the world's z"),
+        "gap": ("m", "height of {} above the position with zero spring force"),
+        "force": ("N", "vertical force of {} on the base, along world z"),
     },
 }
 MEASURED = {quantity for measures in _MEASURES.values() for quantity in measures}
 FORCE = "force"
-RATES = {"length": "rate", "gap": "gap_dot"}  # what is read of a motion, and the name of its rate
+RATES = {"length": "rate", "gap": "gap_dot"}  # name of the time derivative of each kinematic quantity
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,9 @@ class Measure:
 
 
 def measures(kind: str, name: str) -> dict[str, Measure]:
-    """Quantity → what is read, of a `line`, `contact` or one-sided `support` of this name."""
+    """Return the measured quantities of a `line`, `contact` or unilateral `support` with the given
+    name.
+    """
     origin = Origin(kind, name)
     return {
         quantity: Measure(Signal(quantity, origin), unit, text.format(name))
@@ -49,10 +51,12 @@ def measures(kind: str, name: str) -> dict[str, Measure]:
 
 
 def measured_by_law(name: str, quantity: str, unit: str, description: str) -> Measure:
-    """Return the measure that the law of an element of this name publishes."""
+    """Return one quantity that the law of a force element publishes."""
     return Measure(Signal("measure", Origin("element", name), quantity), unit, description)
 
 
 def spelled(kind: str, name: str) -> dict[str, str]:
-    """Names in the description's expressions → names in the equations: `lift_length` → `lift.length`."""
+    """Return a mapping from names of measured quantities in expressions, such as `lift_length`, to
+    names in equations, such as `lift.length`.
+    """
     return {measure.signal.name: f"{name}.{quantity}" for quantity, measure in measures(kind, name).items()}

@@ -1,10 +1,10 @@
-"""Part of the description from which an equation comes, and meaning and name of each signal."""
+"""Origin of each equation in the description, and meaning and name of each signal."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# kind of origin, quantity → the signal's name in Modelica, FMUs and results
+# Name of each signal in Modelica models, FMUs and result files, by kind of origin and quantity.
 _NAMES = {
     ("coordinate", "position"): "{owner}",
     ("coordinate", "velocity"): "{owner}_dot",
@@ -39,11 +39,17 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Origin:
-    """An entry of the description, or a step of the derivation.
+    """Entry of the description, or step of the derivation, that an equation belongs to.
 
-    kind     `base`, `link`, `point`, `closure`, `knife edge`, `applied force`, … or the step: `accelerations`
-    name     of the entry; empty where there is one of the kind alone
-    element  of a flexible link, `r1`, …
+    Parameters
+    ----------
+    kind
+        Type of the entry, such as `base`, `link`, `point`, `closure`, `knife edge` or `applied force`, or
+        step of the derivation, such as `accelerations`.
+    name
+        Name of the entry; empty for a type with one entry only.
+    element
+        Rigid finite element of a flexible link, such as `r1`; else empty.
     """
 
     kind: str
@@ -58,12 +64,17 @@ class Origin:
 
 @dataclass(frozen=True)
 class Signal:
-    """Meaning of a state, of an output or of a result of a run.
+    """Meaning of a state, an output or a result of a simulation.
 
-    quantity   with the origin's kind one of the rows above
-    origin     the part that it belongs to; of a coordinate `Origin("coordinate", "column.angle")`
-    component  `x`, `y`, `z` of a vector; of a load `fx` … `nz`, `axial`, `normal`; of a violation its level;
-               of an element with a law the quantity: `force`
+    Parameters
+    ----------
+    quantity
+        Physical quantity; `_NAMES` lists the quantities of each kind of origin.
+    origin
+        Entry of the description, such as `Origin("coordinate", "column.angle")`.
+    component
+        `x`, `y` or `z` of a vector; `fx` … `nz`, `axial` or `normal` of a joint reaction; `position` or
+        `velocity` of a constraint violation; the published quantity of an element with a law.
     """
 
     quantity: str
@@ -72,26 +83,34 @@ class Signal:
 
     @property
     def name(self) -> str:
-        """The one that scripts rely on: `column_angle_dot`, `E_vx`, `boom_load_fz`."""
+        """Name of the signal in FMUs and result files, such as `column_angle_dot`, `E_vx` or
+        `boom_load_fz`.
+        """
         owner = self.origin.name.replace(".", "_")
         return _NAMES[self.origin.kind, self.quantity].format(owner=owner, component=self.component)
 
 
 def of_point(point: str, quantity: str, axis: str = "") -> Signal:
-    """`position`, `velocity` or `acceleration` of a named point, along world `x`, `y` or `z`."""
+    """Return the signal `position`, `velocity` or `acceleration` of a point along the axis x, y or
+    z, world frame.
+    """
     return Signal(quantity, Origin("point", point), axis)
 
 
 def joint_load(link: str, component: str) -> Signal:
-    """Return the signal of one component of a joint reaction: `fx` … `nz`, `axial`, `normal`."""
+    """Return the signal of one component of a joint reaction: `fx` … `nz`, `axial` or `normal`."""
     return Signal("load", Origin("link", link), component)
 
 
 def row_force(row: str, kind: str = "constraint") -> Signal:
-    """The multiplier of a constraint row; kind `knife edge`: the edge's force on its link."""
+    """Return the signal of a Lagrange multiplier; for kind `knife edge`, of the force on the link,
+    N.
+    """
     return Signal("force", Origin(kind, row))
 
 
 def violation(level: str) -> Signal:
-    """Norm of all constraint rows, `position`, or of their rates, `velocity`."""
+    """Return the signal of the norm of all constraint equations (`position`) or of their rates
+    (`velocity`).
+    """
     return Signal("violation", Origin("constraints"), level)

@@ -1,4 +1,4 @@
-"""Signals of `[outputs]` with their units and meanings."""
+"""Signals that `[outputs]` requests, with units and meanings."""
 
 from __future__ import annotations
 
@@ -8,42 +8,42 @@ from .origin import Origin, Signal, of_point
 AXES = "xyz"
 ENERGIES = ("kinetic", "potential", "total")
 _ENERGY = {
-    "kinetic": "kinetic energy, that of rotors (armature) included",
-    "potential": "energy of gravity, 0 at the world's origin, and of all springs as far as they act",
-    "total": "kinetic and potential energy",
+    "kinetic": "kinetic energy, including the rotors (armature)",
+    "potential": "potential energy of gravity (zero at the world origin) and of all acting springs",
+    "total": "sum of kinetic and potential energy",
 }
 
 
 def accelerations(point: str) -> list[Measure]:
-    """Return the measures of a point's acceleration along x, y, z."""
+    """Return the components x, y, z of a point's acceleration, world frame, m/s²."""
     text = f"acceleration of {point}, world"
     return [Measure(of_point(point, "acceleration", x), "m/s2", f"{text} {x}, without gravity") for x in AXES]
 
 
 def origins(link: str) -> list[Measure]:
-    """Return the measures of the origin of a link's frame, x, y, z."""
-    return _of_link(link, "origin", AXES, "m", f"origin of {link}'s frame, world")
+    """Return the components x, y, z of the origin of a link's frame, world frame, m."""
+    return _of_link(link, "origin", AXES, "m", f"origin of the frame of {link}, world")
 
 
 def quaternions(link: str) -> list[Measure]:
-    """Return the measures of a link's orientation as a quaternion, w, x, y, z."""
-    text = f"rotation of {link}'s frame into the world's axes, quaternion of norm 1"
-    return _of_link(link, "quaternion", f"w{AXES}", "1", f"{text}, continuous in the joints' coordinates:")
+    """Return the components w, x, y, z of a link's orientation as a unit quaternion."""
+    text = f"orientation of the frame of {link} in the world frame, unit quaternion"
+    return _of_link(link, "quaternion", f"w{AXES}", "1", f"{text}, continuous in the joint coordinates:")
 
 
 def omegas(link: str) -> list[Measure]:
-    """Return the measures of a link's angular velocity, x, y, z."""
+    """Return the components x, y, z of a link's angular velocity, world frame, rad/s."""
     return _of_link(link, "omega", AXES, "rad/s", f"angular velocity of {link}, world axes,")
 
 
 def energies() -> list[Measure]:
-    """In the order of `ENERGIES`."""
+    """Return kinetic, potential and total energy, J, in the order of `ENERGIES`."""
     origin = Origin("energy")
     return [Measure(Signal("energy", origin, kind), "J", _ENERGY[kind]) for kind in ENERGIES]
 
 
 def value(name: str) -> Signal:
-    """Return the signal of an expression's output."""
+    """Return the signal of an output that is given by an expression."""
     return Signal("value", Origin("output", name))
 
 

@@ -1,9 +1,9 @@
-"""Search for the initial state: its stages in order, their limits, and what counts as found.
+"""Stages of the search for the initial state, their limits and convergence criteria.
 
-The start of a run in Python (analysis/start), in native FMUs under changed parameters (fmu/code/start.py and
-fmu/sources/evaluation/start.c, whose numbers are generated from here) and the initial equations of the Modelica
-source follow these stages. Python finds an equilibrium by differences and null spaces, C by exact derivatives and
-multipliers: the arithmetic is theirs, the stages and limits are common.
+Python (analysis/start), native FMUs under changed parameters (fmu/code/start.py and
+fmu/sources/evaluation/start.c, with numbers generated from this module) and the initial equations of
+the Modelica model follow these stages. Python finds an equilibrium by finite differences and null
+spaces, the C code by exact derivatives and Lagrange multipliers; stages and limits are common.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SearchStage:
-    """One stage of the search, which begins where the one before ends.
+    """One stage of the search for the initial state, which continues from the result of the previous stage.
 
     Attributes
     ----------
-    name : str
-        Field of `StartDependence` that lists the constraint equations it fulfils.
-    found : str
-        Words for its result in messages.
-    level : int
-        0 if it changes positions, 1 for velocities.
-    most_steps : int
-        Steps after which a search without convergence is given up; 1 for a linear problem.
-    longest : float
-        Largest change of a coordinate in one step: rad, or part of the mechanism's extent (assembly) or m
-        (equilibrium). Newton's method is local: longer steps lead to other branches. With steps of 0.3 m an FMU
-        took a load that its rope can lift for unstable.
+    name
+        Field of `StartDependence` that lists the constraint equations of the stage.
+    found
+        Description of the result, for messages.
+    level
+        0 if the stage changes positions, 1 if it changes velocities.
+    most_steps
+        Maximum number of steps; 1 for a linear problem.
+    longest
+        Largest change of a coordinate in one step: rad, or a fraction of the mechanism's size (assembly),
+        or m (equilibrium). Newton's method converges locally: longer steps lead to other solutions. With
+        steps of 0.3 m, an FMU rejected as unstable a load that its rope can lift.
     """
 
     name: str
@@ -47,29 +47,37 @@ STAGES = (ASSEMBLY, EQUILIBRIUM, VELOCITIES)
 
 @dataclass(frozen=True)
 class DownhillLimits:
-    """Numbers of the steps towards an equilibrium, held by springs on each coordinate (Levenberg 1944).
+    """Limits of the regularised Newton steps towards an equilibrium (Levenberg 1944).
+
+    A spring on each coordinate regularises the stiffness matrix. A stiffer spring shortens the step.
 
     Attributes
     ----------
-    stiffer : float
-        Stiffness of the next springs tried, by that of those before: some thirty cover all that doubles do.
-    softest : float
-        Stiffness of the first springs, by those that let the largest force move the longest step.
-    most_springs : int
-        Springs tried at one position: 4^60 is beyond any ratio of forces to stiffnesses.
-    indifferent : float
-        Stiffness, by the largest, that rounding and differences make of none.
-    opposed : float
-        Work of the forces at a step's end, by that promised at its begin, from which on the step is too long
-        (Crisfield 1982).
-    loops : float
-        Stiffness of a spring in place of a loop, by that of the coordinates: stiff, with half the digits left.
-    converged : float
-        Step in rad, m or part of the extent below which Newton's next one is rounding: its square.
-    pivot : float
-        Pivot of a Cholesky factor, by the numbers that it is the difference of: below it, rounding.
-    unmoved : float
-        Rounding of a position, rad or m: forces that move the stiffest spring by less are in balance.
+    stiffer
+        Ratio of the spring stiffness to that of the previous trial. About thirty trials span the range of
+        double precision.
+    softest
+        Stiffness of the first springs, relative to the stiffness at which the largest force moves the
+        longest step.
+    most_springs
+        Maximum number of trials at one position; 4^60 exceeds any ratio of forces to stiffnesses.
+    indifferent
+        Smallest stiffness that is not attributed to rounding and finite differences, relative to the
+        largest.
+    opposed
+        Work of the forces at the end of a step, relative to the work expected at its beginning, below which
+        the step is too long (Crisfield 1982).
+    loops
+        Stiffness of a spring that replaces a loop closure, relative to the stiffness of the coordinates.
+        Half of the digits remain significant.
+    converged
+        Largest change of a coordinate, rad, m or a fraction of the mechanism's size, in the last step of a
+        search. The next Newton step would be about its square, which is within rounding errors.
+    pivot
+        Largest pivot of a Cholesky factorisation that counts as a rounding error, relative to the diagonal
+        element from which the elimination subtracts.
+    unmoved
+        Rounding error of a position, rad or m. Forces that move the stiffest spring by less are balanced.
     """
 
     stiffer: float = 4.0
@@ -85,15 +93,15 @@ class DownhillLimits:
 
 DOWNHILL = DownhillLimits()
 
-# ---- Of the search in Python alone: differences and damped steps, which do not converge quadratically -----------
+# ---- Limits of the search in Python: finite differences and damped steps without quadratic convergence ----------
 
-CLOSED = 1e-7  # m and rad: gap of a closed loop; descriptions have 8 digits
-RANK = 1e-9  # singular values of loop closures, by the largest: smaller ones are rounding
-STALLED = 1e-9  # relative decrease of a gap at which no more is expected
-KEPT = 1e-8  # m/s, rad/s or a constraint's unit: rate of a kept one; of fast mechanisms, by the terms of its rate
-BALANCED = 1e-9  # force, by the largest that acts, that is left in an equilibrium: accuracy of differences
-SETTLED = 1e-13  # step, by the coordinates and at least 1 rad or m, that is rounding
-CLOSE = 1e-6  # rad or m: Newton's last step but one, which needs no trial
-SMALLEST = 1e-12  # stiffness by the largest, or force by those that act, that is rounding
-PATIENCE = 20  # steps: where these hardly reduce the residual, more would not do
-PROGRESS = 0.9  # least residual of these steps, by the largest, above which there is no progress
+CLOSED = 1e-7  # largest gap of a closed loop, m or rad; descriptions have about 8 digits
+RANK = 1e-9  # smallest significant singular value of the closure Jacobian, relative to the largest
+STALLED = 1e-9  # relative decrease of the gap per step below which the search has stalled
+KEPT = 1e-8  # largest rate of a fulfilled constraint, in its unit per s, or relative to the terms of the rate
+BALANCED = 1e-9  # residual force in equilibrium, relative to the largest force: accuracy of finite differences
+SETTLED = 1e-13  # step within rounding errors, relative to the coordinates and at least to 1 rad or m
+CLOSE = 1e-6  # size of a Newton step, rad or m, below which the full step is taken without a line search
+SMALLEST = 1e-12  # stiffness or force within rounding errors, relative to the largest
+PATIENCE = 20  # number of steps without progress after which the search ends
+PROGRESS = 0.9  # ratio of the smallest to the largest recent residual above which the search makes no progress

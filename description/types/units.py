@@ -1,4 +1,4 @@
-"""Units as Modelica writes them: `N.m/rad`, `kg.m2`, `1/s`."""
+"""Units in the notation of Modelica: `N.m/rad`, `kg.m2`, `1/s`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DERIVED = {
 
 
 def exponents(name: str) -> dict[str, int]:
-    """Exponent of each base unit; raises ValueError for what is no unit of these."""
+    """Return the exponent of each base unit in a unit; raise ValueError for an unknown unit."""
     found = dict.fromkeys(BASE, 0)
     parts = name.split("/")
     if len(parts) > 2:
@@ -34,6 +34,6 @@ def _factor(name: str, factor: str) -> dict[str, int]:
     known = {base: {base: 1} for base in BASE} | DERIVED
     if match is None or match[1] not in known:
         raise ValueError(
-            f"expected a unit such as 'kg', 'N.m/rad' or '1/s', of {', '.join(known)} and 1, got {name!r}"
+            f"expected a unit such as 'kg', 'N.m/rad' or '1/s', made of {', '.join(known)} and 1, got {name!r}"
         )
     return {base: exponent * int(match[2] or 1) for base, exponent in known[match[1]].items()}

@@ -1,1 +1,1 @@
-"""Systems of FMUs as SSP archives."""
+"""Systems of FMUs as archives of the standard SSP (System Structure and Parameterization)."""

@@ -1,9 +1,9 @@
-"""A system for a plant: an SSP 1.0 archive with its FMU, its parameter values, and a place for a controller.
+"""System of a plant and a controller as an SSP 1.0 archive with FMU and parameter values.
 
-`SystemStructure.ssd` connects the plant with a controller by the names of their variables; without a controller it
-leads the plant's inputs and outputs to the system's connectors, and a second structure, `Controller.ssd`, has an
-empty system of fitting connectors where a controller goes. Systems to which every connection is inside have no
-connectors of their own, since libcosim and ecos take no others.
+`SystemStructure.ssd` connects the variables of plant and controller with equal names. Without a
+controller, it contains the plant alone, and `Controller.ssd` contains an empty component with
+matching connectors for a controller. A system has connectors only for inputs that remain
+unconnected, because libcosim and ecos accept no others.
 """
 
 from __future__ import annotations
@@ -20,23 +20,25 @@ from ...core.version import __version__
 from ...core.zip_archive import pack
 from ...runs.fmpy_runs.opening import read_fmu
 
-# FMI 2.0 and 3.0 types → SSP types
+# Type of an SSP connector, by the type of the variable in FMI 2.0 or 3.0.
 TYPES = {"Real": "Real", "Float32": "Real", "Float64": "Real", "Boolean": "Boolean", "String": "String"}
 TYPES |= {"Integer": "Integer", "Int8": "Integer", "UInt8": "Integer", "Int16": "Integer", "UInt16": "Integer"}
 TYPES |= {"Int32": "Integer", "UInt32": "Integer", "Int64": "Integer", "UInt64": "Integer"}
-EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd")  # and rad, which is 1 and may be left out
+EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd")  # SI base units; rad counts as 1 and is optional
 _BASE_UNITS = (*EXPONENTS, "rad", "factor", "offset")
 
 
 @dataclass(frozen=True)
 class SspUnit:
-    """A unit by what it is in base units: exponents, factor and offset that are not the default."""
+    """Unit in terms of SI base units: exponents, factor and offset that differ from their
+    defaults.
+    """
 
     name: str
     base: Mapping[str, float]
 
     def fits(self, other: SspUnit) -> bool:
-        """Whether values of one can be converted into the other."""
+        """Return whether values can be converted between the two units."""
         return all(self.base.get(key, 0) == other.base.get(key, 0) for key in EXPONENTS)
 
 
@@ -44,9 +46,16 @@ class SspUnit:
 class SspConnector:
     """Input or output connector of an element.
 
-    kind  input | output
-    type  Real | Integer | Boolean | String
-    unit  None: none, or one that its FMU does not define in base units
+    Attributes
+    ----------
+    name : str
+        Name of the FMU variable.
+    kind : str
+        "input" or "output".
+    type : str
+        "Real", "Integer", "Boolean" or "String".
+    unit : SspUnit or None
+        Unit; None if there is none, or the FMU does not define the unit in base units.
     """
 
     name: str
@@ -57,9 +66,18 @@ class SspConnector:
 
 @dataclass(frozen=True)
 class SspElement:
-    """An FMU of the system, or a place for one, which has no source.
+    """Component of a system: an FMU, or a placeholder without a source.
 
-    parameters  file of its parameter values in the archive, if it has one
+    Attributes
+    ----------
+    name, description : str
+        Name and description.
+    connectors : tuple of SspConnector
+        Inputs and outputs.
+    source : str or None
+        Path of the FMU in the archive.
+    parameters : str or None
+        Path of the parameter values in the archive.
     """
 
     name: str
@@ -69,22 +87,27 @@ class SspElement:
     parameters: str | None = None
 
     def of_kind(self, kind: str) -> dict[str, SspConnector]:
-        """Return the inputs or outputs by name."""
+        """Return the connectors of a component whose kind is "input" or "output", by name."""
         return {c.name: c for c in self.connectors if c.kind == kind}
 
 
 @dataclass(frozen=True)
 class Connection:
-    """From an element's output to another's input; an element that is None is the system itself."""
+    """Connection of an output to an input.
+
+    `start` and `end` are the names of the connected components; None means a connector of the system itself.
+    `name` and `target` are the connectors at the start and at the end; an empty target means the same name.
+    """
 
     start: str | None
     end: str | None
     name: str
+    target: str = ""
 
 
 @dataclass(frozen=True)
 class SspSystem:
-    """Elements and how they are connected; `connectors` are those of the system itself."""
+    """Components of a system, the connectors of the system itself, and all connections."""
 
     elements: tuple[SspElement, ...]
     connectors: tuple[SspConnector, ...]
@@ -92,15 +115,27 @@ class SspSystem:
 
 
 def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
-    """Write `Name.ssp`, named after the plant's model, into a folder.
+    """Write the SSP archive `Name.ssp`, which is named after the plant's model, and return its path.
 
-    plant       FMU 2.0, or 3.0, of which the parameters that are arrays are left out: SSP 1.0 has none
-    controller  FMU whose inputs are named like outputs of the plant, and outputs like its inputs
-    Raises DescriptionError if one of them is no FMU or nothing fits.
+    Array parameters of an FMI 3.0 plant are omitted, because SSP 1.0 has no arrays.
+
+    Parameters
+    ----------
+    plant : Path
+        FMU of the plant, FMI 2.0 or 3.0.
+    out : Path
+        Output folder.
+    controller : Path, optional
+        FMU whose inputs have the names of plant outputs and whose outputs have the names of plant inputs.
+
+    Raises
+    ------
+    DescriptionError
+        If a file is not an FMU, or plant and controller do not match.
     """
     description = read_fmu(plant)
     name = str(description.modelName)
-    own = replace(_element("Plant", description), parameters="resources/Plant.ssv")
+    own = element_of("Plant", description, "resources/Plant.ssv")
     texts = _Texts(name, description)
     files: dict[str, str | bytes] = {
         "resources/Plant.fmu": plant.read_bytes(),
@@ -111,7 +146,7 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
         files["SystemStructure.ssd"] = texts.structure(alone(own))
         files["Controller.ssd"] = texts.structure(closed(own, slot), f"{name}Controller")
     else:
-        regulator = _element("Controller", read_fmu(controller))
+        regulator = element_of("Controller", read_fmu(controller))
         _check_fit(own, regulator, controller)
         files["SystemStructure.ssd"] = texts.structure(closed(own, regulator))
         files["resources/Controller.fmu"] = controller.read_bytes()
@@ -121,14 +156,20 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
 
 
 def alone(plant: SspElement) -> SspSystem:
-    """The plant with all its connectors led outside."""
-    inputs = tuple(Connection(None, plant.name, name) for name in plant.of_kind("input"))
-    outputs = tuple(Connection(plant.name, None, name) for name in plant.of_kind("output"))
-    return SspSystem((plant,), plant.connectors, inputs + outputs)
+    """Return the system of a plant with its outputs.
+
+    The system has no connectors, because libcosim and ecos accept none, and the plant has no inputs, because
+    FMPy accepts no unconnected ones.
+    """
+    outputs = tuple(plant.of_kind("output").values())
+    return SspSystem((replace(plant, connectors=outputs),), (), ())
 
 
 def closed(plant: SspElement, controller: SspElement) -> SspSystem:
-    """Both connected by name; inputs that this leaves open become the system's."""
+    """Return the system of a plant and a controller whose connectors with equal names are connected.
+
+    Inputs without a matching output become inputs of the system.
+    """
     pairs = ((plant, controller), (controller, plant))
     connections = [
         Connection(start.name, end.name, name)
@@ -158,7 +199,7 @@ def _check_fit(plant: SspElement, controller: SspElement, path: Path) -> None:
 
 
 def _misfits(plant: SspElement, controller: SspElement) -> Iterator[Problem]:
-    """Yield problems of variables with equal names, which are connected."""
+    """Yield problems of connected variables with incompatible types or units."""
     own = {c.name: c for c in plant.connectors}
     for theirs in controller.connectors:
         ours = own.get(theirs.name)
@@ -175,7 +216,7 @@ def _ambiguous_units(plant: SspElement, controller: SspElement) -> Iterator[Prob
     own = {c.unit.name: c.unit for c in plant.connectors if c.unit}
     for name, unit in {c.unit.name: c.unit for c in controller.connectors if c.unit}.items():
         if name in own and unit != own[name]:
-            text = f"expected what it is in the plant, {_in_base(own[name])}, got {_in_base(unit)}"
+            text = f"expected the plant's definition, {_in_base(own[name])}, got {_in_base(unit)}"
             yield Problem(f"unit {name}", text)
 
 
@@ -183,15 +224,17 @@ def _in_base(unit: SspUnit) -> str:
     return " ".join(f"{key}={value}" for key, value in unit.base.items()) or "1"
 
 
-def _element(name: str, description: Any) -> SspElement:
-    units = _units(description)
+def element_of(name: str, description: Any, parameters: str | None = None) -> SspElement:
+    """Return the element of an FMU by its model description; parameters: their file in the archive."""
+    units = units_of(description)
     scalars = (v for v in description.modelVariables if v.type in TYPES and not v.dimensions)
     connectors = tuple(
         SspConnector(v.name, v.causality, TYPES[v.type], units.get(unit_name(v) or ""))
         for v in scalars
         if v.causality in ("input", "output")
     )
-    return SspElement(name, str(description.description or ""), connectors, f"resources/{name}.fmu")
+    source = f"resources/{name}.fmu"
+    return SspElement(name, str(description.description or ""), connectors, source, parameters)
 
 
 def _opposite(connector: SspConnector) -> SspConnector:
@@ -199,19 +242,19 @@ def _opposite(connector: SspConnector) -> SspConnector:
 
 
 class _Texts:
-    """The XML files of a system around a plant."""
+    """Writer of the XML files of a system around a plant."""
 
     def __init__(self, name: str, description: Any) -> None:
         self._common = {"name": name, "tool": f"gpmelica {__version__}"}
         self._experiment = description.defaultExperiment
-        self._units = _units(description)
+        self._units = units_of(description)
         parameters = (v for v in description.modelVariables if v.causality == "parameter")
         self._parameters = [v for v in parameters if not v.dimensions]
 
     def structure(self, system: SspSystem, title: str = "") -> str:
-        """Text of a structure description; `title` is its name if another than the model's.
+        """Return the text of a structure description.
 
-        SSP 2.0 requires names that differ among the descriptions of one archive.
+        `title` is its name, by default that of the model. SSP 2.0 requires different names within an archive.
         """
         connectors = [*system.connectors, *(c for element in system.elements for c in element.connectors)]
         return self._render(
@@ -221,10 +264,16 @@ class _Texts:
             title=title or self._common["name"],
             start=self._experiment.startTime,
             stop=self._experiment.stopTime,
+            step=self._experiment.stepSize,
+            tolerance=self._experiment.tolerance,
+            pins=(),
+            same=(),
         )
 
     def parameters(self) -> str:
-        """Plant.ssv: the start values of all parameters, those of its solver included."""
+        """Return the text of Plant.ssv: start values of all parameters, including those of the
+        solver.
+        """
         return self._render(
             "exchange/ssp/parameters.ssv.jinja",
             [self._units[p.unit] for p in self._parameters if p.unit],
@@ -236,15 +285,15 @@ class _Texts:
         return fill(template, {**self._common, "units": sorted(units.items()), **values})
 
 
-def _units(description: Any) -> dict[str, SspUnit]:
-    """Return the units that are defined in base units, as SSP requires, by name."""
+def units_of(description: Any) -> dict[str, SspUnit]:
+    """Return the units that the FMU defines in base units, as SSP requires, by name."""
     return {
         u.name: SspUnit(u.name, _base(u.baseUnit)) for u in description.unitDefinitions if u.baseUnit is not None
     }
 
 
 def unit_name(variable: Any) -> str | None:
-    """Return the unit of the variable or of its declared type."""
+    """Return the unit of an FMU variable or of its declared type."""
     return variable.unit or getattr(variable.declaredType, "unit", None)
 
 

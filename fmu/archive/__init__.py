@@ -1,1 +1,3 @@
-"""Parts of an FMU's archive besides sources and binaries: description, pages, pictures, licences."""
+"""Documents in an FMU's archive: model description, terminals and licences; validation of the
+archive.
+"""

@@ -1,4 +1,4 @@
-"""`documentation/licenses` of an FMU: whose work its sources and binaries contain, and on what terms."""
+"""Contents of `documentation/licenses` in an FMU: owners and licences of its sources and binaries."""
 
 from __future__ import annotations
 
@@ -10,33 +10,37 @@ from ..compilers.binaries import Toolchain
 FOLDER = "documentation/licenses"
 
 _START = """\
-What this FMU contains, and whose it is
+Contents of this FMU and their licences
 
-The model: its equations and numbers belong to whoever described it.
+Model: the author of the mechanism's description owns its equations and parameter values.
 
-The C layer in sources, and its binary form in binaries: gpmelica, BSD 3-Clause, gpmelica.txt.
+C sources in sources, apart from equations_*.c, and their binaries: gpmelica, BSD 3-Clause, see gpmelica.txt.
 
-sources/equations_*.c: the model's equations in C, written by gpmelica, which asks for nothing in them.
+sources/equations_*.c: the model's equations as C code; gpmelica claims no rights in generated code.
 
-sources/include: the standard's own headers, 2-Clause BSD; the text is in each of them.
+sources/include: headers of the FMI standard, 2-Clause BSD; each header contains the licence text.
 """
 
 _ZIG = """
-The binaries were linked by ziglang, which adds support routines of the compiler: MIT, zig.txt.
+The binaries were linked by ziglang, which adds support routines of the compiler: MIT, see zig.txt.
 """
 
 _MINGW = """
-Those for Windows hold start-up code of mingw-w64: Zope Public License 2.1, mingw-w64.txt.
+The binaries for Windows contain start-up code of mingw-w64: Zope Public License 2.1, see mingw-w64.txt.
 """
 
 _OWN = """
-The binary was linked by this machine's compiler, which may add support routines of its own (libgcc: GPL 3 with the
-runtime library exception, compiler-rt: Apache 2.0 with LLVM exceptions); neither asks for anything here.
+The binary was linked by a C compiler that may add its own support routines (libgcc: GPL 3 with the runtime library
+exception, compiler-rt: Apache 2.0 with LLVM exceptions). Neither licence imposes a condition on this FMU.
 """
 
 
 def licences(made_by: Sequence[Toolchain]) -> dict[str, str]:
-    """Files by their paths in the archive; `license.txt` is where to begin, as the standard has it."""
+    """Return the licence files of an FMU by their paths in the archive.
+
+    The FMI standard requires `license.txt` as the entry point. The texts depend on the compilers `made_by`,
+    because a compiler may link support routines of its own.
+    """
     texts = {"gpmelica.txt": (files("gpmelica") / "LICENSE").read_text(encoding="utf-8")}
     start = _START
     if any(compiler.is_zig for toolchain in made_by for compiler in toolchain.compilers):

@@ -1,4 +1,4 @@
-"""modelDescription.xml of the native FMU, and what FMI 3.0 has beside it."""
+"""Model description of the native FMU (modelDescription.xml), and the build description of FMI 3.0."""
 
 from __future__ import annotations
 
@@ -7,29 +7,31 @@ from dataclasses import dataclass
 
 from ...core.templates import fill
 from ...core.zip_archive import build_time
-from ...description import Chain
+from ...description import Description
 from ...description.types import units
-from ...generator.program.program import Program
+from ...generator.program.program import EquationSystem
 from ...generator.variables import Variable
 from ..code.model_structure import ModelStructure
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit and its SI base exponents, those that are not 0."""
+    """Unit with its non-zero exponents of the SI base units."""
 
     name: str
     exponents: tuple[tuple[str, int], ...]
 
 
 def unit(name: str) -> Unit:
-    """Base exponents of a Modelica unit such as `N.m/rad`, `kg.m2`, `1/s`."""
+    """Return a Modelica unit such as `N.m/rad`, `kg.m2` or `1/s` with its exponents of the SI base
+    units.
+    """
     return Unit(name, tuple((base, e) for base, e in units.exponents(name).items() if e))
 
 
 def render(
-    program: Program,
-    chain: Chain,
+    program: EquationSystem,
+    chain: Description,
     variables: Sequence[Variable],
     structure: ModelStructure,
     *,
@@ -38,7 +40,27 @@ def render(
     version: str,
     sources: Sequence[str],
 ) -> str:
-    """The XML text; `sources` are the C files to compile, which FMI 2.0 names here."""
+    """Return the XML text of modelDescription.xml.
+
+    Parameters
+    ----------
+    program : EquationSystem
+        Equations of the model.
+    chain : Description
+        Description of the mechanism, with the settings of the simulation.
+    variables : sequence of Variable
+        Variables in order of their value references.
+    structure : ModelStructure
+        Unknowns and their dependencies.
+    fmi : str
+        Version of FMI, "2.0" or "3.0".
+    token : str
+        Instantiation token (GUID) of the FMU.
+    version : str
+        Version of gpmelica.
+    sources : sequence of str
+        C files to compile, which FMI 2.0 lists in the model description.
+    """
     template = (
         "fmu/archive/model_description.xml.jinja" if fmi == "2.0" else "fmu/archive/model_description_3.xml.jinja"
     )
@@ -62,12 +84,17 @@ def render(
 
 
 def _lists(structure: ModelStructure, first: int) -> dict[tuple[int, ...], str]:
-    """Texts of the lists of dependencies, which many unknowns share; first: what the first variable counts as."""
+    """Return the text of each dependency list; many unknowns share a list.
+
+    `first` is the index of the first variable: 1 in FMI 2.0, 0 in FMI 3.0.
+    """
     unknowns = (*structure.outputs, *structure.derivatives, *structure.initial)
     lists = {unknown.dependencies for unknown in unknowns}
     return {references: " ".join(str(k + first) for k in references) for references in lists}
 
 
 def build_description(identifier: str, sources: Sequence[str]) -> str:
-    """FMI 3.0's `sources/buildDescription.xml`: the C files to compile."""
+    """Return the text of FMI 3.0's `sources/buildDescription.xml`, which lists the C files to
+    compile.
+    """
     return fill("fmu/archive/build_description.xml.jinja", {"identifier": identifier, "sources": sources})

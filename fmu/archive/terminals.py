@@ -1,4 +1,4 @@
-"""Terminals of an FMI 3.0 FMU: what belongs together at each place where the user applies a force."""
+"""Terminals of an FMI 3.0 FMU, which group the variables of each applied force that is an input."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ PATH = "terminalsAndIcons/terminalsAndIcons.xml"
 
 
 def terminals(mechanism: Mechanism) -> dict[str, str]:
-    """`terminalsAndIcons.xml` by its path in the archive; nothing without inputs.
+    """Return `terminalsAndIcons.xml` by its path in the archive; empty if the model has no inputs.
 
-    A terminal of a joint has the members effort, position and velocity; that of a force at a point x, y and z.
+    The terminal of a joint force has the members effort, position and velocity. The terminal of a force at
+    a point has the members x, y and z.
     """
     found = {force.name: _members(mechanism, force) for force in mechanism.forces if force.values is None}
     if not found:
@@ -21,7 +22,7 @@ def terminals(mechanism: Mechanism) -> dict[str, str]:
 
 
 def _members(mechanism: Mechanism, force: AppliedForce) -> dict[str, str]:
-    """Member → variable."""
+    """Return the names of a terminal's variables by terminal member."""
     if force.coordinate is None:
         return dict(zip("xyz", force.symbols, strict=True))
     coordinate = mechanism.coordinates[force.coordinate]

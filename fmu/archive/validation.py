@@ -1,4 +1,4 @@
-"""Problems of an FMU's archive and modelDescription.xml, found by FMPy."""
+"""Validation of an FMU's archive and modelDescription.xml with FMPy."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from pathlib import Path
 from fmpy.model_description import ValidationError, read_model_description
 from fmpy.validation import validate_fmu
 
-# FMI 2.0, 2.2.9: names of the convention "structured". FMPy parses them by the standard's grammar, ambiguous as
-# it stands, and takes most of a build's time; the same language is a regular one.
+# Variable names of the naming convention "structured" (FMI 2.0, section 2.2.9).
+# FMPy parses names with the ambiguous grammar of the standard, which takes most of a build's time.
+# The grammar defines a regular language.
 _QUOTED = r"""'(?:[\w!#$%&()*+,\-./:;<>=?@\[\]^{}|~ ]|\\['"?\\abfnrtv])+'"""
 _ONE = rf"(?:[A-Za-z_]\w*|{_QUOTED})(?:\[\d+(?:,\d+)*\])?"
 _NAME = re.compile(rf"{_ONE}(?:\.{_ONE})*|der\({_ONE}(?:\.{_ONE})*(?:,\d+)?\)", re.ASCII)
 
 
 def validate(fmu: Path) -> list[str]:
-    """Problems in words, none where nothing is wrong; fmu: the archive, or the folder that it was unpacked to."""
+    """Return the problems of an FMU, one message each; empty if the FMU is valid.
+
+    `fmu` is the path of the archive or of the folder to which it was extracted.
+    """
     return [*_paths(fmu), *_description(fmu)]
 
 
@@ -34,12 +38,12 @@ def _description(fmu: Path) -> list[str]:
         read = read_model_description(str(fmu), validate=True, validate_model_structure=True)
     except ValidationError as error:
         return list(error.problems)
-    except Exception as error:  # of whatever kind: it is read no further
+    except Exception as error:  # FMPy raises various exceptions for malformed files
         return [str(error)]
     if read.variableNamingConvention != "structured":
         return list(validate_fmu(str(fmu)))
     return [
-        f'"{variable.name}" (line {variable.sourceline}) is no name of the naming convention "structured".'
+        f'"{variable.name}" (line {variable.sourceline}) does not follow the naming convention "structured".'
         for variable in read.modelVariables
         if not _NAME.fullmatch(variable.name)
     ]

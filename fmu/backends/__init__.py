@@ -1,1 +1,1 @@
-"""Backends that build FMUs of a model, or run its Modelica source: native, OpenModelica, rumoca."""
+"""Backends that build FMUs: the native C code generator and OpenModelica."""

@@ -1,4 +1,4 @@
-"""The backends that there are, and how one is chosen."""
+"""Table of the backends that build FMUs, and the choice among them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...core.errors import MissingToolError
 from ...core.files import write_all
 from ...generator import modelica
@@ -15,7 +15,8 @@ from .fmu import Backend
 from .native import Native
 from .omc import OpenModelica
 
-# name → the backend with its tool, by the user's options; raises MissingToolError where the tool is not there
+# Backend name → constructor from the options omc and timeout.
+# A constructor raises MissingToolError if its tool is not installed.
 BACKENDS: dict[str, Callable[[str | None, float], Backend]] = {
     "openmodelica": lambda omc, timeout: OpenModelica(openmodelica.find(omc), timeout),
     "native": lambda omc, timeout: Native(),
@@ -25,16 +26,24 @@ CHOICES = ("auto", *sorted(BACKENDS))
 
 @dataclass(frozen=True)
 class Compilers:
-    """Backends that build FMUs, the preferred one first; `timeout`, s, of tools that may hang."""
+    """Backends that build FMUs, in order of preference.
+
+    `timeout`, s, limits external tools that may hang.
+    """
 
     backends: tuple[Backend, ...] = (Native(),)
     timeout: float = openmodelica.TIMEOUT
 
 
 def choose(choice: str, omc: str | None = None, timeout: float = openmodelica.TIMEOUT) -> Compilers:
-    """Compilers for a choice: `auto` takes every backend whose tool is found.
+    """Return the backends for the command-line choice of a compiler.
 
-    Raises MissingToolError at once if the one that is asked for, or the omc that is named, is not found.
+    The choice `auto` selects all backends whose tool is installed.
+
+    Raises
+    ------
+    MissingToolError
+        If the chosen backend, or the given omc, is not found.
     """
     found: list[Backend] = []
     for name in BACKENDS if choice == "auto" else (choice,):
@@ -46,8 +55,12 @@ def choose(choice: str, omc: str | None = None, timeout: float = openmodelica.TI
     return Compilers(tuple(found), timeout)
 
 
-def write_modelica(model: Prepared, out: Path, *, drives: bool = False) -> list[Path]:
-    """Write `Name.mo`, and `Name.mos` that simulates it in omc; `NameDrives.mo`, where asked for."""
+def write_modelica(model: System, out: Path, *, drives: bool = False) -> list[Path]:
+    """Write the Modelica model `Name.mo` and the simulation script `Name.mos` for omc.
+
+    With `drives`, a package with connectors of the Modelica Standard Library is written as
+    `NameDrives.mo`.
+    """
     texts = {
         f"{model.name}.mo": model.modelica(),
         f"{model.name}.mos": modelica.script(model.program, model.mechanism),

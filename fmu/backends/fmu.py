@@ -1,4 +1,4 @@
-"""Interface of backends that build FMUs, and a built FMU."""
+"""Interface of the backends that build FMUs: build instructions, backend and built FMU."""
 
 from __future__ import annotations
 
@@ -7,35 +7,44 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...core.progress import Progress, silent
 from ..compilers.binaries import Toolchain
 from ..compilers.platforms import Platform
 
-Documents = Callable[[Prepared, str, Sequence[Toolchain]], Mapping[str, str | bytes]]
-"""Function of a model, a version of FMI and the compilers: further files of the archive by their paths."""
+Documents = Callable[[System, str, Sequence[Toolchain]], Mapping[str, str | bytes]]
+"""Function that returns further archive files by path, for a model, an FMI version and the compilers."""
 
 
-def no_documents(model: Prepared, fmi: str, made_by: Sequence[Toolchain]) -> Mapping[str, str | bytes]:
-    """Return no files: the FMU is used where it was made."""
+def no_documents(model: System, fmi: str, made_by: Sequence[Toolchain]) -> Mapping[str, str | bytes]:
+    """Return no documentation files, because an FMU that stays on this machine needs none."""
     del model, fmi, made_by
     return {}
 
 
 @dataclass(frozen=True)
 class Order:
-    """An FMU that is wanted.
+    """Instructions for building an FMU.
 
-    Parameters:
-        out        folder of `Name.fmu`
-        fmi        version of the standard, 2.0 or 3.0
-        platforms  to build for; none means this machine
-        march      one of `binaries.MARCHES`: processors whose instructions it may use; "": all of the platform's
-        progress   function that is called with an activity
-        documents  makes the files that the archive holds for its readers
+    Attributes
+    ----------
+    model : System
+        Model of the mechanism.
+    out : Path
+        Folder in which `Name.fmu` is written.
+    fmi : str
+        Version of FMI, "2.0" or "3.0".
+    platforms : sequence of Platform
+        Target platforms; empty for this machine.
+    march : str
+        Minimum processor, one of `binaries.MARCHES`; "" for all processors of the platform.
+    progress : callable
+        Function that is called with a description of each activity.
+    documents : callable
+        Function that returns the documentation files of the FMU archive.
     """
 
-    model: Prepared
+    model: System
     out: Path
     fmi: str = "2.0"
     platforms: Sequence[Platform] = ()
@@ -45,20 +54,30 @@ class Order:
 
     @property
     def path(self) -> Path:
-        """Path of the FMU."""
         return self.out / f"{self.model.name}.fmu"
 
 
 class Backend(Protocol):
-    """Something that makes FMUs. A new one is a class like this in a file of its own, and a row in `BACKENDS`.
+    """Interface of a backend that builds FMUs.
 
-    name                what `--compiler` calls it; its runs are `fmu-<name>-me` and `fmu-<name>-cs`
-    compiler            what its compiler is called among the versions
-    tolerance           relative error that its co-simulation is granted at least
-    communication_step  longest one of its co-simulation, s; None: whatever the output step is
-    projects            whether its FMUs project onto the constraints and have the parameter `projection_tolerance`
-    foreign             whether its FMUs have code that is not ours, so that they run in a process of their own
-    cross               whether it builds for other systems, and for processors that are asked for
+    A new backend is a class in its own file and an entry in `BACKENDS`.
+
+    Attributes
+    ----------
+    name : str
+        Name in the option `--compiler`; the runs are called `fmu-<name>-me` and `fmu-<name>-cs`.
+    compiler : str
+        Name of the compiler in the list of versions.
+    tolerance : float
+        Minimum relative error that the comparison accepts for co-simulation.
+    communication_step : float or None
+        Maximum communication step of co-simulation, s; None for the output interval.
+    projects : bool
+        Whether the FMUs project onto the constraints and have the parameter `projection_tolerance`.
+    foreign : bool
+        Whether the FMUs contain third-party code, so that they are run in a separate process.
+    cross : bool
+        Whether the backend builds for other platforms and for given processors.
     """
 
     name: ClassVar[str]
@@ -70,24 +89,50 @@ class Backend(Protocol):
     cross: ClassVar[bool]
 
     def build(self, order: Order) -> Fmu:
-        """Write the FMU; raises BuildError with what its compiler says, MissingToolError."""
+        """Build the FMU.
+
+        Raises
+        ------
+        BuildError
+            If the compiler fails; the text includes its output.
+        MissingToolError
+            If a required tool is not installed.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class Fmu:
-    """A compiled FMU.
+    """Compiled FMU with the results of its validation.
 
-    Parameters:
-        backend   what made it
-        path      the file
-        compiler  version of what compiled it
-        seconds   wall time of generation and compilation
-        solver    what its co-simulation does; by omc, also its count of equations and unknowns
-        problems  what FMPy's validation finds wrong
-        refused   why its co-simulation is not run: what it does is known to be wrong
-        caveat    what its co-simulation is known to do otherwise than others
-        log       of its making, where what it prints goes too
+    Parameters
+    ----------
+    backend
+        Generator and compiler that built the FMU.
+    path
+        FMU file.
+    compiler
+        Name and version of the compiler.
+    seconds
+        Wall time of code generation and compilation, s.
+    solver
+        Integration methods of the FMU's co-simulation. An FMU of OpenModelica also lists its numbers of
+        equations and unknowns.
+    problems
+        Problems that the validation by FMPy found.
+    refused
+        Reason for not running the FMU's co-simulation; empty if there is none.
+    caveat
+        Known deviation of the FMU's co-simulation; empty if there is none.
+    log
+        Log file of the build, or None. Output of the FMU is appended to the file.
+
+    Examples
+    --------
+    >>> import gpmelica as gp
+    >>> fmu = gp.load("examples/four_bar_3d.toml").build("four_bar", compiler="native")
+    >>> fmu.path.name, fmu.problems
+    ('FourBar3D.fmu', ())
     """
 
     backend: Backend
@@ -101,5 +146,11 @@ class Fmu:
     log: Path | None = None
 
     def facts(self) -> str:
-        """One line: build time, size, what its co-simulation does."""
+        """Return build time, file size and integration methods in one line.
+
+        Returns
+        -------
+        str
+            Line for a terminal or a report.
+        """
         return f"{self.seconds:.1f} s to build, {self.path.stat().st_size / 1e3:.0f} kB; {self.solver}"

@@ -1,4 +1,4 @@
-"""The native backend: program → C → FMU, for model exchange and co-simulation."""
+"""Native backend: generated C code, compiled to an FMU for model exchange and co-simulation."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import ClassVar
 
 import fmpy
 
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...core.files import write_atomically
 from ...core.progress import Progress, silent
 from ...core.uncollected import uncollected
 from ...core.version import __version__
 from ...core.zip_archive import pack
-from ...description import Chain
+from ...description import Description
 from ...generator import variables
-from ...generator.program.program import Program
+from ...generator.program.program import EquationSystem
 from ...language.timely import timed_pace
 from ..archive import model_description
 from ..archive.validation import validate
@@ -35,12 +35,14 @@ from ..compilers.compiler import STRICT
 from .fmu import Fmu, Order
 
 DATA = "equations_data.c"
-# Of the C layer, besides one per FMI version.
+# Folders of the model-independent C sources; each FMI version adds one folder.
 _ROOMS = ("algebra", "core", "evaluation", "events", "constraints", "solvers", "cosimulation", "instance")
-# Warnings about what is generated are for tests. What only a start needs is run a few times, and compiled in half
-# the time as it stands (zig checks such code while it runs, if it is not told otherwise); of the rest the dynamics
-# alone gain from -O2: for derivatives it would add half to the time that the compiler takes.
+# Compiler options of generated code for the initial state, which runs only a few times.
+# The tests check the warnings about generated code, and -O0 halves the compile time.
+# Without -fno-sanitize=undefined, zig would add run-time checks to unoptimised code.
 _AS_IT_STANDS = ("-w", "-O0", "-fno-sanitize=undefined")
+# Compiler options of the generated sources: only the dynamics gain speed from -O2.
+# For the derivatives of the dynamics, -O2 would add 50 % to the compile time.
 _FLAGS: dict[str, tuple[str, ...]] = {
     "equations_start.c": _AS_IT_STANDS,
     "equations_start_forward.c": _AS_IT_STANDS,
@@ -52,7 +54,8 @@ _FLAGS: dict[str, tuple[str, ...]] = {
     "equations_outputs_forward.c": ("-w", "-O1"),
     "equations_outputs_reverse.c": ("-w", "-O1"),
 }
-# Where this code is as long as a humanoid's (characters without comments), more effort makes none that is faster.
+# Length of a source file, in characters without comments, above which a lower optimisation level is used.
+# The code is equally fast with the lower level; the equations of a humanoid robot reach these lengths.
 _LONG: dict[str, tuple[int, str]] = {
     "equations_dynamics.c": (390_000, "-O1"),
     "equations_dynamics_forward.c": (1_110_000, "-Og"),
@@ -63,13 +66,18 @@ _COMMENT = re.compile(r" /\*[^*]*\*/")
 
 @dataclass(frozen=True)
 class Sources:
-    """Everything an FMU is compiled from.
+    """Source files and model description of an FMU.
 
-    Parameters:
-        name         model identifier
-        fmi          version of the standard, 2.0 or 3.0
-        files        by their paths below `sources`
-        description  modelDescription.xml
+    Attributes
+    ----------
+    name : str
+        Model identifier.
+    fmi : str
+        Version of FMI, "2.0" or "3.0".
+    files : dict
+        Source texts by their paths below `sources`.
+    description : str
+        Text of modelDescription.xml.
     """
 
     name: str
@@ -79,8 +87,8 @@ class Sources:
 
 
 @uncollected()
-def generate(program: Program, chain: Chain, fmi: str = "2.0") -> Sources:
-    """C sources and modelDescription.xml of a program, for one version of the standard."""
+def generate(program: EquationSystem, chain: Description, fmi: str = "2.0") -> Sources:
+    """Return the C sources and the model description of a program for an FMI version."""
     staged, table = stage(program), variables.table(program)
     token, unknowns = variables.token(program, table), structure(table, dependencies(staged), fmi)
     derivatives, adjoint = differentiated(staged), fmi != "2.0"
@@ -122,15 +130,27 @@ def build(
 ) -> None:
     """Compile and pack an FMU.
 
-    Parameters:
-        made_by   see `binaries.toolchains`
-        contents  what else belongs into the archive, by paths
+    Parameters
+    ----------
+    sources : Sources
+        Source files and model description.
+    fmu : Path
+        File that is written.
+    made_by : sequence of Toolchain
+        Compilers of each platform; see `binaries.toolchains`.
+    contents : mapping
+        Further files in the archive by their paths.
+    progress : callable
+        Function that is called with each activity.
 
-    Raises BuildError if a compiler refuses the sources.
+    Raises
+    ------
+    BuildError
+        If a compiler rejects the sources.
     """
     own = flags(sources.files)
     if any(toolchain.march for toolchain in made_by):
-        # a*b + c in one of a processor's own instructions
+        # Fused multiply-add instructions compute a*b + c.
         own = {name: (*special, "-ffp-contract=fast") for name, special in own.items()}
     libraries = binaries.build(sources.name, sources.files, own, made_by, progress)
     texts = {f"sources/{path}": text for path, text in sources.files.items()}
@@ -138,7 +158,11 @@ def build(
 
 
 def flags(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the options of sources compiled differently: equations, and algebra, faster by some % with -O3."""
+    """Return the compiler options of source files that differ from the default options, by file name.
+
+    These files are the generated equations, and the linear algebra, which gains a few per cent of speed
+    from -O3.
+    """
     algebra = (f.name for f in (files("gpmelica.fmu") / "sources" / "algebra").iterdir() if f.name.endswith(".c"))
     found = _FLAGS | dict.fromkeys(algebra, (*STRICT, "-O3"))
     for name, (most, effort) in _LONG.items():
@@ -147,25 +171,28 @@ def flags(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def build_bare(model: Prepared, out: Path, fmi: str = "2.0") -> Path:
-    """Write an FMU for use here: without documents, not validated; returns its path."""
+def build_bare(model: System, out: Path, fmi: str = "2.0") -> Path:
+    """Build an FMU for this machine without documents and validation, and return its path."""
     fmu = out / f"{model.name}.fmu"
     build(generate(model.native_program, model.chain, fmi), fmu, binaries.toolchains(fmi), {})
     return fmu
 
 
 def _fixed_sources(fmi: str) -> dict[str, str]:
-    """The C layer of one FMI version in one folder; the standard's headers apart, as importers bring their own."""
+    """Return the model-independent C sources of an FMI version by file name, all in one folder.
+
+    The headers of the FMI standard are in a folder of their own, because importers provide theirs.
+    """
     own = "fmi2" if fmi == "2.0" else "fmi3"
     rooms = (files("gpmelica.fmu") / "sources" / room for room in (*_ROOMS, own))
     texts = {f.name: f.read_text(encoding="utf-8") for room in rooms for f in room.iterdir()}
-    headers = Path(fmpy.__file__).parent / "c-code"  # as FMPy carries them
+    headers = Path(fmpy.__file__).parent / "c-code"  # FMPy provides the FMI headers
     return {f"include/{h.name}": h.read_text(encoding="utf-8") for h in headers.glob(f"{own}*.h")} | texts
 
 
 @dataclass(frozen=True)
 class Native:
-    """FMUs of C code, by whatever compiler there is, or by ziglang for other systems."""
+    """Native backend: C code, compiled by any C compiler or, for other platforms, by ziglang."""
 
     name: ClassVar[str] = "native"
     compiler: ClassVar[str] = "C compiler"
@@ -176,7 +203,13 @@ class Native:
     cross: ClassVar[bool] = True
 
     def build(self, order: Order) -> Fmu:
-        """Write `Name.fmu`; raises MissingToolError if there is no compiler for a platform."""
+        """Build `Name.fmu`.
+
+        Raises
+        ------
+        MissingToolError
+            If no compiler for a platform is installed.
+        """
         begin, model = time.perf_counter(), order.model
         made_by = binaries.toolchains(order.fmi, order.platforms, order.march)
         sources = generate(model.native_program, model.chain, order.fmi)

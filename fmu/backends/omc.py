@@ -1,4 +1,4 @@
-"""OpenModelica among the backends."""
+"""OpenModelica backend, as an implementation of the backend interface."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from .fmu import Fmu, Order
 from .openmodelica import TIMEOUT, Omc, build, solver
 
 _REFUSED = (
-    f"not run, for its numbers are wrong: its co-simulation is {solver.EULER}, as omc has it in FMI 3.0;"
-    " take FMI 2.0, model exchange or the native FMU"
+    f"not run, because the results would be wrong: in FMI 3.0, omc's co-simulation solver is {solver.EULER};"
+    " use FMI 2.0, model exchange or the native FMU"
 )
 _LATE = (
-    "sees conditions on the motion (contact, lift-off, kinks) at communication points, up to a step late;"
-    " model exchange and the native FMU locate them"
+    "state events (contact, lift-off, discontinuities) are detected at communication points, up to one step late;"
+    " model exchange and the native FMU locate the events"
 )
 
 
 @dataclass(frozen=True)
 class OpenModelica:
-    """FMUs of the generated Modelica by an omc, which may take so long, s.
+    """Backend that compiles the generated Modelica model to an FMU with the OpenModelica compiler omc.
 
-    Its CVODE restarts at every communication step, has no step control across them, and gives up after 1000 steps
-    in one of them.
+    `timeout` is the maximum duration of a build, s. The FMU's co-simulation solver CVODE restarts at every
+    communication step, does not carry its step size over, and fails after 1,000 steps in a
+    communication step.
     """
 
     omc: Omc
@@ -38,7 +39,7 @@ class OpenModelica:
     cross: ClassVar[bool] = False
 
     def build(self, order: Order) -> Fmu:
-        """Write `Name.fmu`, `Name.mo`, `Name.mos` and a log."""
+        """Build `Name.fmu`, and write `Name.mo`, `Name.mos` and a log."""
         made = build(
             order.model, order.out, fmi=order.fmi, omc=self.omc, timeout=self.timeout, progress=order.progress
         )

@@ -1,1 +1,1 @@
-"""The generated C: a program cut into stages, their derivatives and dependencies, and tables."""
+"""Generated C code of an FMU: evaluation stages, their derivatives and dependencies, and tables."""

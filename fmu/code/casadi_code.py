@@ -1,4 +1,4 @@
-"""C code of CasADi's functions: those of all stages and of their derivatives, in files that are compiled alike."""
+"""C source files with the CasADi functions of all evaluation stages and their derivatives."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from .stage_derivatives import StageDerivative
 from .staged import Labels, Staged
 from .tape import tape
 
-_FILES = {"prepare": "start", "start": "start", "dynamics": "dynamics"}  # of the groups; of all others: outputs
-# gcc 12 writes addresses in loops whose indices go up and down as null plus an index, takes such an access for one
-# that never happens, the function for one without effects, and leaves its call out: talos_full_v2 of
-# example-robot-data had wrong accelerations. Here and not among our flags, for those who compile an FMU's sources.
+# Source file of each group of evaluation stages; all other groups go to the file of the outputs.
+_FILES = {"prepare": "start", "start": "start", "dynamics": "dynamics"}
+# gcc 12 rewrites the addresses in loops with rising and falling indices as a null pointer plus an index.
+# gcc then assumes that such an access never happens and removes the call of the function.
+# Without this pragma, the robot talos_full_v2 of example-robot-data had wrong accelerations.
+# A pragma, unlike a compiler flag, also protects users who compile an FMU's sources themselves.
 HEADER = """\
 #include "equations.h"
 #include <math.h>
@@ -27,16 +29,28 @@ HEADER = """\
 
 @dataclass(frozen=True)
 class Functions:
-    """C code by file name, and the doubles that each function works with."""
+    """Generated C source by file name, and the number of doubles of scratch memory that each function needs."""
 
     files: Mapping[str, str]
     work: Mapping[str, int]
 
 
 def functions(staged: Staged, derivatives: Mapping[str, StageDerivative], *, adjoint: bool) -> Functions:
-    """C code of all stages and of their forward derivatives; adjoint: of reverse derivatives, too.
+    """Return the C code of all stages and their forward derivatives.
 
-    Raises BuildError if CasADi has an operation that is not known here.
+    Parameters
+    ----------
+    staged : Staged
+        Evaluation stages.
+    derivatives : mapping
+        Derivatives by the name of the stage's function.
+    adjoint : bool
+        Whether reverse derivatives are included.
+
+    Raises
+    ------
+    BuildError
+        If a function contains a CasADi operation without a C template.
     """
     found: dict[str, list[tuple[str, rolled.Code]]] = {}
     for stage in staged.stages:

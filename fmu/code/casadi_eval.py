@@ -1,4 +1,4 @@
-"""Array expressions → CasADi SX."""
+"""Conversion of array expressions to CasADi symbolic matrices (SX)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import casadi as ca
 import numpy as np
 
 from ...generator.program.items import Definition, given, used
-from ...generator.program.program import Program
+from ...generator.program.program import EquationSystem
 from ...language import ir
 from ...language.ir import Expr
 
-SX = Any  # casadi has no usable types
+SX = Any  # CasADi has no usable type annotations
 
 
 def _matmul(expr: Expr, a: SX, b: SX) -> SX:
     if len(expr.args[0].shape) == 2:
         return ca.mtimes(a, b)
-    # a vector on the left; vectors are columns
+    # A vector to the left of a product is transposed, because CasADi vectors are columns.
     return ca.mtimes(b.T, a) if expr.shape else ca.dot(a, b)
 
 
@@ -53,13 +53,16 @@ _COMPARE: dict[str, Callable[[SX, SX], SX]] = {
 
 
 def _norm(square: SX) -> SX:
-    # the same number, but where it vanishes with a derivative: 0, of all slopes that it has there
+    # The derivative of the square root is infinite at 0; this form has the same value and the derivative 0 there.
     none = square == 0
     return ca.sqrt(square + none) - none
 
 
-def needed(program: Program, roots: Iterable[Expr], known: Container[str] = ()) -> set[str]:
-    """Names of all items that expressions depend on, but for those that are known and what only they need."""
+def needed(program: EquationSystem, roots: Iterable[Expr], known: Container[str] = ()) -> set[str]:
+    """Return the names of all program items on which the expressions depend.
+
+    Names in `known` are left out, and so are items on which only these names depend.
+    """
     items = {name: item for item in program.items for name in given(item)}
     stack = [name for root in roots for name in root.symbols]
     found: set[str] = set()
@@ -72,14 +75,20 @@ def needed(program: Program, roots: Iterable[Expr], known: Container[str] = ()) 
 
 
 class Evaluator:
-    """Values of a program's names as SX, defined names evaluated when first asked for.
+    """Evaluator of a program's names as CasADi SX; definitions are evaluated at their first use.
 
-    Parameters:
-        known     name → SX of the program's symbols; vectors are columns
-        switches  SX of the switches, those of times before those of relations, or None at the start
+    Parameters
+    ----------
+    program : EquationSystem
+        Equations that define the names.
+    known : mapping
+        SX of the program's symbols by name; vectors are columns.
+    switches : SX or None
+        Switches of the time events, then those of the switching conditions; None at the initial time,
+        where conditions are evaluated directly.
     """
 
-    def __init__(self, program: Program, known: Mapping[str, SX], switches: SX | None) -> None:
+    def __init__(self, program: EquationSystem, known: Mapping[str, SX], switches: SX | None) -> None:
         self.known, self.switches = dict(known), switches
         self._definitions = {item.name: item for item in program.items if isinstance(item, Definition)}
         self._order = [item.name for item in program.items if isinstance(item, Definition)]
@@ -88,20 +97,25 @@ class Evaluator:
         self._memo: dict[int, tuple[Expr, SX]] = {}
 
     def prepare(self, names: Iterable[str]) -> None:
-        """Evaluate definitions in the program's order, so that nothing recurses deeply."""
+        """Evaluate the given definitions in the order of the program, which avoids deep recursion."""
         wanted = set(names)
         for name in self._order:
             if name in wanted and name not in self.known:
                 self._define(name)
 
     def __call__(self, expr: Expr) -> SX:
-        """SX of an expression; the node is kept, so that equal nodes are evaluated once."""
+        """Return an expression as a CasADi symbolic matrix (SX); each expression node is evaluated
+        once.
+        """
         for each in reversed(self._spine(expr)):
             self._memo[id(each)] = (each, self._evaluate(each))
         return self._memo[id(expr)][1]
 
     def _spine(self, expr: Expr) -> list[Expr]:
-        """Unevaluated expressions along the first arguments, from the expression inwards: sums are deep there."""
+        """Return the unevaluated nodes along the first arguments of an expression, outermost node first.
+
+        Long sums are nested in their first arguments; a recursive evaluation would exceed the recursion limit.
+        """
         found = []
         while id(expr) not in self._memo:
             found.append(expr)
@@ -153,7 +167,7 @@ class Evaluator:
 
     def _index(self, expr: Expr) -> SX:
         value = self(expr.args[0])[expr.data if len(expr.data) == 2 else expr.data[0]]
-        # a row of a matrix is a vector in the program, and vectors are columns here
+        # A row of a matrix is transposed, because vectors of the program are columns in CasADi.
         return value.T if [type(key) for key in expr.data] == [int, slice] else value
 
     def _choose(self, expr: Expr) -> SX:
@@ -166,7 +180,7 @@ class Evaluator:
             holds = self.switches[len(self._events) + self._relations.index(switched)]
             return ca.if_else(1 - holds if comparison in ("<=", ">=") else holds, then, otherwise)
         slope = self(expr.args[4])
-        # between events the comparison keeps the sign that left − right has on this side of the switching time
+        # Between events, the comparison keeps the sign of left − right on the current side of the switching time.
         condition = compare(slope * (self.switches[self._events.index(switched)] - 0.5), 0)
         if not slope.is_constant():
             condition = ca.if_else(slope == 0, compare(left, right), condition)

@@ -1,4 +1,4 @@
-"""Structural dependencies of derivatives, outputs and start states."""
+"""Structural dependencies of derivatives, outputs, start states and calculated parameters."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ from scipy.sparse import csr_array
 from .staged import Block, ConstrainedSystem, Stage, Staged, TreeSystem
 
 Mask = NDArray[np.bool_]
-_KNOWN = ("states", "inputs", "time", "parameters")  # blocks, in the order of a mask's columns
+# Known quantities, in the order of the columns of a dependency mask.
+_KNOWN = ("states", "inputs", "time", "parameters")
 
 
 @dataclass(frozen=True)
 class Dependencies:
-    """Shapes (n_x, k), (n_y, k), (n_x, k), (n_c, k); columns: states, inputs, time, parameters by elements."""
+    """Structural dependencies as boolean masks with one row per unknown.
+
+    The columns are the states, inputs, time and parameters; arrays have a column per element. With k
+    columns, n_x states, n_y outputs and n_c calculated parameters, the shapes are (n_x, k), (n_y, k),
+    (n_x, k) and (n_c, k).
+    """
 
     derivatives: Mask
     outputs: Mask
@@ -24,7 +30,10 @@ class Dependencies:
     calculated: Mask
 
     def at_start(self, row: Mask) -> Mask:
-        """Dependencies of a row of derivatives or outputs at the initial time, where states are results."""
+        """Return a derivative's or output's dependencies at the initial time, where states are unknowns.
+
+        `row` is the Boolean mask of the dependencies during the run, shape (k,) for k known quantities.
+        """
         n = len(self.start_states)
         found = row | self.start_states[row[:n]].any(axis=0)
         found[:n] = False
@@ -32,17 +41,21 @@ class Dependencies:
 
 
 def dependencies(staged: Staged) -> Dependencies:
-    """Structural dependencies, by the sparsity of the stages; a solve mixes all that its system depends on."""
+    """Return the structural dependencies of a model from the sparsity patterns of its stages.
+
+    Each unknown of a linear solve depends on everything that occurs in its linear system.
+    """
     blocks = [staged.blocks[name] for name in _KNOWN]
     known = np.zeros((staged.size, sum(block.size for block in blocks)), dtype=bool)
     known[np.concatenate([np.arange(staged.size)[_slice(block)] for block in blocks])] = np.eye(known.shape[1])
     for stage in staged.running:
         if stage.group not in ("prepare", "start"):
-            # which switches are set depends on their times; not on the time itself, as far as derivatives go
+            # The switches of time events depend on the event times.
+            # Switches are constant between events, so their dependency on time does not count for derivatives.
             times = staged.blocks["event_times"]
             known[_slice(Block(staged.blocks["switches"].offset, times.size))] = known[_slice(times)]
         _propagate(stage, known)
-        if stage.name == "start states":  # or as they are given
+        if stage.name == "start states":  # start parameters can replace the search and set the states
             known[_slice(staged.blocks["start_states"])] |= known[staged.given]
     wanted = ("derivatives", "outputs", "start_states", "calculated")
     return Dependencies(*(known[_slice(staged.blocks[name])] for name in wanted))
@@ -76,6 +89,6 @@ def _propagate(stage: Stage, known: Mask) -> None:
 
 
 def _any(known: Mask, *blocks: Block) -> Mask:
-    """Union of the dependencies of all elements of some blocks."""
+    """Return the union of the dependencies of all elements of the given workspace blocks."""
     found: Mask = np.any([known[_slice(block)].any(axis=0) for block in blocks], axis=0)
     return found

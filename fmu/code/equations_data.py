@@ -1,8 +1,7 @@
-"""The tables of a native FMU in C: what sources/core/equations.h declares, by its names.
+"""C tables of a native FMU, as declared in fmu/sources/core/equations.h.
 
-Structs are filled by designated initialisers, enumerators are written by their names, which are those of the lists
-here, and how many there are is compared in the generated code: a list that differs from the contract does not
-compile.
+Structures are written with designated initialisers and enumerators by name. The generated code
+compares the number of entries of each list with the header, so that a mismatch does not compile.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Any
 from ...core.templates import fill
 from ...description.types.bounds import ANY, Bounds
 from ...description.types.start_search import DOWNHILL
-from ...generator.program.program import Assertion, Lookup, Program, Requirement
+from ...generator.program.program import Assertion, EquationSystem, Lookup, Requirement
 from ...generator.variables import COUNTERS, INTEGER_SETTINGS, REAL_SETTINGS, Variable
 from ...language.pace import Pace
 from ...language.piecewise import PIECE, Piecewise
@@ -39,7 +38,7 @@ from .staged import (
 from .start import at_defaults, initial, parameter_of
 
 _TIMED = "timed_intervals"
-_OWN_BLOCKS = {"start_values"}  # of the generated part alone
+_OWN_BLOCKS = {"start_values"}  # Blocks of the workspace that the model-independent C code does not access.
 _COUNTED = (
     *("states", "inputs", "switches", "parameters", "outputs"),
     *("start_checks", "checks", "calculated", "requirements"),
@@ -48,29 +47,35 @@ _COUNTED = (
 
 @dataclass(frozen=True)
 class CodeContents:
-    """Everything that the tables of the generated C code are made of.
+    """Contents of the generated C tables.
 
     Attributes
     ----------
-    program, staged : Program, Staged
-        Equations, and the stages in which they are evaluated.
+    program : EquationSystem
+        Equations of the model.
+    staged : Staged
+        Evaluation stages of the equations.
     derivatives : mapping
-        Directional derivatives by the stages' functions.
+        Directional derivatives by the name of the stage's function.
     work : mapping
-        Doubles of scratch memory by functions.
-    variables, structure : sequence of Variable, Structure
-        Variables of the FMU and its model structure.
+        Scratch memory of each function, doubles.
+    variables : sequence of Variable
+        Variables of the FMU.
+    structure : ModelStructure
+        FMI model structure.
     adjoint : bool
-        Whether there are functions of reverse derivatives.
+        Whether the code contains reverse derivatives.
     output_step : float
         Interval of the output times, s.
     timed : TimedPace
-        Longest steps by expressions of time.
-    token, version : str
-        Identity of the FMU, and the version of this package.
+        Upper bounds of the step size due to expressions of time.
+    token : str
+        Instantiation token (GUID) of the FMU.
+    version : str
+        Version of gpmelica.
     """
 
-    program: Program
+    program: EquationSystem
     staged: Staged
     derivatives: Mapping[str, StageDerivative]
     work: Mapping[str, int]
@@ -84,7 +89,7 @@ class CodeContents:
 
 
 def data(contents: CodeContents) -> str:
-    """C code of the tables."""
+    """Return the C source of the tables."""
     program, staged, derivatives = contents.program, contents.staged, contents.derivatives
     variables, work, timed, adjoint = contents.variables, contents.work, contents.timed, contents.adjoint
     limits = [bounds for bounds in dict.fromkeys(v.bounds for v in variables) if bounds != ANY]
@@ -159,15 +164,20 @@ def _checks(checks: Sequence[Assertion]) -> list[dict[str, Any]]:
     return [{"message": _string(check.message), "bound": check.bound} for check in checks]
 
 
-def _positions(program: Program) -> int:
-    """Number of leading states whose derivatives are the states after them: all coordinates, or none."""
+def _positions(program: EquationSystem) -> int:
+    """Return n if the first n states are coordinates and the next n states are their derivatives;
+    otherwise return 0.
+    """
     rates = list(takewhile(lambda derivative: derivative.op == "symbol", (s.derivative for s in program.states)))
     following = [state.name for state in program.states[len(rates) : 2 * len(rates)]]
     return len(rates) if [rate.data for rate in rates] == following else 0
 
 
 def _complete(blocks: Mapping[str, int]) -> dict[str, int]:
-    """Counter of the contract → its value in the generated code."""
+    """Return the expected length of each list in the generated C tables.
+
+    The keys are the C constants that declare these lengths in the header.
+    """
     return {
         "N_GROUPS": len(GROUPS),
         "N_DOWNHILL": len(vars(DOWNHILL)),
@@ -184,7 +194,9 @@ def _complete(blocks: Mapping[str, int]) -> dict[str, int]:
 
 
 def _lists(stage: Stage, derivative: StageDerivative | None) -> dict[str, str]:
-    """Arrays of offsets and sizes that the structs of a stage point to, by name."""
+    """Return the arrays of workspace offsets and sizes to which the C structures of an evaluation
+    stage point, by C name.
+    """
     name = stage.function.name()
     found = {f"{name}_inputs": _offsets(stage.inputs), f"{name}_outputs": _offsets(stage.outputs)}
     if isinstance(stage.system, TreeSystem):
@@ -216,14 +228,14 @@ def _stage(stage: Stage, derivatives: Mapping[str, StageDerivative], work: Mappi
 
 
 def _initialiser(value: Any) -> str:
-    """C of a structure's members by their names, or of a number."""
+    """Return the C initialiser of a structure with named members, or of a number."""
     if not isinstance(value, Mapping):
         return str(value)
     return f"{{ {', '.join(f'.{name} = {_initialiser(member)}' for name, member in value.items())} }}"
 
 
 _FIELDS = {StagedSystem: "system", ConstrainedSystem: "constrained", TreeSystem: "tree"}
-# of a tree; how an entry is written
+# For each integer array of a system of equations on a tree of bodies: conversion of an entry to C code.
 _LISTS: dict[str, Callable[[Any], str]] = {"parents": str, "ends": str, "motions": lambda x: f"TREE_{x.upper()}"}
 
 
@@ -251,7 +263,7 @@ def _derivative(name: str, found: StageDerivative, work: Mapping[str, int], adjo
     }
 
 
-# by which name the contract knows the index of a variable; else it is a number
+# Enumerator that stands for a variable's index, by the kind of variable; other kinds have numeric indices.
 _INDEX_NAMES = {
     "real_setting": lambda v: f"SETTING_{v.name.upper()}",
     "integer_setting": lambda v: f"SETTING_{v.name.upper()}",
@@ -260,14 +272,17 @@ _INDEX_NAMES = {
 }
 
 
-def _parameter_places(program: Program) -> dict[str, int]:
-    """Index of each parameter, an array's first number, in their block."""
+def _parameter_places(program: EquationSystem) -> dict[str, int]:
+    """Return the index of each parameter in the workspace block of all parameters.
+
+    The index of an array parameter is that of its first element.
+    """
     sizes = [parameter.value.size for parameter in program.parameters]
     ends = accumulate(sizes, initial=0)
     return dict(zip((parameter.name for parameter in program.parameters), ends, strict=False))
 
 
-def _phase(program: Program, phase: Phase) -> dict[str, Any]:
+def _phase(program: EquationSystem, phase: Phase) -> dict[str, Any]:
     start, places = program.start, _parameter_places(program)
     assert start is not None
     moved = [places.get(name, -1) for name in parameter_of(start, phase.search)]
@@ -294,8 +309,11 @@ def _phase(program: Program, phase: Phase) -> dict[str, Any]:
     }
 
 
-def _start(program: Program, staged: Staged) -> dict[str, Any]:
-    """Lists that connect start states with parameters, and mark parameters that the start does not follow."""
+def _start(program: EquationSystem, staged: Staged) -> dict[str, Any]:
+    """Return the index arrays that connect the start states with their start parameters.
+
+    A further array marks start parameters that, if they have been set, replace the initial-state search.
+    """
     places = _parameter_places(program)
     if program.start is None:
         return {}
@@ -321,8 +339,8 @@ def _variable(variable: Variable, limits: Sequence[Bounds]) -> dict[str, Any]:
     }
 
 
-def _tables(program: Program) -> list[tuple[str, Piecewise]]:
-    """Tables by the names of their functions, each once."""
+def _tables(program: EquationSystem) -> list[tuple[str, Piecewise]]:
+    """Return the lookup tables of the model, each once, with the names of their C arrays."""
     return list({lookup.function: lookup.table for lookup in program.lookups}.items())
 
 
@@ -332,8 +350,8 @@ def _lookup(lookup: Lookup) -> dict[str, Any]:
     return {"n_pieces": pieces, "pieces": lookup.function, "has_kinks": int(lookup.table.kinks), "pace": pace}
 
 
-def _paces(program: Program, timed: Pace) -> dict[str, Pace]:
-    """Paces that bound steps, by the names of their intervals."""
+def _paces(program: EquationSystem, timed: Pace) -> dict[str, Pace]:
+    """Return all time-dependent upper bounds of the step size, by the name of their C array."""
     found = {f"{name}_intervals": table.pace for name, table in _tables(program)} | {_TIMED: timed}
     return {name: pace for name, pace in found.items() if not pace.is_steady}
 
@@ -358,7 +376,10 @@ def _bounds(bounds: Bounds) -> dict[str, Any]:
 
 
 def _dependencies(structure: ModelStructure, count: int) -> tuple[dict[str, str], dict[str, str]]:
-    """Lists, each once, because most unknowns share theirs; tables of pointers to them by value reference."""
+    """Return the dependency lists of all unknowns and the tables that point to these lists, by C name.
+
+    Most unknowns share their list; each list occurs once. The tables are indexed by value reference.
+    """
     sides = {
         "dependencies": (*structure.outputs, *structure.derivatives),
         "start_dependencies": structure.initial,
@@ -387,6 +408,6 @@ def _numbers(values: Iterable[float | None]) -> str:
 
 
 def _string(value: str) -> str:
-    """C string literal; anything but plain ASCII as octal bytes."""
+    """Return a text as C string literal; all characters outside printable ASCII are octal escapes."""
     plain = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\?' else f"\\{b:03o}" for b in value.encode())
     return f'"{plain}"'

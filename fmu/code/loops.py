@@ -1,6 +1,7 @@
-"""Repetitions in a tape: the operations of one element of a beam, or one support, repeat those of the last.
+"""Search for repeated sequences in a tape of operations, such as those of equal beam elements or supports.
 
-Such lines become a loop, so that the length of the code, and the time to compile it, hardly grow with a machine.
+Repeated sequences become loops in the generated C code. The length of the code and its compile time
+therefore hardly grow with the size of the mechanism.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_LINES = 150  # of a piece at most: what a compiler needs for a function grows faster than its length
-_PERIOD = 400  # the longest body of a loop, likewise
-_WORTH = 24  # lines that a loop has to save
+_LINES = 150  # Maximum number of lines in a function; compile time grows faster than a function's length.
+_PERIOD = 400  # Maximum number of operations in the body of a loop.
+_WORTH = 24  # Minimum number of lines by which a loop must shorten the code.
 
 
 class Piece(NamedTuple):
-    """Operations from `start` on, in so many rounds of `period` operations each."""
+    """Section of a tape of operations, which is executed as a loop or once.
+
+    The section consists of `rounds` repetitions of `period` operations, from the index `start` on.
+    """
 
     start: int
     period: int
@@ -25,19 +29,24 @@ class Piece(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The operation after the last one."""
+        """Index one past the last operation of this section of the tape."""
         return self.start + self.period * self.rounds
 
     @property
     def saved(self) -> int:
-        """Operations that do not have to be written."""
+        """Number of operations that a loop removes from the generated code, compared with code
+        without the loop.
+        """
         return self.period * (self.rounds - 1)
 
 
 def pieces(kinds: NDArray[np.int64]) -> list[Piece]:
-    """All operations of a tape in their order, as loops and as short straight pieces.
+    """Divide the operations of a tape into loops and short straight sections, in order of execution.
 
-    kinds  of the operations, shape (n,): those of one kind may be the same line of a loop
+    Parameters
+    ----------
+    kinds : ndarray, shape (n,)
+        Integer per operation that is equal for operations that may share a line of a loop.
     """
     found = sorted(_loops(kinds))
     ends = [0, *(loop.end for loop in found)]
@@ -50,7 +59,11 @@ def _straight(start: int, end: int) -> list[Piece]:
 
 
 def _loops(kinds: NDArray[np.int64]) -> list[Piece]:
-    """Without overlap; those that save most first, of which the shorter lines."""
+    """Return non-overlapping loops of a sequence of operations.
+
+    If loops overlap, the one that saves more operations takes precedence, then the one with the shorter
+    period.
+    """
     heap = [_ranked(loop) for loop in _repetitions(kinds)]
     heapify(heap)
     taken, chosen = np.zeros(len(kinds), dtype=bool), []
@@ -70,29 +83,32 @@ def _ranked(loop: Piece) -> tuple[int, int, Piece]:
 
 
 def _repetitions(kinds: NDArray[np.int64]) -> list[Piece]:
-    """For each period the longest stretches in which every line is of the kind of the one a period later.
+    """Return all maximal repeated sequences of operations that are long enough for a loop.
 
-    Those that are worth a loop.
+    For each period, these are the longest ranges in which every operation has the same kind as the
+    operation one period later.
     """
     found = []
     kinds = np.unique(kinds, return_inverse=True)[1].astype(np.min_scalar_type(len(kinds)))
     for period in range(1, min(_PERIOD, len(kinds) // 2) + 1):
         begins, ends = _stretches(kinds[:-period] == kinds[period:])
-        least = -(-_WORTH // period) * period  # whole rounds
+        least = -(-_WORTH // period) * period  # multiple of the period, because only whole repetitions count
         for k in np.flatnonzero(ends - begins >= least):
             found.append(Piece(int(begins[k]), period, int(ends[k] - begins[k]) // period + 1))
     return found
 
 
 def _stretches(holds: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Beginnings and ends of the stretches in which a condition holds."""
+    """Return the first and the end indices of all index ranges in which a condition is true."""
     padded = np.concatenate([[False], holds, [False]])
     edges = np.flatnonzero(padded[1:] != padded[:-1])
     return edges[::2], edges[1::2]
 
 
 def _free(loop: Piece, taken: NDArray[np.bool_]) -> list[Piece]:
-    """Parts of a loop that no other loop has taken, if they are long enough for loops of their own."""
+    """Return the parts of a loop that do not overlap with other loops and that are long enough to
+    be loops themselves.
+    """
     begins, ends = _stretches(~taken[loop.start : loop.end])
     rests = (
         Piece(loop.start + int(begin), loop.period, int(end - begin) // loop.period)

@@ -1,4 +1,4 @@
-"""ModelStructure of the native FMU: which variables are unknowns, and what each of them depends on."""
+"""FMI model structure of the native FMU: its unknowns and their dependencies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from .dependencies import Dependencies, Mask
 
 @dataclass(frozen=True)
 class Unknown:
-    """A variable that the FMU computes, and what it depends on, ascending; by value references."""
+    """Variable that the FMU computes, with its dependencies in ascending order.
+
+    Both are identified by value references.
+    """
 
     reference: int
     dependencies: tuple[int, ...]
@@ -21,7 +24,7 @@ class Unknown:
 
 @dataclass(frozen=True)
 class ModelStructure:
-    """Unknowns during the run, and those of the initialisation; in the order of the table."""
+    """Unknowns of the model during the run and at initialisation, in order of value references."""
 
     outputs: tuple[Unknown, ...]
     derivatives: tuple[Unknown, ...]
@@ -29,7 +32,10 @@ class ModelStructure:
 
 
 def structure(table: Sequence[Variable], found: Dependencies, fmi: str) -> ModelStructure:
-    """Model structure for an FMI version: 3.0 has arrays, and parameters as knowns during the run."""
+    """Return the model structure for an FMI version.
+
+    FMI 3.0 has array variables and, during the run, dependencies on parameters; FMI 2.0 has neither.
+    """
     return _Builder(table, found, fmi).structure()
 
 
@@ -42,7 +48,7 @@ class _Builder:
         self.running = np.array([fmi != "2.0" or table[i].kind != "parameter" for i in self.columns], dtype=bool)
         if fmi != "2.0":
             for i, variable in enumerate(table):
-                if variable.elements == 0:  # stands behind the first one of its array
+                if variable.elements == 0:  # all elements of an array have the array's value reference
                     self.reference[i] = self.reference[i - 1]
 
     def structure(self) -> ModelStructure:
@@ -59,7 +65,8 @@ class _Builder:
 
     def _row(self, position: int) -> Mask:
         variable = self.table[position]
-        row: Mask = np.zeros(len(self.columns), dtype=bool)  # what sums up over the run depends on nothing
+        # Counters and accumulated corrections depend on nothing.
+        row: Mask = np.zeros(len(self.columns), dtype=bool)
         if variable.kind == "output":
             row = self.found.outputs[variable.index]
         elif variable.kind == "derivative":

@@ -1,4 +1,4 @@
-"""Constraint rows at one state with their exact derivatives, by CasADi: the normals of their manifold."""
+"""Constraint residuals and their exact derivatives at one state, computed with CasADi."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...generator.program.items import given, used
-from ...generator.program.program import Lookup, Program
+from ...generator.program.program import EquationSystem, Lookup
 from ...language.ir import Expr
 from .casadi_eval import SX, Evaluator
 
@@ -20,12 +20,20 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Residual:
-    """All m rows at one level, positions or velocities; a row's unit is its own.
+    """Residuals of all m constraint equations at position or velocity level.
 
-    values    shape (m,): Φ or Φ̇
-    slopes    shape (m, k): by k signals
-    in_time   shape (m,): by the time, per s
-    rows      indices of the rows that ask for something at this level
+    Each residual has the unit of its constraint equation.
+
+    Attributes
+    ----------
+    values : ndarray, shape (m,)
+        Residuals Φ or their time derivatives Φ̇.
+    slopes : ndarray, shape (m, k)
+        Partial derivatives with respect to k signals.
+    in_time : ndarray, shape (m,)
+        Partial derivatives with respect to time, per second.
+    rows : tuple of int
+        Indices of the constraint equations that exist at this level.
     """
 
     values: Array
@@ -35,13 +43,23 @@ class Residual:
 
 
 def residual(
-    program: Program, level: str, start_values: dict[str, float], t: float, at: Mapping[str, float]
+    program: EquationSystem, level: str, start_values: dict[str, float], t: float, at: Mapping[str, float]
 ) -> Residual:
-    """Rows at the time t, s, and at signals, in their units; parameters have the values of the description.
+    """Return constraint residuals and their partial derivatives for default parameters.
 
-    level         position | velocity
-    start_values  what each `start(x)` stands for, by its name
-    at            coordinates, their rates and whatever else the rows depend on: signal → value
+    Parameters
+    ----------
+    program : EquationSystem
+        Equations of the mechanism.
+    level : str
+        Level of the constraints, "position" or "velocity".
+    start_values : dict
+        Values of the `start(x)` expressions by their names.
+    t : float
+        Time, s.
+    at : mapping
+        Values of the signals on which the constraints depend, by signal: coordinates, their rates and
+        others, each in its unit.
     """
     if level not in program.residuals:
         return Residual(np.zeros(0), np.zeros((0, len(at))), np.zeros(0), ())
@@ -61,13 +79,13 @@ def _with_slopes(vector: SX, time: SX, signals: SX) -> Sequence[SX]:
     return [vector, ca.densify(ca.jacobian(vector, signals)), ca.densify(ca.jacobian(vector, time))]
 
 
-def _piece(program: Program, lookup: Lookup, known: Mapping[str, SX], t: float) -> SX:
-    """Polynomial piece of a lookup table at the time t, s."""
+def _piece(program: EquationSystem, lookup: Lookup, known: Mapping[str, SX], t: float) -> SX:
+    """Return the polynomial coefficients of a lookup table at the time t, s."""
     begin, rate = (float(_evaluated(program, expr, known)) for expr in (lookup.begin, lookup.rate))
     return ca.SX(lookup.table.piece(begin + rate * t).tolist())
 
 
-def _evaluated(program: Program, expr: Expr, known: Mapping[str, SX]) -> SX:
+def _evaluated(program: EquationSystem, expr: Expr, known: Mapping[str, SX]) -> SX:
     needed = set(expr.symbols)
     for item in reversed(program.items):
         if needed & set(given(item)) - set(known):

@@ -1,9 +1,13 @@
-"""C of a tape, with loops for what repeats itself in it: a chain of short functions.
+"""Convert a tape of operations to C code, with loops for repeated sequences.
 
-In a loop an operand is what an earlier line of the same round gives, what a line of the round before gives, or a
-number in memory, whose index grows by the same with each round, or is in a table. What other pieces or later
-rounds read is kept in an array w, unless it is a result. The operations are those of the tape, in their order: so
-are the bits.
+A loop is found wherever a sequence of operations repeats. An operand in a loop is one of these:
+
+- the result of an earlier line of the same iteration,
+- the result of a line of the previous iteration,
+- a number in memory whose index is affine in the iteration, or is read from an index table.
+
+Values that other functions or later iterations read are stored in an array `w`, unless they are
+results. The operations and their order are those of the tape, so all results agree bit by bit.
 """
 
 from __future__ import annotations
@@ -25,20 +29,28 @@ _PARAMETERS = {"arg": "const double **arg", "res": "double **res", "w": "double 
 
 
 class LocalOperand(NamedTuple):
-    """Operand that an earlier line of the same round computes."""
+    """Operand that an earlier line in the body of the same loop computes, in the same iteration."""
 
     line: int
 
 
 class StridedOperand(NamedTuple):
-    """Operand in memory: number of an argument and its elements by rounds, or COMPUTED and operations."""
+    """Operand that is read from memory, with its location for each loop iteration.
+
+    `block` is the index of the function argument that contains the operand, or COMPUTED for the result of
+    an operation. `elements` has one entry per iteration: the operand's index in the argument, or the index
+    of the operation that computes the operand.
+    """
 
     block: int
     elements: tuple[int, ...]
 
 
 class Carried(NamedTuple):
-    """Operand that a line of the last round computed, or in the first round an operation before the loop."""
+    """Operand that the previous loop iteration computed.
+
+    The first iteration reads `first` instead, the result of an operation before the loop.
+    """
 
     line: int
     first: StridedOperand
@@ -49,14 +61,29 @@ Operand: TypeAlias = LocalOperand | Carried | StridedOperand
 
 @dataclass(frozen=True)
 class Code:
-    """C functions, the last of which calls the others, and the doubles that it wants in w."""
+    """Generated C source of a function, preceded by its helper functions.
+
+    `work` is the number of doubles of scratch memory that the function needs in the array `w`.
+    """
 
     text: str
     work: int
 
 
 def code(tape: Tape, name: str, labels: Labels, title: str) -> Code:
-    """C function `name` of a tape; labels: names of its arguments and results; title: its comment."""
+    """Return the C function of a tape.
+
+    Parameters
+    ----------
+    tape : Tape
+        Operations of the function.
+    name : str
+        Name of the C function.
+    labels : Labels
+        Names of the arguments and results, for enumerators and comments.
+    title : str
+        Comment above the function.
+    """
     cut = pieces(_kinds(tape))
     operands = [_operands(tape, piece) for piece in cut]
     memory = _memory(tape, cut, operands, _Names(labels))
@@ -77,7 +104,10 @@ def code(tape: Tape, name: str, labels: Labels, title: str) -> Code:
 
 
 def _kinds(tape: Tape) -> Integers:
-    """Equal for lines that a loop may have as one: of one operator, from and to the same blocks; shape (n,)."""
+    """Return an integer per operation, equal for operations that one line of a loop can execute, shape (n,).
+
+    Such operations have the same operator, read from the same blocks and write to the same blocks.
+    """
     written: dict[tuple[int, ...], int] = {(): 0}
     kinds = np.zeros_like(tape.codes)
     for operation, places in tape.results.items():
@@ -88,7 +118,10 @@ def _kinds(tape: Tape) -> Integers:
 
 
 def _operands(tape: Tape, piece: Piece) -> list[list[Operand]]:
-    """Operands of each line of a piece."""
+    """Return the operands of each operation in a piece of the tape of operations.
+
+    For a loop, the result has one entry per operation of the loop's body.
+    """
     blocks = tape.blocks[piece.start : piece.start + piece.period]
     elements = tape.elements[piece.start : piece.end].reshape(piece.rounds, piece.period, 2)
     lines = elements - piece.start - piece.period * np.arange(piece.rounds)[:, None, None]
@@ -110,19 +143,24 @@ def _operand(block: int, elements: list[int], local: bool, carried: bool, line: 
 
 
 class _Names:
-    """Enumerators of the blocks of a function, and names of their elements."""
+    """Enumerators of a C function's argument and result blocks, and names of the blocks' elements."""
 
     def __init__(self, labels: Labels) -> None:
         self._labels = {"arg": labels.arguments, "res": labels.results}
         self._counts = Counter(label.name for label in (*labels.arguments, *labels.results))
 
     def enumerator(self, array: str, block: int) -> str:
-        """Name of the index of a block among the arguments or results; several blocks may have one label."""
+        """Return the C enumerator of a block's index; it is unique even if several blocks have the
+        same label.
+        """
         name = self._labels[array][block].name
         return (name if self._counts[name] == 1 else f"{name}_{array}{block}").upper()
 
     def elements(self, array: str, block: int, indices: Sequence[int]) -> str:
-        """Names of elements that the rounds of a line read or write, the first and the last one; may be empty."""
+        """Return the names of the first and last element that a line of a loop reads or writes.
+
+        The text is empty if the elements have no names.
+        """
         names = self._labels[array][block].elements
         if not names:
             return ""
@@ -132,7 +170,10 @@ class _Names:
 
 @dataclass
 class _Memory:
-    """Places of computed values that other pieces read: results, or cells of w by operations."""
+    """Locations of computed values that several pieces of the generated code share.
+
+    A value is either a result of the function or stored in a cell of the scratch array `w`.
+    """
 
     tape: Tape
     names: _Names
@@ -143,7 +184,10 @@ class _Memory:
         self._results = {operation: dict(places) for operation, places in self.tape.results.items()}
 
     def result(self, values: StridedOperand) -> StridedOperand | None:
-        """Places of values in one result, if there is one that has them all."""
+        """Return the location of values in the function's results, or None if no block contains all of them.
+
+        The location is the first result block that contains the values, with their indices in this block.
+        """
         found = [self._results.get(operation, {}) for operation in values.elements]
         block = next(iter(found[0]), None)
         if block is None or any(block not in places for places in found):
@@ -151,7 +195,10 @@ class _Memory:
         return StridedOperand(block, tuple(places[block] for places in found))
 
     def places(self, values: StridedOperand) -> tuple[str, int, Sequence[int]]:
-        """Array, number of the block in it, and indices of values; `w` has no blocks."""
+        """Return the C array, the block index and the element indices of values in memory.
+
+        The C array is `arg`, `res` or the scratch array `w`; the block index of `w` is 0.
+        """
         if values.block != COMPUTED:
             return "arg", values.block, values.elements
         if (found := self.result(values)) is not None:
@@ -160,10 +207,14 @@ class _Memory:
 
 
 def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Operand]]], names: _Names) -> _Memory:
-    """A row of cells for each line that others read, which others have again after its last reader."""
+    """Allocate cells of the scratch array `w` for all values that several pieces of the code share.
+
+    The results of one line of a loop occupy consecutive cells, one per iteration. A cell is reused after
+    the last piece of the code that reads it.
+    """
     memory = _Memory(tape, names)
     last = _last_readers(memory, operands)
-    busy = np.full(0, -1)  # by cells: the last piece that reads it
+    busy = np.full(0, -1)  # index of the last piece of the code that reads each cell
     for k, piece in enumerate(cut):
         readers = last[piece.start : piece.end].reshape(piece.rounds, piece.period).max(axis=0)
         lines = np.flatnonzero(readers >= 0)
@@ -179,7 +230,10 @@ def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Opera
 
 
 def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> Integers:
-    """Last piece that reads the value of each operation in w, shape (n,); −1: none."""
+    """Return the index of the last piece of code that reads each operation's result from the scratch array `w`.
+
+    The shape is (n,) for n operations. The index is −1 if no piece reads the result from `w`.
+    """
     last = np.full(len(memory.tape.codes), -1)
     for k, lines in enumerate(operands):
         for values in _read(operand for line in lines for operand in line):
@@ -189,7 +243,7 @@ def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> I
 
 
 def _read(operands: Iterable[Operand]) -> Iterable[StridedOperand]:
-    """Yield the operands that are read from memory."""
+    """Yield those operands of a piece of the code that are read from memory."""
     for operand in operands:
         if isinstance(operand, Carried):
             yield operand.first
@@ -198,7 +252,10 @@ def _read(operands: Iterable[Operand]) -> Iterable[StridedOperand]:
 
 
 def _rooms(free: NDArray[np.bool_], count: int, wanted: int) -> list[int]:
-    """The first places that have `count` free cells in a row each; those beyond the last one are free."""
+    """Return the first indices of `wanted` disjoint ranges of `count` consecutive free memory cells.
+
+    The memory can be extended, so all cells after the last existing cell count as free.
+    """
     sums = np.concatenate([[0], np.cumsum(np.concatenate([free, np.ones(count * wanted, dtype=bool)]))])
     places = iter(np.flatnonzero(sums[count:] - sums[:-count] == count).tolist())
     found: list[int] = []
@@ -209,20 +266,20 @@ def _rooms(free: NDArray[np.bool_], count: int, wanted: int) -> list[int]:
 
 
 class _Text:
-    """C of one piece."""
+    """Writer of the C function of one piece of a tape of operations."""
 
     def __init__(self, tape: Tape, piece: Piece, operands: list[list[Operand]], memory: _Memory) -> None:
         self._tape, self._piece, self._operands, self._memory = tape, piece, operands, memory
-        self._columns: dict[tuple[int, ...], int] = {}  # of the table, by indices
+        self._columns: dict[tuple[int, ...], int] = {}  # column of the index table, by the indices in it
         self._uses = Counter(operand for line in operands for operand in line)
-        self._named: dict[StridedOperand, str] = {}  # what has been read in this round and is used again
+        # C variable that contains the value of an operand which a loop iteration reads several times.
+        self._named: dict[StridedOperand, str] = {}
         self._carried: dict[Carried, str] = {}
-        self.arrays: set[str] = set()  # parameters that the body uses, and enumerators of their blocks
+        self.arrays: set[str] = set()  # C function parameters that the code uses
         self._blocks: dict[str, int] = {}
         self._lines: list[str] = []
 
     def text(self) -> str:
-        """Return the C code of the function's body."""
         for line in range(self._piece.period):
             self._line(line)
         if self._piece.rounds == 1:
@@ -245,7 +302,9 @@ class _Text:
             self._write("w", 0, [self._memory.cells[k] for k in row], line)
 
     def _operand(self, operand: Operand) -> tuple[str, str]:
-        """C of an operand, and names of what it reads where it stands."""
+        """Return the C expression of an operand and, for a comment, the names of the elements that
+        the operand reads.
+        """
         if isinstance(operand, LocalOperand):
             return f"a{operand.line}", ""
         if isinstance(operand, Carried):
@@ -267,7 +326,7 @@ class _Text:
         return self._element(*self._memory.places(carried.first))
 
     def _element(self, array: str, block: int, indices: Sequence[int]) -> str:
-        """C of an element of a block, by the index of its rounds."""
+        """Return the C expression of a block's element whose index depends on the loop iteration."""
         self.arrays.add(array)
         if array == "w":
             return f"w[{self._index(indices)}]"
@@ -279,13 +338,13 @@ class _Text:
         return "" if array == "w" else self._memory.names.elements(array, block, indices)
 
     def _enumerators(self) -> str:
-        """C of the indices of blocks, by their names."""
+        """Return the C enumeration of the indices of the blocks that the function reads and writes."""
         if not self._blocks:
             return ""
         return f"    enum {{ {', '.join(f'{name} = {block}' for name, block in self._blocks.items())} }};\n"
 
     def _index(self, indices: Sequence[int]) -> str:
-        """C of indices by rounds."""
+        """Return the C expression of an index that depends on the loop iteration."""
         steps = {b - a for a, b in pairwise(indices)} or {0}
         if len(steps) > 1:
             return f"at[i][{self._columns.setdefault(tuple(indices), len(self._columns))}]"
@@ -293,7 +352,7 @@ class _Text:
         return str(indices[0]) if step == 0 else f"{indices[0]} + i" if step == 1 else f"{indices[0]} + {step}*i"
 
     def _table(self) -> str:
-        """C table of indices that are not affine in the round."""
+        """Return the C table of all indices that are not affine functions of the loop iteration."""
         if not self._columns:
             return ""
         rows = (", ".join(map(str, row)) for row in zip(*self._columns, strict=True))

@@ -1,8 +1,10 @@
-"""The derivative of a stage, forward and reverse, as CasADi functions (see sources/core/equations.h).
+"""Forward and reverse derivatives of evaluation stages as CasADi functions.
 
-A solve A X = B after a stage is not differentiated: for constant X the stage's functions give the change of
-B − A X, and the C layer gets dX = A⁻¹ (dB − dA X) from the factors that it has kept. A constrained solve likewise
-with F − M X + Cᵀ Λ and W − C X, where M X comes by accelerations outward and wrenches inward if M is a tree's.
+A linear solve A X = B after a stage is not differentiated by CasADi. The functions return the
+directional derivative of B − A X for constant X, and the C code computes dX = A⁻¹ (dB − dA X) with
+the stored factors of A. Constrained equations of motion M X − Cᵀ Λ = F, C X = W are treated likewise
+with the residuals F − M X + Cᵀ Λ and W − C X. For the mass matrix M of a tree of bodies, M X is
+computed by the recursive Newton–Euler algorithm. See fmu/sources/core/equations.h.
 """
 
 from __future__ import annotations
@@ -21,12 +23,22 @@ from .tape import with_own_registers
 
 @dataclass(frozen=True)
 class StageDerivative:
-    """Functions of the values, and of the changes of `origin` (forward) or the adjoints of `to` (reverse).
+    """Directional derivatives of an evaluation stage before its linear solve.
 
-    Results: the changes of `to` (forward), the shares in the adjoints of `origin` (reverse).
+    The forward function takes the values and the changes of the blocks `origin`; it returns the changes
+    of the blocks `to`. The reverse function takes the values and the adjoints of `to`; it returns their
+    contributions to the adjoints of `origin`.
 
-    function  what is differentiated: of the symbols of the values first the changing ones, then all; a vector
-    changes   labels of the changes of `to`
+    Attributes
+    ----------
+    name : str
+        Name of the stage's function.
+    function : tuple
+        Symbols of `origin`, symbols of all values, and the results as one column vector.
+    values, origin, to : tuple of Block
+        Blocks of the workspace.
+    changes : tuple of Label
+        Labels of the changes of `to`.
     """
 
     name: str
@@ -38,12 +50,21 @@ class StageDerivative:
 
     @cached_property
     def forward(self) -> ca.Function:
-        """Forward derivative: function of the values and of changes of `origin`."""
+        """CasADi function of the forward directional derivative of an evaluation stage.
+
+        Its arguments are the values and the changes of the blocks `origin`; it returns the changes of the
+        blocks `to`.
+        """
         return self._derivative(f"{self.name}_forward", self.origin, self.to)
 
     @cached_property
     def reverse(self) -> ca.Function:
-        """Reverse derivative: function of the values and of adjoints of `to`; made on demand, for FMI 3.0 only."""
+        """CasADi function of the reverse derivative of an evaluation stage.
+
+        Its arguments are the values and the adjoints of the blocks `to`; it returns their contributions to the
+        adjoints of the blocks `origin`. The function is built at the first access, because only FMI 3.0 uses
+        adjoints.
+        """
         return self._derivative(f"{self.name}_reverse", self.to, self.origin, reverse=True)
 
     def _derivative(
@@ -57,17 +78,23 @@ class StageDerivative:
 
 
 def differentiated(staged: Staged) -> dict[str, StageDerivative]:
-    """Return the derivatives of all running stages, by the names of their functions."""
+    """Return the derivatives of all evaluation stages on which state derivatives and outputs depend.
+
+    The keys are the names of the stages' functions.
+    """
     return {stage.function.name(): differentiate(stage) for stage in staged.running}
 
 
 def differentiate(stage: Stage) -> StageDerivative:
-    """Derivative with respect to every block that the stage depends on."""
+    """Return the derivative of an evaluation stage with respect to all workspace blocks on which
+    the stage depends.
+    """
     symbols = [ca.SX.sym(f"i{i}", block.size) for i, block in enumerate(stage.inputs)]
     results = list(stage.function.call(symbols))
     to, values, arguments = stage.outputs, stage.inputs, list(symbols)
     changes = tuple(label.change for label in stage.labels)
-    if stage.vanishes:  # nothing of it is used but the solution, which is zero
+    # The solution is zero where derivatives are evaluated, so that a change of the matrix has no effect.
+    if stage.vanishes:
         place = stage.outputs.index(stage.solution)
         results, to, changes = results[place : place + 1], to[place : place + 1], changes[place : place + 1]
     elif stage.system is not None:
@@ -84,7 +111,19 @@ def differentiate(stage: Stage) -> StageDerivative:
 
 
 def _solve(system: AnySystem, results: list[SX]) -> tuple[int, list[SX], list[SX], tuple[Block, ...]]:
-    """Number of matrices among the results, residuals in place of right-hand sides, unknowns, their blocks."""
+    """Return the parts of a linear solve that its derivative needs.
+
+    Returns
+    -------
+    skipped : int
+        Number of matrix blocks among the stage's results.
+    residuals : list of SX
+        Residuals of the linear equations, which replace the right-hand sides.
+    unknowns : list of SX
+        Symbols of the solution and, with constraints, of the Lagrange multipliers.
+    blocks : tuple of Block
+        Blocks of the unknowns in the workspace.
+    """
     X = ca.SX.sym("solution", system.n, system.columns)
     if isinstance(system, StagedSystem):
         A, B = ca.reshape(results[0], system.n, system.n), ca.reshape(results[1], *X.shape)
@@ -105,11 +144,14 @@ def _solve(system: AnySystem, results: list[SX]) -> tuple[int, list[SX], list[SX
 
 
 def _inertia_forces(system: TreeSystem, blocks: Sequence[SX], x: SX) -> SX:
-    """M x by accelerations outward and wrenches inward, shape (n,); blocks: axes, inertias, arms, armatures."""
+    """Return the inertia forces M x of a tree of bodies, shape (n,), by the recursive Newton–Euler algorithm.
+
+    `blocks` are the axes, inertias, offset vectors and armatures of fmu/sources/algebra/tree_solve.h.
+    """
     axes, inertias, arms = (ca.vertsplit(b, size) for b, size in zip(blocks[:3], (6, 10, 3), strict=True))
     firsts = [0, *system.ends[:-1]]
-    moving: list[tuple[SX, SX]] = []  # per body: angular acceleration, its origin's
-    wrenches: list[tuple[SX, SX]] = []  # moment about its origin, force
+    moving: list[tuple[SX, SX]] = []  # for each body: angular acceleration, and acceleration of the body's origin
+    wrenches: list[tuple[SX, SX]] = []  # for each body: moment about the body's origin, and force
     for b, parent in enumerate(system.parents):
         w, a = moving[parent] if parent >= 0 else (ca.SX(3, 1), ca.SX(3, 1))
         a = a + ca.cross(w, arms[b])
@@ -129,6 +171,6 @@ def _inertia_forces(system: TreeSystem, blocks: Sequence[SX], x: SX) -> SX:
 
 
 def _symmetric(upper: SX) -> SX:
-    """Shape (3, 3), of xx, xy, xz, yy, yz, zz."""
+    """Return the symmetric matrix, shape (3, 3), of the elements xx, xy, xz, yy, yz, zz."""
     xx, xy, xz, yy, yz, zz = ca.vertsplit(upper)
     return ca.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

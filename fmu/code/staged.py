@@ -1,4 +1,4 @@
-"""Parts of a staged program: stages, linear systems, blocks of one workspace (sources/core/equations.h)."""
+"""Data types of a model that is cut into evaluation stages; see fmu/sources/core/equations.h."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import casadi as ca
 from ...description.types.start_search import SearchStage
 from ...generator.program.tree import TreeMotion
 
-RUNNING = ("prepare", "start", "dynamics", "outputs")  # groups that derivatives and outputs come from
+RUNNING = ("prepare", "start", "dynamics", "outputs")  # Groups of stages on which derivatives and outputs depend.
 GROUPS = (*RUNNING, "violations", "project_position", "project_velocity", "start_checks", "checks", "lengths")
 LEVELS = ("position", "velocity")
 INPUT_ORDERS = 3
@@ -20,7 +20,7 @@ INPUT_ORDERS = 3
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive doubles of the workspace."""
+    """Consecutive doubles in the workspace array of the generated C code."""
 
     offset: int
     size: int
@@ -28,20 +28,28 @@ class Block:
 
 @dataclass(frozen=True)
 class Label:
-    """Name of a block, an identifier, and names of its elements; none if they have no names of their own."""
+    """C identifier of a block and names of its elements.
+
+    `elements` is empty if the elements have no names.
+    """
 
     name: str
     elements: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, name: str, members: Iterable[tuple[str, int]]) -> Label:
-        """Label of a block of named members of some sizes: `x` for a number, `x[0]`, `x[1]`, … for an array."""
+        """Return the label of a block from the names and sizes of its members.
+
+        A member of size 1 has the element name `x`; an array has the element names `x[0]`, `x[1]`, ….
+        """
         elements = ([member] if size == 1 else [f"{member}[{i}]" for i in range(size)] for member, size in members)
         return cls(name, tuple(chain.from_iterable(elements)))
 
     @property
     def change(self) -> Label:
-        """Label of a change of the block."""
+        """Label of the block that contains the changes of this block's values in a directional
+        derivative.
+        """
         return Label(f"change_of_{self.name}", tuple(f"change of {element}" for element in self.elements))
 
 
@@ -54,12 +62,24 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True)
 class StagedSystem:
-    """A dense n×n system with several right-hand sides, column-major blocks of the workspace, and its pivots.
+    """Dense linear system A X = B of size n with several right-hand sides, stored column by column.
 
-    symmetric  and positive definite; there are no pivots then
-    columns    that are solved for; 0: nothing reads the unknown of a partition
-    partition  of a fixed choice of dependent coordinates: has to be regular all the way of a run
-    ratios     the first columns of the unknown that are dependent velocities per independent one
+    Attributes
+    ----------
+    n : int
+        Number of equations.
+    columns : int
+        Number of right-hand sides; 0 if nothing reads the solution of a coordinate partition.
+    matrix, right : Block
+        A and B; the solution overwrites B.
+    symmetric : bool
+        Whether A is symmetric and positive definite, so that no pivots are needed.
+    pivots : Block
+        Row permutation of the LU factors.
+    partition : bool
+        Whether A belongs to a fixed choice of dependent coordinates and must stay regular during a run.
+    ratios : int
+        Number of leading columns of X that contain dependent velocities per independent velocity.
     """
 
     n: int
@@ -73,17 +93,30 @@ class StagedSystem:
 
     @property
     def left(self) -> tuple[Block, ...]:
-        """Blocks of the left-hand side."""
+        """Workspace block of the system's matrix, as a tuple with one element."""
         return (self.matrix,)
 
 
 @dataclass(frozen=True)
 class TreeSystem:
-    """M X − Cᵀ Λ = F and C X = W with the mass matrix of a tree of bodies, see sources/algebra/tree_rows.h.
+    """Equations of motion M X − Cᵀ Λ = F, C X = W with the mass matrix M of a tree of bodies.
 
-    right, wanted  F and W, and X and Λ in their places
-    work           the rows' factors
-    parents, ends, motions  see `generator.program.tree`
+    The arrays are described in fmu/sources/algebra/tree_rows.h and in generator/program/tree.py.
+
+    Attributes
+    ----------
+    n, m, columns, bodies : int
+        Number of coordinates, constraint equations, right-hand sides and bodies.
+    axes, inertias, arms, armatures : Block
+        Arrays that define M.
+    jacobian : Block
+        Constraint Jacobian C.
+    right, wanted : Block
+        F and W; the solution X and the multipliers Λ overwrite them.
+    factors, work : Block
+        Factors of M and of the constraint equations.
+    parents, ends, motions : tuple
+        Topology of the tree and motion type of each coordinate.
     """
 
     n: int
@@ -105,15 +138,26 @@ class TreeSystem:
 
     @property
     def left(self) -> tuple[Block, ...]:
-        """Blocks of the left-hand side."""
+        """Workspace blocks of the arrays that define the system's matrices."""
         return self.axes, self.inertias, self.arms, self.armatures, self.jacobian
 
 
 @dataclass(frozen=True)
 class ConstrainedSystem:
-    """M X − Cᵀ Λ = F and C X = W, see `generator.program.ConstrainedSolve`; column-major blocks of the workspace.
+    """Equations of motion M X − Cᵀ Λ = F, C X = W with dense matrices, stored column by column.
 
-    work  what is kept of the solution, for derivatives: see `sources/algebra/constrained_solve.h`
+    Attributes
+    ----------
+    n, m, columns : int
+        Number of coordinates, constraint equations and right-hand sides.
+    matrix, jacobian : Block
+        Mass matrix M and constraint Jacobian C.
+    right, wanted : Block
+        F and W.
+    solution, multipliers : Block
+        X and Λ.
+    work : Block
+        Factors that derivatives reuse; see fmu/sources/algebra/constrained_solve.h.
     """
 
     n: int
@@ -133,10 +177,25 @@ AnySystem: TypeAlias = StagedSystem | TreeSystem | ConstrainedSystem
 
 @dataclass(frozen=True)
 class Stage:
-    """One function of the model, its argument and result blocks, and the solve that follows it.
+    """Evaluation stage: a function of workspace blocks and the linear solve that follows it.
 
-    labels    names of the results and of their elements, in the order of `outputs`
-    vanishes  the solution is zero wherever derivatives are taken, and so is what a change of the matrix does
+    Attributes
+    ----------
+    name, about : str
+        Name of the stage's result, and names of the unknowns of its linear system, for messages.
+    group : str
+        Group of stages to which the stage belongs.
+    function : casadi.Function
+        Function of the inputs.
+    inputs, outputs : tuple of Block
+        Arguments and results.
+    system : StagedSystem, TreeSystem, ConstrainedSystem or None
+        Linear system that is solved after the function.
+    labels : tuple of Label
+        Labels of the outputs.
+    vanishes : bool
+        Whether the solution is zero wherever derivatives are evaluated, so that a change of the matrix has
+        no effect.
     """
 
     name: str
@@ -158,15 +217,25 @@ class Stage:
 
 @dataclass(frozen=True)
 class Phase:
-    """A stage of the group START whose step is repeated until it vanishes, see start.py.
+    """Newton iteration in one phase of the initial-state search; see fmu/code/start.py.
 
-    search  stage of the search that it is, with its limits
-    stage  its position in the group
-    found  what has been found so far; begin: what it began with
-    left   what should be zero, and of what: names
-    stiffness  matrix that the C layer makes of the tangent, positive definite where what is found is stable; None:
-           the system's matrix is the stage's own
-    tried  the step that is tried; None: without trial
+    Attributes
+    ----------
+    search : SearchStage
+        Kind of the search, with its iteration limits.
+    stage : int
+        Index, within the group START, of the evaluation stage that computes the Newton system.
+    found, begin : Block or None
+        Workspace blocks of the accumulated Newton steps, and of their initial values.
+    left : Block
+        Workspace block of the residual, which vanishes at the solution.
+    names : tuple of str
+        Names of the residual's elements, for messages.
+    stiffness : Block or None
+        Stiffness matrix, positive definite at a stable equilibrium, which the C code derives from the
+        Jacobian; None if the stage computes the matrix of the Newton system itself.
+    tried : Block or None
+        Workspace block of a step that is tested before it is accepted; None if each Newton step is accepted.
     """
 
     search: SearchStage
@@ -181,27 +250,40 @@ class Phase:
 
 @dataclass
 class Staged:
-    """All stages, the workspace's size, and the blocks of it that the fixed C layer knows by name.
+    """Evaluation stages of a model and the layout of their workspace.
 
-    labels  names of blocks that stages read, and of their elements
+    Attributes
+    ----------
+    stages : list of Stage
+        All stages in order of evaluation.
+    phases : list of Phase
+        Newton iterations of the initial-state search.
+    given : list of int
+        Offsets of the states' start parameters, if an initial-state search exists.
+    blocks : dict
+        Blocks that the fixed C code accesses by name.
+    labels : dict
+        Labels of the blocks that stages read.
+    size : int
+        Size of the workspace, doubles.
     """
 
     stages: list[Stage] = field(default_factory=list)
     phases: list[Phase] = field(default_factory=list)
-    given: list[int] = field(
-        default_factory=list
-    )  # places of the states' start parameters, where phases find them
+    given: list[int] = field(default_factory=list)
     blocks: dict[str, Block] = field(default_factory=dict)
     labels: dict[Block, Label] = field(default_factory=dict)
     size: int = 0
 
     def group(self, name: str) -> list[Stage]:
-        """Stages of one group, in order."""
         return [stage for stage in self.stages if stage.group == name]
 
     @property
     def running(self) -> list[Stage]:
-        """Stages that derivatives and outputs come from, in order; not those whose solution nothing reads."""
+        """Evaluation stages on which state derivatives and outputs depend, in order of evaluation.
+
+        A stage is left out if nothing reads the solution of its linear system.
+        """
         running = (stage for stage in self.stages if stage.group in RUNNING)
         return [
             stage
@@ -210,11 +292,10 @@ class Staged:
         ]
 
     def read(self, blocks: Sequence[Block]) -> list[Label]:
-        """Labels of blocks that a stage reads."""
         return [self.labels[block] for block in blocks]
 
     def allocate(self, size: int, name: str | None = None) -> Block:
-        """The next block of the workspace."""
+        """Append a block with `size` doubles to the workspace and return it."""
         block = Block(self.size, size)
         self.size += size
         if name is not None:

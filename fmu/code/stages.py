@@ -1,8 +1,14 @@
-"""A program cut into stages: CasADi functions with a dense linear solve after each (see sources/core/equations.h).
+"""Cut the equations of a model into evaluation stages for the generated C code.
 
-Everything that depends on parameters only is computed in PREPARE, once; what derivatives need in
-DYNAMICS; what only outputs need in OUTPUTS; what a projection onto the constraints needs in groups of
-its own, from the point alone. Between stages, values travel in blocks of one workspace.
+A stage is a CasADi function that may be followed by a dense linear solve; fmu/sources/core/equations.h
+declares the C side. The stages are grouped by what they depend on:
+
+- PREPARE depends on parameters only and is evaluated once.
+- DYNAMICS computes the state derivatives.
+- OUTPUTS computes everything else that outputs need.
+- Each projection onto the constraints has its own group, which depends on the state and time alone.
+
+Stages pass values to each other in blocks of a single workspace array.
 """
 
 from __future__ import annotations
@@ -17,7 +23,7 @@ from typing import TypeAlias
 import casadi as ca
 
 from ...generator.program.items import ConstrainedSolve, Definition, Item, LinearSolve, TreeSolve, given, used
-from ...generator.program.program import Program
+from ...generator.program.program import EquationSystem
 from ...language import ir
 from ...language.ir import Expr, Shape
 from ...language.piecewise import PIECE
@@ -38,8 +44,8 @@ from .staged import (
 from .start import StartStages
 from .tape import with_own_registers
 
-_TREE_FACTORS = 7  # doubles per coordinate, of sources/algebra/tree_solve.h
-# Groups that use what is computed in those before them; those of one chain know nothing of the others'.
+_TREE_FACTORS = 7  # Factors of the tree solver per coordinate, doubles; see fmu/sources/algebra/tree_solve.h.
+# Chains of stage groups: a group may use values of the groups before it in its chain, but none of other chains.
 _CHAINS = (
     ("dynamics", "outputs"),
     ("violations",),
@@ -51,8 +57,8 @@ _CHAINS = (
 )
 
 
-def stage(program: Program) -> Staged:
-    """Cut a program into stages."""
+def stage(program: EquationSystem) -> Staged:
+    """Cut a model's program into evaluation stages."""
     return _Cutter(program).staged()
 
 
@@ -61,7 +67,10 @@ Solve: TypeAlias = LinearSolve | TreeSolve | ConstrainedSolve
 
 @dataclass(frozen=True)
 class _Plan:
-    """Content of a stage: definitions, then a solve or results (name of their block → expressions)."""
+    """Plan of an evaluation stage: definitions, followed by either a linear solve or results.
+
+    `results` maps the name of a result block of the workspace to the expressions that are stored in it.
+    """
 
     group: str
     items: tuple[Item, ...]
@@ -73,22 +82,24 @@ class _Plan:
         return last if isinstance(last, Solve) else None
 
     def reads(self) -> set[str]:
-        """Names in the stage's expressions."""
+        """Return the names of all symbols in the expressions of the planned evaluation stage."""
         exprs = chain.from_iterable((*(item.exprs for item in self.items), *self.results.values()))
         return {name for expr in exprs for name in expr.symbols}
 
     def uses(self) -> set[str]:
-        """Names that the plan reads, and partitions that its linear solve uses."""
+        """Return the names that an evaluation stage reads, and the coordinate partitions that its
+        linear solve uses.
+        """
         return self.reads() | {name for item in self.items for name in used(item)}
 
 
 class _Cutter:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: EquationSystem) -> None:
         self.program = program
         self.result = Staged()
-        self.known: dict[str, SX] = {}  # symbols of base blocks, carried values and solutions
+        self.known: dict[str, SX] = {}  # CasADi expression of each input, passed value and solution
         self.arguments: list[tuple[SX, Block]] = []
-        self.read: set[str] = set()  # by any expression
+        self.read: set[str] = set()  # names that the expressions of any stage read
         self._base_blocks()
 
     def staged(self) -> Staged:
@@ -97,7 +108,7 @@ class _Cutter:
         chains = [[plan for group in groups for plan in plans[group]] for groups in _CHAINS]
         later = set().union(*(plan.uses() for each in chains for plan in each))
         self._run(plans["prepare"], later.union(*(plan.uses() for plan in plans["start"])))
-        self._exchange("pieces", "start_pieces")  # tables at t = 0
+        self._exchange("pieces", "start_pieces")  # the initial state requires the pieces of lookup tables at t = 0
         if self.program.start is not None:
             StartStages(self.program, self.result, self.known, self.arguments).add()
         self._run(plans["start"], later)
@@ -109,12 +120,15 @@ class _Cutter:
         return self.result
 
     def _run(self, plans: list[_Plan], beyond: set[str]) -> None:
-        """Add the stages of a chain; `beyond` are the names that others use."""
+        """Create evaluation stages from plans and append them to the result, in the order of evaluation.
+
+        `beyond` contains the names of values that further stages read.
+        """
         for position, plan in enumerate(plans):
             self._stage(plan, beyond.union(*(other.uses() for other in plans[position + 1 :])))
 
     def _exchange(self, old: str, new: str) -> None:
-        """Let the symbols of a block stand for another one."""
+        """Let CasADi symbols of the workspace block `old` refer to the block `new`."""
         blocks = self.result.blocks
         self.arguments = [(x, blocks[new] if block == blocks[old] else block) for x, block in self.arguments]
 
@@ -158,7 +172,9 @@ class _Cutter:
             self.result.labels[block] = Label.of(name, members)
 
     def _argument(self, name: str, members: list[tuple[str, Shape]]) -> SX:
-        """A new block with all members in it; returns its symbol."""
+        """Allocate one workspace block for several variables and return the CasADi symbol of the
+        block.
+        """
         self.result.allocate(sum(math.prod(shape) for _, shape in members), name)
         return self._argument_of(name, members)
 
@@ -173,7 +189,7 @@ class _Cutter:
             self.known[member] = vector[end - size : end]
         return vector
 
-    # Which item goes where -----------------------------------------------------------------------------------
+    # Distribution of the items -----------------------------------------------------------------------------------
 
     def _plans(self) -> dict[str, list[_Plan]]:
         plans: dict[str, list[_Plan]] = {group: [] for group in GROUPS}
@@ -185,7 +201,9 @@ class _Cutter:
         return plans
 
     def _results(self) -> dict[str, dict[str, Sequence[Expr]]]:
-        """Group → block → expressions."""
+        """Return the result expressions of all evaluation stages, by group of stages and result
+        block.
+        """
         program = self.program
         results: dict[str, dict[str, Sequence[Expr]]] = {
             "prepare": {
@@ -220,7 +238,7 @@ class _Cutter:
         return [projections[key].violation if key in projections else ir.constant(0.0) for key in LEVELS]
 
     def _lengths(self) -> list[Expr]:
-        """Length and rate of each line."""
+        """Return the length and the length rate of each two-point force element."""
         return [expr for length in self.program.lengths for expr in (length.value, length.rate)]
 
     def _groups(self) -> dict[str, list[Item]]:
@@ -248,7 +266,9 @@ class _Cutter:
         return groups
 
     def _definitions(self, roots: Iterable[Expr]) -> list[Item]:
-        """Items that expressions depend on, but for those of PREPARE."""
+        """Return the program items on which expressions depend, apart from items that depend on
+        parameters only.
+        """
         names = needed(self.program, roots)
         return [
             item
@@ -257,7 +277,7 @@ class _Cutter:
         ]
 
     def _after(self, names: set[str]) -> set[str]:
-        """The names, and those of what is made of them."""
+        """Return the given names and the names of all program items that depend on them."""
         found = set(names)
         for item in self.program.items:
             if used(item) & found:
@@ -267,7 +287,10 @@ class _Cutter:
     # One stage -----------------------------------------------------------------------------------------------
 
     def _stage(self, plan: _Plan, later: set[str]) -> None:
-        """Add the stage of a plan; `later` are the names that stages after it use."""
+        """Create an evaluation stage from its plan and append it to the result.
+
+        `later` contains the names of values that subsequent stages read.
+        """
         inputs = list(self.arguments)
         evaluate = Evaluator(self.program, self.known, self.switches)
         if plan.group == "start":
@@ -308,7 +331,7 @@ class _Cutter:
         return values, places, self.result.read(places)
 
     def _start_values(self, states: SX) -> dict[str, SX]:
-        """Values at the start: all definitions again, with the start states and time 0."""
+        """Return the values of `start(...)` expressions, evaluated at the initial state and t = 0."""
         if not self.program.start_values:
             return {}
         variables = [state.variable for state in self.program.states]
@@ -318,10 +341,14 @@ class _Cutter:
         return {value.name: start(value.expr) for value in self.program.start_values}
 
     def _carry(self, values: Mapping[str, SX]) -> list[SX]:
-        """Return the values that later stages need, each node once, and make the symbols that carry them known."""
+        """Return the values that later stages need; equal expression nodes are returned once.
+
+        The method also defines the symbols by which later stages read these values.
+        """
         rows = {name: value.T for name, value in values.items()}
         entries = {name: [(entry.element_hash(), entry) for entry in row.nonzeros()] for name, row in rows.items()}
-        # numbers and arguments are known anyway; the two halves of a symmetric matrix are the same nodes
+        # Numbers and function arguments need no copy in the workspace.
+        # Both halves of a symmetric matrix consist of the same expression nodes, which are stored once.
         nodes = {
             node: entry
             for node, entry in chain.from_iterable(entries.values())
@@ -384,7 +411,10 @@ class _Cutter:
 
 
 def _values(solve: Solve, evaluate: Evaluator) -> list[SX]:
-    """Inputs of the C layer's solver: matrices, or the blocks of a tree, and right-hand sides."""
+    """Return the input blocks of the C solver for a linear system.
+
+    The blocks are matrices, or the arrays of a tree of bodies, followed by the right-hand sides.
+    """
     if not isinstance(solve, TreeSolve):
         return [evaluate(expr) for expr in solve.exprs]
     blocks = [ca.vertcat(*map(evaluate, block)) for block in solve.tree.blocks]
@@ -392,7 +422,9 @@ def _values(solve: Solve, evaluate: Evaluator) -> list[SX]:
 
 
 def _roles(solve: Solve) -> list[Label]:
-    """Labels of `_values`, by the roles of the blocks in the linear system."""
+    """Return labels of the C solver's input blocks, named after their role in the linear system,
+    such as `right`.
+    """
     system = solve.system if isinstance(solve, TreeSolve) else solve
     rest = ["right"] if isinstance(system, LinearSolve) else ["jacobian", "right", "wanted"]
     matrices = ["axes", "inertias", "arms", "armatures"] if isinstance(solve, TreeSolve) else ["matrix"]
@@ -400,7 +432,11 @@ def _roles(solve: Solve) -> list[Label]:
 
 
 def _first_names(entries: Mapping[str, Sequence[tuple[int, SX]]], nodes: Iterable[int]) -> tuple[str, ...]:
-    """Names of carried nodes: of the first value that has the node, with the place among its non-zero elements."""
+    """Return a name for each value that is passed on to later stages.
+
+    The name is that of the first variable that contains the value, with the index of the value among
+    the non-zero elements of an array.
+    """
     found: dict[int, str] = {}
     for name, own in entries.items():
         for i, (node, _) in enumerate(own):
@@ -409,25 +445,31 @@ def _first_names(entries: Mapping[str, Sequence[tuple[int, SX]]], nodes: Iterabl
 
 
 def _work_size(n: int, m: int, columns: int) -> int:
-    """Doubles that sources/algebra/constrained_solve.c works with."""
+    """Return the number of doubles of scratch memory in fmu/sources/algebra/constrained_solve.c."""
     free = n - m
     return m * (n + m) + free * (free + columns) + 2 * n + m
 
 
 def _once(values: list[SX]) -> list[SX]:
-    """Dense, and each operation once."""
+    """Make expressions dense and eliminate their common subexpressions."""
     return ca.cse([ca.densify(value) for value in values]) if values else []
 
 
 def _with_checks_last(items: Sequence[Item]) -> list[Item]:
-    """Solves that no other item reads come last: nothing has to be carried to what is after them then."""
+    """Move linear solves whose solution no other program item reads to the end of a list of items.
+
+    The evaluation stages of these solves then need not pass any values to subsequent stages.
+    """
     read = {name for item in items for expr in item.exprs for name in expr.symbols}
     unread = [item for item in items if isinstance(item, LinearSolve) and item.name not in read]
     return [*(item for item in items if item not in unread), *unread]
 
 
 def _runs(items: list[Item]) -> list[list[Item]]:
-    """Items up to each solve, and the rest; at least one run, which gives the group's results."""
+    """Split program items into sublists, each of which ends with a linear solve.
+
+    The last sublist contains the remaining items and may be empty.
+    """
     runs: list[list[Item]] = [[]]
     for item in items:
         runs[-1].append(item)

@@ -1,15 +1,17 @@
-"""Search of the native FMU for its initial state under changed parameters: stages with Newton steps.
+"""Initial-state search of the native FMU under modified parameters, as stages with Newton steps.
 
-Three phases, each a stage whose linear system gives a step (sources/core/equations.h):
+The search has three phases. Each is a stage whose linear system yields a Newton step
+(fmu/sources/core/equations.h):
 
-    assembly     the smallest change x of the joints that closes the loops: [1 C'; C 0] [x; mu] = [0; -Phi], where
-                 lengths are parts of the mechanism's extent
-    equilibrium  of the free coordinates at rest: forces F + C' lambda = 0 and Phi = 0, by their Jacobian, whose
-                 columns are directional derivatives of this stage: as code it would grow with n squared
-    velocities   the smallest change that keeps loops closed, as in the first
+    assembly     smallest joint displacement x that closes the loops: [1 Cᵀ; C 0] [x; μ] = [0; −Φ],
+                 where displacements of prismatic joints are divided by the mechanism's extent
+    equilibrium  static equilibrium of the free coordinates: forces F + Cᵀ λ = 0 and Φ = 0. The
+                 Jacobian's columns are directional derivatives of this stage, because generated
+                 code for the Jacobian would grow with n²
+    velocities   smallest velocity change that satisfies the velocity constraints
 
-What a phase has found so far is a block that the C layer adds the steps to. For derivatives it is a constant, and
-the last step, which is zero but for rounding, has the derivative of the solution.
+The C code adds the steps of a phase to a block of accumulated changes. Derivatives treat this block
+as a constant: the last step is zero apart from rounding, and its derivative is that of the solution.
 """
 
 from __future__ import annotations
@@ -22,13 +24,13 @@ from typing import TypeAlias
 import casadi as ca
 
 from ...description.types.start_search import ASSEMBLY, EQUILIBRIUM, VELOCITIES, SearchStage
-from ...generator.program.program import Program, Start
+from ...generator.program.program import EquationSystem, Start
 from ...language.ir import Expr
 from .casadi_eval import SX, Evaluator, needed
 from .staged import Block, Label, Phase, Stage, Staged, StagedSystem
 from .tape import with_own_registers
 
-# of the diagonal of a rotation matrix in the squares of its quaternion's elements
+# Signs of a rotation matrix's diagonal elements in 4 q_i², where q is the unit quaternion of the rotation.
 _SIGNS = ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))
 
 Known: TypeAlias = Mapping[str, SX]
@@ -36,19 +38,27 @@ Argument: TypeAlias = tuple[SX, Block]
 
 
 class StartStages:
-    """Adds the stages that find the start to those of a program.
+    """Builder of the stages that search the initial state of a model.
 
-    known, arguments  what symbols stand for, and the symbols with their blocks, after PREPARE
+    Parameters
+    ----------
+    program, staged : EquationSystem, Staged
+        Equations, and the stages to which the builder adds.
+    known : mapping
+        CasADi expressions of the names that are defined after PREPARE.
+    arguments : sequence
+        CasADi symbols and the workspace blocks that contain their values.
     """
 
-    def __init__(self, program: Program, staged: Staged, known: Known, arguments: Sequence[Argument]) -> None:
+    def __init__(
+        self, program: EquationSystem, staged: Staged, known: Known, arguments: Sequence[Argument]
+    ) -> None:
         assert program.start is not None
         self._program, self._start, self._staged = program, program.start, staged
         self._finder, self._arguments = Finder(program, program.start, known), list(arguments)
         self._blocks: dict[str, Block] = {}
 
     def add(self) -> None:
-        """Add the stages of all phases in order, then the stage that computes the start states."""
         searches = {ASSEMBLY: self._assembled, EQUILIBRIUM: self._balanced, VELOCITIES: self._kept}
         q, qd = self._finder.given(0), self._finder.given(1)
         for stage in self._start.stages:
@@ -78,7 +88,7 @@ class StartStages:
         return q, self._changed(qd, scale * step[: len(start.moving)])
 
     def _place(self, name: str) -> int:
-        """Place of a parameter in the workspace."""
+        """Return the offset of a parameter in the workspace of the generated C code."""
         before = itertools.takewhile(lambda parameter: parameter.name != name, self._program.parameters)
         return self._staged.blocks["parameters"].offset + sum(parameter.value.size for parameter in before)
 
@@ -86,12 +96,19 @@ class StartStages:
         return tuple(self._start.rows[i] for i in rows)
 
     def _changed(self, q: Sequence[SX], change: SX) -> list[SX]:
-        """Return the coordinates with changes of those that move."""
+        """Return all coordinates, with `change` added to those that the initial-state search may
+        move.
+        """
         changes = dict(zip(self._start.moving, ca.vertsplit(change), strict=True))
         return [x + changes[k] if k in changes else x for k, x in enumerate(q)]
 
     def _freed(self, q: Sequence[SX], guess: SX) -> list[SX]:
-        """Return the coordinates with values of settled free coordinates, and changes of the other free ones."""
+        """Return all coordinates for a guess of the unknowns in the search for static equilibrium.
+
+        The free coordinates are unknown. The guess is the value of a free coordinate whose equilibrium does
+        not depend on its start parameter: one of the base, of a beam, of a joint with a spring, or outside of
+        all kinematic loops. The guess is added to the start value of every other free coordinate.
+        """
         free, settled = self._start.free, self._start.settled
         values = dict(zip(free, ca.vertsplit(guess[: len(free)]), strict=True))
         return [values.get(k, 0.0) + (0.0 if k in settled else x) for k, x in enumerate(q)]
@@ -104,10 +121,20 @@ class StartStages:
         return symbol
 
     def _phase(self, search: SearchStage, matrix: SX | None, right: SX, left: SX, names: tuple[str, ...]) -> SX:
-        """Add its stage; returns the symbol of its step.
+        """Add the stage of a search phase and return the symbol of its Newton step.
 
-        matrix  None: the C layer takes the tangent of what should be zero, column by column
-        left    what should be zero, of these names
+        Parameters
+        ----------
+        search : SearchStage
+            Phase of the search, with its limits.
+        matrix : SX or None
+            Matrix of the Newton system; None if the C code computes the Jacobian column by column.
+        right : SX
+            Right-hand side of the Newton system.
+        left : SX
+            Residual of the phase, which vanishes at the solution.
+        names : tuple of str
+            Names of the residual's elements, for messages.
         """
         name, n, staged = search.name, right.numel(), self._staged
         values = [*([] if matrix is None else [ca.vec(matrix)]), right, left]
@@ -158,11 +185,12 @@ class StartStages:
 
 
 def initial(start: Start, phase: SearchStage) -> list[float]:
-    """Initial guess of a phase whose start parameters have not been changed.
+    """Return the initial guess of a phase of the initial-state search, valid for unmodified start parameters.
 
-    Changes of the moving coordinates or velocities from their defaults to what the description has; of the
-    equilibrium the settled coordinates in the description, no changes of the others, and no multipliers. So a
-    coordinate that nothing moves stays where a description with the changed parameters has it.
+    The phases assembly and velocities begin with the differences between the description's values and the
+    default values of the moving coordinates. The equilibrium phase begins with the description's values of
+    the coordinates in `start.settled` and with zeros for all other unknowns. A coordinate that no phase
+    moves therefore starts where a description with the modified parameters would place it.
     """
     if phase is EQUILIBRIUM:
         return _equilibrium(start, start.described[0])
@@ -171,7 +199,11 @@ def initial(start: Start, phase: SearchStage) -> list[float]:
 
 
 def at_defaults(start: Start, phase: SearchStage) -> list[float]:
-    """Converged values of a phase for the default parameters, except multipliers; empty: no changes."""
+    """Return the converged unknowns of a phase of the initial-state search for the default parameters.
+
+    Lagrange multipliers are zero. The list is empty for the phases assembly and velocities, which change
+    nothing at the default parameters.
+    """
     return _equilibrium(start, start.defaults[0]) if phase is EQUILIBRIUM else []
 
 
@@ -181,27 +213,36 @@ def _equilibrium(start: Start, positions: Sequence[float]) -> list[float]:
 
 
 def parameter_of(start: Start, phase: SearchStage) -> list[str]:
-    """Names of the start parameters of what a phase moves; that of a rate which is no state is not there."""
+    """Return the names of the start parameters of all coordinates that a phase of the initial-state search moves.
+
+    A velocity that is not a state has no start parameter, although its name is returned.
+    """
     return [f"{start.coordinates[k]}{'_dot' * phase.level}_start" for k in start.moved(phase)]
 
 
 class Finder:
-    """The expressions of the phases, in terms of parameters and of what has been found.
+    """Expressions of the initial-state search: values, residuals and Newton systems at given coordinates.
 
-    known  what parameters and what follows from them are
+    `known` maps the names of parameters, and of values that depend on parameters only, to CasADi
+    expressions.
     """
 
-    def __init__(self, program: Program, start: Start, known: Known) -> None:
+    def __init__(self, program: EquationSystem, start: Start, known: Known) -> None:
         self._program, self._start, self.known = program, start, known
 
     def given(self, level: int) -> list[SX]:
-        """Start parameters of all coordinates, 0: positions, 1: rates; numbers where a rate has none."""
+        """Return the start values of all coordinates (level 0) or of their rates (level 1).
+
+        The value of a rate without a start parameter is the number in the description.
+        """
         names = [f"{symbol}{'_dot' * level}_start" for symbol in self._start.coordinates]
         described = self._start.described[level]
         return [self.known.get(name, ca.SX(x)) for name, x in zip(names, described, strict=True)]
 
     def at(self, q: Sequence[SX], qd: Sequence[SX], exprs: Sequence[Expr]) -> list[SX]:
-        """Values of expressions at t = 0, without inputs."""
+        """Return the values of expressions at t = 0 for coordinates q and rates qd, with all inputs
+        zero.
+        """
         here = dict(self.known) | {"time": ca.SX(0)}
         here |= {entry.name: ca.SX(0) for entry in self._program.inputs}
         for state in self._program.states:
@@ -219,7 +260,9 @@ class Finder:
         return [evaluator(expr) for expr in exprs]
 
     def closing(self, q: Sequence[SX], scale: SX) -> tuple[SX, SX, SX]:
-        """Matrix and right-hand side of the assembly's step from q, and open rows."""
+        """Return the matrix and right-hand side of the Newton step of the assembly at coordinates
+        q, and the constraint residual.
+        """
         start, rest = self._start, [ca.SX(0)] * len(q)
         assert start.C is not None and start.Phi is not None
         turns = [expr for turn in start.turns for expr in (turn.R, turn.rates)]
@@ -229,14 +272,19 @@ class Finder:
         return self._smallest(C, Phi, start.assembly, scale)
 
     def keeping(self, q: Sequence[SX], qd: Sequence[SX], scale: SX) -> tuple[SX, SX, SX]:
-        """Matrix and right-hand side of the velocities' step from qd at q, and open rows."""
+        """Return the matrix and right-hand side of the velocity step at coordinates q and rates qd,
+        and the velocity residual.
+        """
         start = self._start
         assert start.C is not None and start.Phi_dot is not None
         C, rates = self.at(q, qd, [start.C, start.Phi_dot])
         return self._smallest(C, rates, start.velocities, scale)
 
     def balance(self, q: Sequence[SX], multipliers: SX) -> SX:
-        """Forces on the free coordinates, and open rows, at q and rest."""
+        """Return the residual of the static equilibrium at coordinates q and zero velocity.
+
+        The first elements are the forces on the free coordinates; the constraint residuals follow.
+        """
         start, rest = self._start, [ca.SX(0)] * len(q)
         if not start.equilibrium:
             return ca.vertcat(*self.at(q, rest, [start.forces[k] for k in start.free]))
@@ -246,7 +294,9 @@ class Finder:
         return ca.vertcat(ca.vertcat(*forces) + ca.mtimes(C[rows, free].T, multipliers), Phi[rows])
 
     def scale(self, q: Sequence[SX]) -> SX:
-        """Scale of each moving coordinate: 1 for angles, the mechanism's extent in m for lengths."""
+        """Return the scale of each moving coordinate: 1 for angles, the mechanism's extent in m for
+        lengths.
+        """
         angles = [self._start.is_angle[k] for k in self._start.moving]
         if len(set(angles)) == 1:
             return ca.SX.ones(len(angles), 1)
@@ -262,10 +312,11 @@ class Finder:
 
 
 def _rotation(R: SX) -> SX:
-    """Axis of a rotation matrix times 4 tan(angle/4), as in analysis/start/turned.py, smooth up to half a turn.
+    """Return 4 tan(φ/4) times the unit axis of a rotation matrix with the angle φ.
 
-    Four times the products of the quaternion's elements are linear in the matrix. Each row of these products is
-    the quaternion times a factor; the row of the largest square is taken.
+    The vector is smooth up to half a turn and the same as in analysis/start/turned.py. Four times the
+    products of the quaternion's elements are linear in the matrix; each row of these products is the
+    quaternion times a factor, and the row with the largest square is used.
     """
     x, y, z = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
     xy, xz, yz = R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1]
@@ -280,6 +331,8 @@ def _rotation(R: SX) -> SX:
 
 
 def _diameter(places: Sequence[SX]) -> SX:
-    """Largest distance between two of the places, m; it does not depend on the orientation of the world's axes."""
+    """Return the largest distance between two points, m, which does not depend on the world frame's
+    axes.
+    """
     squares = [ca.sumsqr(b - a) for a, b in itertools.combinations(places, 2)]
     return ca.sqrt(functools.reduce(ca.fmax, squares, ca.SX(0)))

@@ -1,4 +1,6 @@
-"""A CasADi function as a tape: one operation after the other, on its arguments and on what earlier ones give."""
+"""Conversion of a CasADi function to a tape: a sequence of elementary operations without control
+flow.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ from ...core.errors import BuildError
 from .casadi_eval import SX
 
 Integers: TypeAlias = NDArray[np.int64]
-COMPUTED, NOTHING = -1, -2  # in place of the number of an argument
-# C of CasADi's operations; a result is one where it is an argument or a constant
+COMPUTED, NOTHING = -1, -2  # Sources of operands: result of an operation, and missing operand.
+# C templates of CasADi's operations. OP_OUTPUT copies a result that is an argument or a constant.
 _OPERATORS = {
     ca.OP_OUTPUT: "{0}",
     ca.OP_ADD: "{0} + {1}",
@@ -63,7 +65,8 @@ _OPERATORS = {
     ca.OP_EQ: "{0} == {1}",
     ca.OP_NE: "{0} != {1}",
     ca.OP_NOT: "!{0}",
-    ca.OP_AND: "{0} != 0.0 && {1} != 0.0",  # clang warns of numbers as conditions
+    # Explicit comparisons avoid clang's warning about numbers as conditions.
+    ca.OP_AND: "{0} != 0.0 && {1} != 0.0",
     ca.OP_OR: "{0} != 0.0 || {1} != 0.0",
     ca.OP_IF_ELSE_ZERO: "{0} ? {1} : 0.0",
 }
@@ -71,13 +74,20 @@ _OPERATORS = {
 
 @dataclass(frozen=True)
 class Tape:
-    """Sequence of n operations in arrays, because some machines have hundreds of thousands.
+    """Sequence of n elementary operations, stored in arrays because large models have 100,000s of them.
 
-    operators  C of the operators that occur
-    codes      index of each operation's operator, shape (n,)
-    blocks     what each operand is in, shape (n, 2): number of an argument, COMPUTED, or NOTHING
-    elements   its place there, or the operation that gives it, shape (n, 2)
-    results    by operations whose values are wanted: results, and places there
+    Attributes
+    ----------
+    operators : sequence of str
+        C templates of the operators that occur.
+    codes : ndarray, shape (n,)
+        Index of each operation's operator.
+    blocks : ndarray, shape (n, 2)
+        Source of each operand: index of a function argument, COMPUTED, or NOTHING.
+    elements : ndarray, shape (n, 2)
+        Index of the operand in its source: element of the argument, or operation that computes it.
+    results : dict
+        Result blocks and element indices by operation.
     """
 
     operators: Sequence[str]
@@ -88,7 +98,7 @@ class Tape:
 
 
 class _Instructions:
-    """CasADi's, N of them, and what a tape says of those that are operations."""
+    """The N instructions of a CasADi function, and the conversion of its n operations to a tape."""
 
     def __init__(self, function: ca.Function) -> None:
         self._function = function
@@ -103,7 +113,11 @@ class _Instructions:
         self._numbers = np.cumsum(self._operations) - 1
 
     def _read(self) -> Integers:
-        """Registers, or a number's argument and its place there, shape (N, 2); -1: nothing."""
+        """Return the registers that each instruction of a CasADi function reads, shape (N, 2); −1 means none.
+
+        For an instruction that loads an element of a function argument, the columns contain the indices of the
+        argument and of the element instead.
+        """
         _, examples, which = np.unique(self._kinds, return_index=True, return_inverse=True)
         counts = np.array([len(self._function.instruction_input(k)) for k in examples.tolist()], dtype=int)
         given = chain.from_iterable(map(self._function.instruction_input, range(len(which))))
@@ -112,25 +126,37 @@ class _Instructions:
         return pairs
 
     def _latest(self) -> Integers:
-        """Instruction that wrote each register which an instruction reads, shape (N, 2); −1: it reads none."""
+        """Return which instruction wrote each register that another instruction reads, shape (N, 2).
+
+        An entry is −1 if the instruction reads no register.
+        """
         writers = np.flatnonzero(self._kinds != ca.OP_OUTPUT)
         if self._function.sz_w() != len(writers):
-            raise ValueError(f"{self._function.name()} shares its registers")
+            raise ValueError(
+                f"{self._function.name()} reuses registers: expected one register per operation; create the"
+                " function by with_own_registers"
+            )
         reads = (self._given >= 0) & (self._kinds != ca.OP_INPUT)[:, None]
         return np.where(reads, writers[np.where(reads, self._given, 0)], -1)
 
     def operands(self) -> tuple[Integers, Integers]:
-        """Blocks and elements."""
+        """Return the source and the index in this source of each operation's operands, both of
+        shape (n, 2).
+        """
         sources, computed = self._sources, self._computed[self._sources]
         blocks = np.where(computed, COMPUTED, self._given[sources, 0])
         elements = np.where(computed, self._numbers[sources], self._given[sources, 1])
         blocks[self._constant | (sources < 0)] = NOTHING
-        for found in (blocks, elements):  # the second is the first where that is a constant
+        # A constant first operand becomes part of the C template, so the second operand takes its place.
+        for found in (blocks, elements):
             found[self._constant[:, 0]] = found[self._constant[:, 0], ::-1]
         return blocks[self._operations], elements[self._operations]
 
     def operators(self) -> tuple[list[str], Integers]:
-        """Operators that occur, with their constants, and the operations' codes, shape (n,)."""
+        """Return the C templates that occur, and the index of each operation's template, shape (n,).
+
+        Constant operands are part of the template.
+        """
         found: dict[str, int] = {}
         codes = np.zeros_like(self._kinds)
         for kind in np.unique(self._kinds[self._operations]):
@@ -148,7 +174,7 @@ class _Instructions:
         return _operator(self._kinds[k]).format(*operands)
 
     def results(self) -> dict[int, list[tuple[int, int]]]:
-        """Places by operations."""
+        """Return the result blocks and element indices to which each operation writes."""
         found: dict[int, list[tuple[int, int]]] = {}
         for k in np.flatnonzero(self._kinds == ca.OP_OUTPUT).tolist():
             number = self._numbers[k if self._operations[k] else self._sources[k, 0]]
@@ -158,14 +184,30 @@ class _Instructions:
 
 
 def with_own_registers(name: str, arguments: Sequence[SX], results: Sequence[SX]) -> ca.Function:
-    """A function each of whose operations has a register of its own, in their order: as a tape reads it."""
+    """Return a CasADi function that stores the result of each operation in a register of its own.
+
+    The registers are numbered in order of evaluation. Only such functions can be converted by `tape`.
+    """
     return ca.Function(name, list(arguments), list(results), {"live_variables": False})
 
 
 def tape(function: ca.Function) -> Tape:
-    """Tape of a function that `with_own_registers` made of scalars (SX), with dense results.
+    """Convert a CasADi function to a tape of elementary operations.
 
-    Raises BuildError if CasADi has an operation that is not known here.
+    Parameters
+    ----------
+    function : casadi.Function
+        Function of type SX with dense results, created by `with_own_registers`.
+
+    Returns
+    -------
+    Tape
+        Elementary operations of the function, in order of evaluation.
+
+    Raises
+    ------
+    BuildError
+        If the function contains a CasADi operation without a C template.
     """
     found = _Instructions(function)
     return Tape(*found.operators(), *found.operands(), found.results())
@@ -175,8 +217,8 @@ def _operator(kind: int) -> str:
     if kind not in _OPERATORS:
         names = [name for name in dir(ca) if name.startswith("OP_") and getattr(ca, name) == kind]
         raise BuildError(
-            f"CasADi {version('casadi')} uses the operation {', '.join(names) or kind}, which is not known here;"
-            " install a version that the package asks for: pip install 'casadi>=3.6.5,<3.9'"
+            f"CasADi {version('casadi')} uses the operation {', '.join(names) or kind}, which gpmelica cannot"
+            " write as C code; install a supported version: pip install 'casadi>=3.6.5,<3.9'"
         )
     return _OPERATORS[kind]
 

@@ -1,1 +1,1 @@
-"""C compilers, and the platforms that they build for."""
+"""C compilers, target platforms, and the shared libraries that are built for them."""

@@ -1,4 +1,6 @@
-"""The shared libraries of an FMU: one per platform, their objects compiled side by side."""
+"""Compilation of an FMU's shared libraries, one per platform, with parallel compilation of the
+sources.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,19 @@ from .kept import compile_object
 from .platforms import TARGETS, Platform, here
 from .universal import universal
 
-FLAGS = ("-O2", "-fno-math-errno", "-fvisibility=hidden", "-Iinclude")  # nobody reads errno
-MARCHES = ("native", "x86-64-v3")  # processors that code can be made for: this one, those with AVX2 and FMA
-_NARROW = ("-mprefer-vector-width=128",)  # fetching four doubles from strided places costs more than it saves
+FLAGS = ("-O2", "-fno-math-errno", "-fvisibility=hidden", "-Iinclude")  # the code does not use errno
+# Minimum processors for which code can be compiled: that of this machine, or any with AVX2 and FMA.
+MARCHES = ("native", "x86-64-v3")
+# Vectors of four doubles are slower than vectors of two, because the code reads doubles with a stride.
+_NARROW = ("-mprefer-vector-width=128",)
 
 
 @dataclass(frozen=True)
 class Toolchain:
-    """Compilers for the library of one platform, one for each of its processors.
+    """C compilers for the shared library of one platform, one compiler per processor architecture.
 
-    march  one of `MARCHES`: the least processor that it runs on; "": any of the platform
+    `march` is the minimum processor on which the library runs, one of `MARCHES`; "" means any processor of
+    the platform.
     """
 
     platform: Platform
@@ -34,7 +39,7 @@ class Toolchain:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Options for all sources."""
+        """Compiler options for all sources."""
         if not self.march:
             return FLAGS
         narrow = _NARROW if self.platform.systems[0].startswith("x86_64-") else ()
@@ -42,17 +47,25 @@ class Toolchain:
 
 
 def toolchains(fmi: str, platforms: Sequence[Platform] = (), march: str = "") -> list[Toolchain]:
-    """For the platforms, by ziglang; for none of them, this machine's own by whatever compiler there is.
+    """Return the compilers for the given platforms, or for this machine if none is given.
 
-    Raises MissingToolError if a platform is not this machine's and ziglang is not installed; DescriptionError if
-    there is no such `march`, the compiler does not know it, or platforms are named beside it.
+    Other platforms require ziglang; for this machine, any C compiler is accepted.
+
+    Raises
+    ------
+    MissingToolError
+        If a platform is not that of this machine and ziglang is not installed.
+    DescriptionError
+        If `march` is unknown to this package or to the compiler, or is combined with platforms.
     """
     if not march:
         return _toolchains(fmi, platforms)
     if march not in MARCHES:
         raise _refused(f"expected one of {', '.join(MARCHES)}, got {march!r}")
     if platforms:
-        raise _refused(f"{march} is of binaries for this machine alone; leave the platforms out, or march")
+        raise _refused(
+            f"{march} builds for this machine only and cannot be combined with platforms; remove one of the two"
+        )
     own = replace(_toolchains(fmi, ())[0], march=march)
     cc = own.compilers[0]
     if not cc.knows(own.flags) and cc.knows(FLAGS):
@@ -70,7 +83,7 @@ def _toolchains(fmi: str, platforms: Sequence[Platform]) -> list[Toolchain]:
     if foreign and not compiler.has_zig():
         raise MissingToolError(
             f"binaries for {', '.join(foreign)} need ziglang, which is not installed: pip install ziglang;"
-            " or leave --platforms out to build for this machine alone. No FMU was written."
+            " or omit --platforms to build for this machine only. No FMU was written."
         )
     if not (platforms and compiler.has_zig()):
         found = compiler.find()
@@ -86,14 +99,25 @@ def build(
     made_by: Sequence[Toolchain],
     progress: Progress = silent,
 ) -> dict[str, bytes]:
-    """Libraries, by their paths in the archive.
+    """Compile the shared libraries of an FMU and return them by their paths in the archive.
 
-    Parameters:
-        name   model identifier
-        files  C sources and headers, by their paths below `sources`
-        flags  for sources that are not compiled as strictly as the others
+    Parameters
+    ----------
+    name : str
+        Model identifier.
+    files : mapping
+        C sources and headers by their paths below `sources`.
+    flags : mapping
+        Compiler options of individual sources, which replace the strict warnings.
+    made_by : sequence of Toolchain
+        Compilers of each platform.
+    progress : callable
+        Function that is called with a text for each compiled source.
 
-    Raises BuildError if a compiler refuses a source.
+    Raises
+    ------
+    BuildError
+        If a compiler rejects a source.
     """
     sources = sorted(path for path in files if path.endswith(".c"))
     with TemporaryDirectory() as temporary, ThreadPoolExecutor(cores()) as pool:
@@ -102,7 +126,8 @@ def build(
             (folder / path).parent.mkdir(exist_ok=True)
             (folder / path).write_text(text, encoding="utf-8")
         slices = [_Slice(name, folder, t, k, c) for t in made_by for k, c in enumerate(t.compilers)]
-        longest_first = sorted(sources, key=lambda source: -len(files[source]))  # so that none is waited for alone
+        # Long sources come first, so that the parallel compilations end at about the same time.
+        longest_first = sorted(sources, key=lambda source: -len(files[source]))
         jobs = [(part, source, flags.get(source, compiler.STRICT)) for source in longest_first for part in slices]
         for what in pool.map(lambda job: job[0].compile(*job[1:]), jobs):
             progress(what, 0.0)
@@ -116,12 +141,20 @@ def build(
 
 @dataclass(frozen=True)
 class _Slice:
-    """The code for one processor, in the making.
+    """Code of a shared library for one processor architecture.
 
-    Parameters:
-        name    model identifier
-        folder  of the sources
-        number  of the processor among the platform's
+    Attributes
+    ----------
+    name : str
+        Model identifier.
+    folder : Path
+        Folder of the sources.
+    made_by : Toolchain
+        Compilers of the platform.
+    number : int
+        Index of the architecture in the platform.
+    compiler : Compiler
+        Compiler of the architecture.
     """
 
     name: str
@@ -132,20 +165,20 @@ class _Slice:
 
     @property
     def objects(self) -> str:
-        """Folder of the object files and the library, below that of the sources."""
+        """Folder of the object files and the library, relative to the folder of the sources."""
         return f"{self.made_by.platform.name}_{self.number}"
 
     def compile(self, source: str, flags: Sequence[str]) -> str:
-        """One source; returns what was done."""
+        """Compile a source to an object file and return a progress message."""
         (self.folder / self.objects).mkdir(exist_ok=True)
-        # Windows knows only code that is position independent, and clang warns of the flag
+        # All code for Windows is position independent, and clang would warn about the flag.
         position = () if self.made_by.platform.suffix == ".dll" else ("-fPIC",)
         flags = (*self.made_by.flags, *position, *flags)
         compile_object(self.compiler, source, f"{self.objects}/{source}.o", flags, folder=self.folder)
         return f"{source} for {self.made_by.platform.name}"
 
     def link(self, sources: Sequence[str]) -> bytes:
-        """The library; all sources must have been compiled."""
+        """Link the object files of all sources and return the shared library."""
         folder, library = self.folder / self.objects, f"{self.name}{self.made_by.platform.suffix}"
         compiler.link(self.compiler, [f"{source}.o" for source in sources], library, folder=folder)
         return (folder / library).read_bytes()

@@ -1,4 +1,4 @@
-"""Finds C compilers and builds shared libraries with them."""
+"""Search for C compilers, compilation of C sources and linking of shared libraries."""
 
 from __future__ import annotations
 
@@ -17,27 +17,29 @@ from tempfile import TemporaryDirectory
 from ...core.errors import BuildError, MissingToolError
 
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
-_TIMEOUT = 600.0  # s
+_TIMEOUT = 600.0  # Maximum duration of a compiler call, s.
 
-# without -mcpu, zig compiles for this very processor, and the FMU may crash on another one
+# Without -mcpu, zig compiles for the processor of this machine, and the FMU may crash on other processors.
 _ZIG = (sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline")
 
 
 @dataclass(frozen=True)
 class Compiler:
-    """Command that stands for `cc`, and its version line."""
+    """C compiler: the command that replaces `cc`, and the first line of its version text."""
 
     command: tuple[str, ...]
     version: str
     is_zig: bool = False
 
     def march(self, name: str) -> tuple[str, ...]:
-        """Return the option for a processor's instructions, by gcc's name of the processor."""
-        # zig has names of its own, and what stands last holds
+        """Return the compiler option for a minimum processor, which is named as in gcc's option
+        -march.
+        """
+        # zig spells processor names with underscores. The option overrides the earlier -mcpu=baseline.
         return (f"-mcpu={name.replace('-', '_')}",) if self.is_zig else (f"-march={name}",)
 
     def knows(self, flags: Sequence[str]) -> bool:
-        """Whether it takes these flags, on this machine."""
+        """Return whether the compiler accepts the options on this machine."""
         with TemporaryDirectory() as temporary:
             (Path(temporary) / "probe.c").write_text("int probe;\n", encoding="utf-8")
             try:
@@ -48,9 +50,14 @@ class Compiler:
 
 
 def find() -> Compiler:
-    """`CC`, then cc, gcc, clang, then ziglang from PyPI; for this machine.
+    """Return a C compiler for this machine.
 
-    Raises MissingToolError if there is none.
+    The search order is the environment variable `CC`, then cc, gcc and clang, then the package ziglang.
+
+    Raises
+    ------
+    MissingToolError
+        If no compiler is found.
     """
     if os.environ.get("CC"):
         return _checked(tuple(shlex.split(os.environ["CC"])), "the compiler that CC names")
@@ -66,12 +73,11 @@ def find() -> Compiler:
 
 
 def has_zig() -> bool:
-    """Whether the package ziglang is installed."""
     return importlib.util.find_spec("ziglang") is not None
 
 
 def zig(target: str | None = None) -> Compiler:
-    """ziglang's compiler for one of its targets, such as `x86_64-windows-gnu`, or for this machine."""
+    """Return ziglang's C compiler for a target such as `x86_64-windows-gnu`, or for this machine."""
     command = _ZIG if target is None else (*_ZIG, "-target", target)
     return Compiler(command, _zig_version(), is_zig=True)
 
@@ -82,7 +88,7 @@ def _zig_version() -> str:
 
 
 def _checked(command: tuple[str, ...], what: str) -> Compiler:
-    # it is started in another folder than it was named in
+    # The compiler runs in another folder, so a relative path must become absolute.
     command = (shutil.which(command[0]) or command[0], *command[1:])
     if os.sep in command[0]:
         command = (os.path.abspath(command[0]), *command[1:])
@@ -98,19 +104,28 @@ def _checked(command: tuple[str, ...], what: str) -> Compiler:
 def compile_object(
     compiler: Compiler, source: str, object_file: str, flags: Sequence[str], *, folder: Path
 ) -> None:
-    """One C file to an object file; names are relative to the folder, so that no path gets into the object.
+    """Compile a C file to an object file.
 
-    Raises BuildError with the compiler's output.
+    All names are relative to `folder`, so that the object file contains no absolute path.
+
+    Raises
+    ------
+    BuildError
+        If the compiler fails; the text includes its output.
     """
     _run([*compiler.command, "-std=c99", "-c", *flags, source, "-o", object_file], folder)
 
 
 def link(compiler: Compiler, objects: Sequence[str], library: str, *, folder: Path) -> None:
-    """Object files to a shared library; names are relative to the folder.
+    """Link object files to a shared library; all names are relative to `folder`.
 
-    Raises BuildError with the compiler's output.
+    Raises
+    ------
+    BuildError
+        If the linker fails; the text includes its output.
     """
-    # else zig's libraries hold debug information with the folder it ran in, and those for Windows the time
+    # These options make zig's libraries reproducible.
+    # By default, debug information contains the working folder, and libraries for Windows contain the build time.
     same = ["-s", *(["-Wl,-Brepro"] if library.endswith(".dll") else [])] if compiler.is_zig else []
     _run([*compiler.command, "-shared", *same, *objects, "-o", library, "-lm"], folder)
 

@@ -1,4 +1,4 @@
-"""Object files that several builds have in common, compiled once: the C layer is the same in every FMU."""
+"""Cache of object files: sources that are common to several FMUs are compiled once."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from uuid import uuid4
 
 from . import compiler
 
-_FOLDER = "GPMELICA_OBJECTS"  # of this process and of those that it starts
+_FOLDER = "GPMELICA_OBJECTS"  # Environment variable with the folder of the cache, inherited by child processes.
 _INCLUDE = re.compile(r'^ *# *include "(.+?)"', re.MULTILINE)
 
 
 @contextmanager
 def kept_objects(folder: Path | None = None) -> Iterator[None]:
-    """Inside, and in processes started there, an object file is compiled once; until the end, or in a folder."""
+    """Enable the cache of object files in this process and in processes that it starts.
+
+    The cache is stored in `folder`, or in a temporary folder that is removed at the end of the context.
+    """
     with TemporaryDirectory(prefix="gpmelica-objects-", ignore_cleanup_errors=True) as temporary:
         before = os.environ.get(_FOLDER)
         os.environ[_FOLDER] = before or str(folder or temporary)
@@ -34,9 +37,10 @@ def kept_objects(folder: Path | None = None) -> Iterator[None]:
 def compile_object(
     by: compiler.Compiler, source: str, object_file: str, flags: Sequence[str], *, folder: Path
 ) -> None:
-    """Compile a source, or copy the object of an equal compiler, options, source and headers.
+    """Compile a source, or copy the cached object file of the same compiler, options, source and headers.
 
-    Others may write the same file at the same time. A folder that cannot be used is as if there was none.
+    Several processes may write the same file at the same time. If the folder of the cache is not
+    accessible, the source is compiled without a cache.
     """
     kept, target = os.environ.get(_FOLDER), folder / object_file
     if kept is None:
@@ -57,9 +61,13 @@ def compile_object(
 
 
 def _with_headers(folder: Path, source: str) -> list[str]:
-    """A C file and all headers below the folder that it reaches, so that both versions of FMI share the rest."""
+    """Return a C file and all headers that it includes directly or indirectly, as far as they exist in `folder`.
+
+    The result is part of the cache key. FMUs of FMI 2.0 and 3.0 thus share objects that do not depend on
+    the FMI version.
+    """
     found = [source]
-    for path in found:  # which grows
+    for path in found:  # the list grows during the iteration
         for name in _INCLUDE.findall((folder / path).read_text(encoding="utf-8")):
             places = (place for place in (name, f"include/{name}") if (folder / place).is_file())
             found += [place for place in places if place not in found]

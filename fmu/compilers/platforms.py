@@ -1,4 +1,4 @@
-"""The systems an FMU can hold a binary for, by the names of FMI 2.0 and 3.0."""
+"""Platforms for which an FMU can contain binaries, and their names in FMI 2.0 and 3.0."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ...core.errors import DescriptionError, Problem
 
-# FMI 3.0's name of a system → zig's. 2.17 is the oldest glibc that the binary runs with, 11.0 the oldest macOS
+# FMI 3.0 name of a system → zig target. The binaries require at least glibc 2.17 or macOS 11.0.
 TARGETS = {
     "x86_64-linux": "x86_64-linux-gnu.2.17",
     "x86-linux": "x86-linux-gnu.2.17",
@@ -21,7 +21,8 @@ TARGETS = {
     "aarch64-darwin": "aarch64-macos.11.0",
 }
 
-# FMI 2.0's name → FMI 3.0's. 2.0 does not tell Macs apart, so its one library has code for both processors
+# FMI 2.0 name → FMI 3.0 names.
+# FMI 2.0 has one name for all Macs, so the library contains code for both processors.
 _FMI2 = {
     "linux64": ("x86_64-linux",),
     "linux32": ("x86-linux",),
@@ -35,10 +36,14 @@ _MACHINES = {"amd64": "x86_64", "x86_64": "x86_64", "arm64": "aarch64", "aarch64
 
 @dataclass(frozen=True)
 class Platform:
-    """A folder below an FMU's `binaries`.
+    """Folder for the shared library of one platform, below the folder `binaries` of an FMU.
 
-    name     of the folder, as the FMI version has it
-    systems  FMI 3.0's names of the systems that its library runs on
+    Attributes
+    ----------
+    name : str
+        Name of the folder in the FMI version.
+    systems : tuple of str
+        FMI 3.0 names of the systems on which the library runs.
     """
 
     name: str
@@ -46,12 +51,11 @@ class Platform:
 
     @property
     def suffix(self) -> str:
-        """Suffix of the library's file name."""
         return _SUFFIXES[self.systems[0].split("-")[1]]
 
 
 def here(fmi: str) -> Platform:
-    """The platform of this machine."""
+    """Return the platform of this machine in an FMI version."""
     system = platform.system().lower()
     machine = platform.machine().lower()
     architecture = "x86" if sys.maxsize < 2**32 else _MACHINES.get(machine, machine)
@@ -59,14 +63,17 @@ def here(fmi: str) -> Platform:
     if fmi != "2.0":
         return Platform(own, (own,))
     bits = "32" if architecture == "x86" else "64"
-    # the names of FMI 2.0 leave the processor open, and importers take them so
+    # FMI 2.0 names do not contain the processor; importers on aarch64 use the same names.
     return Platform({"windows": "win"}.get(system, system) + bits, (own,))
 
 
 def named(names: Sequence[str], fmi: str) -> tuple[Platform, ...]:
-    """Platforms by their names in either FMI version, each once.
+    """Return platforms by their FMI 2.0 or FMI 3.0 names, without duplicates.
 
-    Raises DescriptionError for names that nobody knows, and for systems that this FMI version has no name for.
+    Raises
+    ------
+    DescriptionError
+        If a name is unknown, or if the FMI version has no name for the system.
     """
     found = [_platforms(name, fmi) for name in names]
     problems = [problem for problem in found if isinstance(problem, Problem)]
@@ -81,10 +88,12 @@ def _platforms(name: str, fmi: str) -> tuple[Platform, ...] | Problem:
         systems = _FMI2.get(name, (name,))
         if set(systems) <= TARGETS.keys():
             return tuple(Platform(system, (system,)) for system in systems)
-        return Problem(name, f"is no platform; expected some of {', '.join([*TARGETS, *_FMI2])}")
+        return Problem(name, f"unknown platform; expected one or more of {', '.join([*TARGETS, *_FMI2])}")
     folders = {systems[0]: folder for folder, systems in _FMI2.items()} | {folder: folder for folder in _FMI2}
     if name in folders:
         return (Platform(folders[name], _FMI2[folders[name]]),)
     if name in TARGETS:
-        return Problem(name, f"FMI 2.0 has no name for it; take --fmi 3.0, or some of {', '.join(_FMI2)}")
-    return Problem(name, f"is no platform; expected some of {', '.join(_FMI2)}")
+        return Problem(
+            name, f"FMI 2.0 has no name for this platform; use --fmi 3.0, or one or more of {', '.join(_FMI2)}"
+        )
+    return Problem(name, f"unknown platform; expected one or more of {', '.join(_FMI2)}")

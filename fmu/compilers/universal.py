@@ -1,21 +1,25 @@
-"""Mach-O libraries of several processors as one file, which every Mac can load."""
+"""Combination of Mach-O libraries for several processors into a universal binary for macOS."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
 
-_MAGIC, _ALIGNMENT = 0xCAFEBABE, 14  # of Apple's mach-o/fat.h; a library begins at a multiple of 2^14 bytes
+# Magic number of Apple's mach-o/fat.h, and the binary logarithm of the libraries' alignment in bytes.
+_MAGIC, _ALIGNMENT = 0xCAFEBABE, 14
 
 
 def universal(libraries: Sequence[bytes]) -> bytes:
-    """One file of the libraries, each for another processor; a single one stays as it is."""
+    """Return a universal binary of libraries for different processors.
+
+    A single library is returned unchanged.
+    """
     if len(libraries) == 1:
         return libraries[0]
     header, body = struct.pack(">II", _MAGIC, len(libraries)), b""
-    start = 1 << _ALIGNMENT  # of the first library: the header is far shorter
+    start = 1 << _ALIGNMENT  # offset of the first library; the header is much shorter
     for library in libraries:
-        processor = struct.unpack_from("<II", library, 4)  # type and subtype, in the library's own header
+        processor = struct.unpack_from("<II", library, 4)  # processor type and subtype from the library's header
         header += struct.pack(">IIIII", *processor, start + len(body), len(library), _ALIGNMENT)
         body += library + bytes(-len(library) % (1 << _ALIGNMENT))
     return header.ljust(start, b"\0") + body

@@ -1,4 +1,4 @@
-"""The derivation: mechanism → equations as a program."""
+"""Derivation of the equations of motion of a mechanism as a program of array expressions."""
 
 from .derivation import InitialValues, close, derive, open_equations
 from .solution.open_equations import OpenEquations

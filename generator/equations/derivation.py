@@ -1,4 +1,8 @@
-"""Description → program: open equations first, then their closing with initial state and partition."""
+"""Derivation of the equations of a model from a description, in two steps.
+
+The first step derives all equations that do not depend on the initial state. The second step adds the
+initial state, and solves for the accelerations with a partition of the coordinates.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ...description import Chain
+from ...description import Description
 from ...description.types.following import StartDependence
 from ...mechanism import MEETING, build
 from ...mechanism.symbolic import SymbolicMechanism
-from ..program.program import Program
+from ..program.program import EquationSystem
 from ..program.symbols import Symbols
 from . import outputs, requested
 from . import start as followed
@@ -32,18 +36,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class InitialValues:
-    """Numbers that closed equations start with: defaults of their start parameters.
+    """Initial values with which `close` completes equations that have no initial state yet.
 
     Attributes
     ----------
     start : tuple of arrays
         q and q̇ at t = 0, shape (n,) each, rad or m and per second.
     extent : float
-        Extent of the mechanism, m, by which absolute tolerances of lengths go.
+        Extent of the mechanism, m; absolute tolerances of lengths are proportional to this length.
     following : StartDependence or None
-        How the start follows changed parameters; None if it does not.
+        Dependence of the initial state on changed parameters; None if the initial state is fixed.
     filters : sequence of float
-        Value that each filter begins with, rad or m.
+        Initial value of each filter, rad or m.
     quantities : mapping of str to float
         Values at t = 0 of quantities that expressions name, such as `E.x`, in SI units.
     """
@@ -55,14 +59,20 @@ class InitialValues:
     quantities: Mapping[str, float] = field(default_factory=dict)
 
 
-def derive(chain: Chain, initial: InitialValues, partition: Partition) -> Program:
-    """Equations of a description; it is left open how the constrained ones are solved, see `linear_solves`."""
+def derive(chain: Description, initial: InitialValues, partition: Partition) -> EquationSystem:
+    """Derive the complete equations of a description.
+
+    The program contains the constrained equations of motion as one abstract item; `linear_solves` selects
+    how this item is solved.
+    """
     return close(open_equations(chain), initial, partition)
 
 
-def open_equations(chain: Chain) -> OpenEquations:
-    """Derive M, h, Q and the constraint equations of a description."""
-    program = Program(chain.name, chain.description)
+def open_equations(chain: Description) -> OpenEquations:
+    """Derive the mass matrix M, the inertia forces h, the applied forces Q and the constraint
+    equations of a description.
+    """
+    program = EquationSystem(chain.name, chain.description)
     mechanism = build(chain, Symbols(program))
     program.reserved |= outputs.names(mechanism)
     bodies = kinematics.derive(program, mechanism)
@@ -91,15 +101,20 @@ def open_equations(chain: Chain) -> OpenEquations:
     )
 
 
-def close(equations: OpenEquations, initial: InitialValues, partition: Partition) -> Program:
-    """Complete the equations' program: accelerations, reactions, projection, states and outputs.
+def close(equations: OpenEquations, initial: InitialValues, partition: Partition) -> EquationSystem:
+    """Complete equations that have no initial state yet.
 
-    Raises RuntimeError if the equations are closed already.
+    Accelerations, joint reactions, projections, states and outputs are added.
+
+    Raises
+    ------
+    RuntimeError
+        If the equations have been completed already.
     """
     program, mechanism, rows = equations.program, equations.mechanism, equations.constraints
     if program.states:
         raise RuntimeError("these equations are closed already; derive them again with open_equations")
-    # two digits, so that rounding of the start does not change the text
+    # two digits, so that rounding errors of the initial state do not change the generated source
     program.meeting = float(f"{MEETING * initial.extent:.2g}")
     program.initial = dict(initial.quantities)
     filters.begin(program, equations.commands, initial.filters)
@@ -117,7 +132,7 @@ def close(equations: OpenEquations, initial: InitialValues, partition: Partition
     _add_outputs(equations, solution)
     if rows is not None:
         _add_constraints(equations, rows, active, solution)
-    joint_loads.outputs(program, equations.bodies, loads, solution, _asked(mechanism))
+    joint_loads.outputs(program, equations.bodies, loads, solution, _links_with_reactions(mechanism))
     program.start_checks += turns.start_checks(program, equations.bodies)
     if initial.following is not None:
         followed.derive(equations, initial.start, initial.following)
@@ -127,7 +142,7 @@ def close(equations: OpenEquations, initial: InitialValues, partition: Partition
 
 
 def _add_outputs(equations: OpenEquations, solution: Solution) -> None:
-    """Outputs of points and force elements, and those that the description asks for."""
+    """Add the outputs of points and force elements, and the outputs requested in `[outputs]`."""
     program, points = equations.program, equations.points
     outputs.motion(program, equations.mechanism, points, solution.qdd)
     program.outputs += equations.measured
@@ -138,7 +153,7 @@ def _add_outputs(equations: OpenEquations, solution: Solution) -> None:
 def _add_constraints(
     equations: OpenEquations, rows: ConstraintEquations, active: ActiveSystem, solution: Solution
 ) -> None:
-    """Residuals, their outputs, monitored redundant constraints, and projections."""
+    """Add constraint residuals as outputs, checks of redundant constraints, and projections."""
     program, mechanism, settings = equations.program, equations.mechanism, equations.mechanism.chain
     program.rows = tuple(row.name for row in rows.rows)
     program.residuals = {"position": rows.Phi, "velocity": rows.Phi_dot}
@@ -148,8 +163,8 @@ def _add_constraints(
         projection.derive(program, mechanism, equations.inertia, rows, active)
 
 
-def _asked(mechanism: SymbolicMechanism) -> tuple[str, ...]:
-    """Names of the links whose joint loads are outputs."""
+def _links_with_reactions(mechanism: SymbolicMechanism) -> tuple[str, ...]:
+    """Return the names of the links whose joint reactions are outputs."""
     chosen = mechanism.chain.outputs.loads
     names = dict.fromkeys(body.link for body in mechanism.bodies if body.link != "base")
     return tuple(names) if chosen == "all" else tuple(name for name in names if name in chosen)
@@ -162,14 +177,16 @@ _FORMS = {
 }
 
 
-def _describe(program: Program, mechanism: SymbolicMechanism, active: ActiveSystem, partition: Partition) -> None:
+def _describe(
+    program: EquationSystem, mechanism: SymbolicMechanism, active: ActiveSystem, partition: Partition
+) -> None:
     n, bristles = mechanism.n, len(friction.with_friction(mechanism))
-    lags = 2 * len(mechanism.filters)
-    rates = len(program.states) - n - bristles - lags
+    filter_states = 2 * len(mechanism.filters)
+    rates = len(program.states) - n - bristles - filter_states
     count = f"2n = {2 * n}" if rates == n else f"n + {rates} = {n + rates}"
     form = _FORMS[mechanism.formulation] if partition.rows else "no constraints, {states} states"
     program.formulation = form.format(states=count) + "".join(
-        f"; {size} {what} states" for what, size in (("friction", bristles), ("filter", lags)) if size
+        f"; {size} {what} states" for what, size in (("friction", bristles), ("filter", filter_states)) if size
     )
     program.info = {
         "formulation": program.formulation,
@@ -178,4 +195,4 @@ def _describe(program: Program, mechanism: SymbolicMechanism, active: ActiveSyst
     }
     dependent = [name for name in program.rows if name not in partition.rows]
     if dependent:
-        program.info["redundant constraint rows"] = ", ".join(dependent)
+        program.info["redundant constraints"] = ", ".join(dependent)

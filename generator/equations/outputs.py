@@ -1,4 +1,6 @@
-"""States and outputs of a mechanism's program."""
+"""State variables and outputs of the generated model: coordinates, accelerations, points, drive
+efforts and constraint violations.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from ...language import ir
 from ...language.ir import Expr, Index
 from ...mechanism.symbolic import SymbolicCoordinate, SymbolicMechanism
 from ..program.items import Traits
-from ..program.program import START_VALUES, STATE, ModelParameter, Output, Program, StateVariable
+from ..program.program import START_VALUES, STATE, EquationSystem, ModelParameter, Output, StateVariable
 from ..program.tree import InertiaForces
 from . import requested
 from .bodies.dynamics import Dynamics
@@ -26,7 +28,9 @@ _LEVELS: tuple[tuple[int, str, str], ...] = ((0, "m", "position"), (1, "m/s", "v
 
 
 def names(mechanism: SymbolicMechanism) -> set[str]:
-    """Return the names of states, start values, outputs and inputs, which definitions must not use."""
+    """Return the names of states, start values, outputs and inputs, which are reserved: definitions
+    must not use them.
+    """
     started = [signal for level in ("position", "velocity", "bristle") for signal in _of_all(mechanism, level)]
     found = {name for signal in started for name in (signal.name, f"{signal.name}_start", f"{signal.name}{STATE}")}
     others = [signal for level in ("acceleration", "effort") for signal in _of_all(mechanism, level)]
@@ -39,8 +43,8 @@ def names(mechanism: SymbolicMechanism) -> set[str]:
     others += [row_force(edge.name) for edge in mechanism.nonholonomic]
     others += [measure.signal for part in mechanism.measured for measure in part.signals.values()]
     others += requested.signals(mechanism)
-    lags = {f.signal(quantity).name for f in mechanism.filters for quantity in ("offset", "offset_rate")}
-    found |= {f"{name}{suffix}" for name in lags for suffix in ("", "_start", STATE)}
+    filter_signals = {f.signal(quantity).name for f in mechanism.filters for quantity in ("offset", "offset_rate")}
+    found |= {f"{name}{suffix}" for name in filter_signals for suffix in ("", "_start", STATE)}
     found |= {f.signal("value").name for f in mechanism.filters} | {f"{f.name}_cutoff" for f in mechanism.filters}
     return found | {signal.name for signal in others} | {*mechanism.inputs}
 
@@ -50,9 +54,13 @@ def _of_all(mechanism: SymbolicMechanism, quantity: str) -> list[Signal]:
 
 
 def states(
-    program: Program, mechanism: SymbolicMechanism, start: tuple[Array, Array], extent: float, qdd: Expr
+    program: EquationSystem, mechanism: SymbolicMechanism, start: tuple[Array, Array], extent: float, qdd: Expr
 ) -> None:
-    """Coordinates, and their rates as far as these are no outputs; extent: of the mechanism, m."""
+    """Add the coordinates and their rates as state variables.
+
+    A rate that the constraints determine (an output already) is no state variable. The argument `extent` is
+    the extent of the mechanism in m.
+    """
     for k, coordinate in enumerate(mechanism.coordinates):
         rate = coordinate.signal("velocity")
         here, nominal = coordinate.signal("position"), _nominal(coordinate, extent)
@@ -65,13 +73,15 @@ def states(
 
 
 def _nominal(coordinate: SymbolicCoordinate, extent: float) -> float:
-    """Magnitude, rad or m, that absolute tolerances are a part of; of lengths in small machines less."""
+    """Return the nominal magnitude of a coordinate, rad or m; lengths in mechanisms smaller than 1
+    m have a smaller one.
+    """
     size = 1.0 if coordinate.role == "joint" else 1e-3
     return size if coordinate.unit == "rad" else size * min(1.0, 10.0 ** math.floor(math.log10(extent)))
 
 
 def _state(
-    program: Program,
+    program: EquationSystem,
     coordinate: SymbolicCoordinate,
     signal: Signal,
     start: float,
@@ -80,20 +90,26 @@ def _state(
 ) -> None:
     is_rate, name = signal.quantity == "velocity", f"{signal.name}_start"
     unit = f"{coordinate.unit}/s" if is_rate else coordinate.unit
-    text = f"{coordinate.name}{', rate' if is_rate else ''}"
-    program.parameters.append(ModelParameter(name, np.array(start), unit, f"{text} at the start", START_VALUES))
+    text = f"{'rate of ' if is_rate else ''}coordinate {coordinate.name}"
+    program.parameters.append(
+        ModelParameter(
+            name, np.array(start), unit, f"initial {'' if is_rate else 'value of '}{text}", START_VALUES
+        )
+    )
     text = text if is_rate else f"{text}, {coordinate.sense}"
     program.integrate(StateVariable(signal, unit, text, ir.symbol(name), derivative, nominal))
 
 
-def motion(program: Program, mechanism: SymbolicMechanism, points: Points, qdd: Expr) -> None:
-    """Accelerations; positions and velocities of points."""
+def motion(program: EquationSystem, mechanism: SymbolicMechanism, points: Points, qdd: Expr) -> None:
+    """Add the accelerations of the coordinates, and the positions and velocities of the points, as
+    outputs.
+    """
     for k, coordinate in enumerate(mechanism.coordinates):
         program.outputs.append(
             Output(
                 coordinate.signal("acceleration"),
                 f"{coordinate.unit}/s2",
-                f"{coordinate.name}, acceleration",
+                f"acceleration of coordinate {coordinate.name}",
                 qdd[k],
             )
         )
@@ -102,55 +118,59 @@ def motion(program: Program, mechanism: SymbolicMechanism, points: Points, qdd: 
         for level, unit, quantity in _LEVELS:
             vector = points.level(name, level)
             for i, x in enumerate("xyz"):
-                text = f"{quantity} of {name}, world {x}"
+                text = f"{quantity} of point {name}, world {x}"
                 program.outputs.append(Output(of_point(name, quantity, x), unit, text, vector[i]))
 
 
 def constraints(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     inertia: Dynamics,
     rows: ConstraintEquations,
     solution: Solution,
 ) -> None:
-    """Efforts of drives, forces of knife edges, violations."""
+    """Add drive efforts, contact forces of knife edges and norms of the constraint violation as
+    outputs.
+    """
     program.section("constraint forces and violations")
     for k, effort in _efforts(program, mechanism, inertia, rows, solution).items():
         coordinate = mechanism.coordinates[k]
-        text = f"effort on {coordinate.name} that realises the programmed motion, positive where it drives it up"
+        text = f"drive effort for the programmed motion of {coordinate.name}, positive along the coordinate"
         program.outputs.append(Output(coordinate.signal("effort"), coordinate.effort_unit, text, effort))
     edges = {edge.name for edge in mechanism.nonholonomic}
     for i, row in enumerate(rows.rows):
         if row.name in edges:
             assert solution.multipliers is not None
-            text = f"force of knife edge {row.name} on its link, along its normal"
+            text = f"contact force on the link of knife edge {row.name}, along the normal of the knife edge"
             signal = row_force(row.name, "knife edge")
             program.outputs.append(Output(signal, "N", text, solution.multipliers[i]))
     for level, vector, text in (
-        ("position", rows.Phi, "norm of all constraints"),
-        ("velocity", rows.Phi_dot, "norm of all constraints' rates"),
+        ("position", rows.Phi, "norm of the violation of all constraints"),
+        ("velocity", rows.Phi_dot, "norm of the time derivatives of all constraint functions"),
     ):
         norm = ir.call("sqrt", vector @ vector)
         program.outputs.append(Output(violation(level), "1", text, norm))
 
 
 def _efforts(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     inertia: Dynamics,
     rows: ConstraintEquations,
     solution: Solution,
 ) -> dict[int, Expr]:
-    """Coordinate → what its drive, or a fixed base's fixture, exerts."""
+    """Return the effort of each drive, and of the fixture of a fixed base: coordinate → N or N·m."""
     if mechanism.driven == mechanism.actuated and solution.drives is not None:
         return {k: solution.drives[j] for j, k in enumerate(mechanism.driven)}
     efforts = {}
-    for k, taken in zip(mechanism.driven, _taken(program, mechanism, inertia, solution.qdd), strict=True):
-        # by h and Q themselves it would be one more unknown of the linear system that omc makes
-        effort = taken - solution.forces[k]
+    for k, inertia_force in zip(
+        mechanism.driven, _inertia_forces(program, mechanism, inertia, solution.qdd), strict=True
+    ):
+        # uses the difference Q − h, because h and Q separately would enlarge OpenModelica's linear system
+        effort = inertia_force - solution.forces[k]
         if solution.friction is not None:
             effort = effort + solution.friction[k]
-        # what contacts exert is no drive's business
+        # Drives do not exert the reactions of contacts, so these are subtracted
         for reaction in rows.reactions:
             assert solution.multipliers is not None
             effort = effort - solution.multipliers[reaction.row] * rows.C[reaction.row, k]
@@ -158,12 +178,14 @@ def _efforts(
     return efforts
 
 
-def _taken(program: Program, mechanism: SymbolicMechanism, inertia: Dynamics, qdd: Expr) -> Sequence[Expr]:
-    """Return the rows of M q̈ for the coordinates whose effort is an output."""
+def _inertia_forces(
+    program: EquationSystem, mechanism: SymbolicMechanism, inertia: Dynamics, qdd: Expr
+) -> Sequence[Expr]:
+    """Return the inertia forces M q̈ of the coordinates whose drive effort is an output."""
     driven = mechanism.driven
     if not driven:
         return ()
     rows: list[tuple[Index, Expr]] = [((i,), inertia.M[k, :] @ qdd) for i, k in enumerate(driven)]
-    text = "forces that the accelerations of these coordinates take; N or N.m"
+    text = "elements of M*qdd for the coordinates with a drive effort; N or N.m"
     inertial = InertiaForces(inertia.tree, driven, qdd)
     return tuple(program.assemble("inertial", (len(driven),), rows, None, text, Traits(inertial=inertial)))

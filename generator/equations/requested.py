@@ -1,4 +1,6 @@
-"""Outputs requested by `[outputs]`: accelerations of points, frames of links, energies, expressions."""
+"""Outputs requested by the table `[outputs]`: accelerations of points, poses of links, energies and
+expressions.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from ...language import differentiate, ir
 from ...language.ir import Expr
 from ...mechanism import GROUND
 from ...mechanism.symbolic import SymbolicMechanism
-from ..program.program import Output, Program
+from ..program.program import EquationSystem, Output
 from ..program.symbols import Expressions
 from .bodies.dynamics import Dynamics
 from .bodies.kinematics import SymbolicKinematics
@@ -21,7 +23,7 @@ from .bodies.points import Points
 
 
 def signals(mechanism: SymbolicMechanism) -> Iterator[Signal]:
-    """All of them."""
+    """Yield the signals of all outputs that the table `[outputs]` requests."""
     chain = mechanism.chain
     for point in chain.accelerated:
         yield from (measure.signal for measure in requested.accelerations(point))
@@ -34,13 +36,17 @@ def signals(mechanism: SymbolicMechanism) -> Iterator[Signal]:
 
 
 def derive(
-    program: Program,
+    program: EquationSystem,
     inertia: Dynamics,
     points: Points,
     lower: Lowering,
     stored: Sequence[Callable[[], Expr]],
 ) -> None:
-    """Define the outputs; points know the accelerations. stored: energies of force elements, J."""
+    """Define the outputs that the table `[outputs]` requests.
+
+    points  quantities of points; the accelerations q̈ must be set
+    stored  functions that return the energies of force elements, J
+    """
     mechanism, kinematics = points.mechanism, points.kinematics
     chain = mechanism.chain
     program.section("outputs")
@@ -50,7 +56,7 @@ def derive(
     for link in chain.posed:
         body = next(b for b, body in enumerate(mechanism.bodies) if body.link == link)
         origin, omega = kinematics.position(body, ir.zeros(3)), kinematics.motion(body).w
-        origin = program.define(f"origin_{link}", origin, "m", f"origin of {link}")
+        origin = program.define(f"origin_{link}", origin, "m", f"position of the origin of {link}, world frame")
         omega = program.define(f"omega_{link}", omega, "rad/s", f"angular velocity of {link}")
         _publish(program, requested.origins(link), origin)
         _publish(program, requested.quaternions(link), turns(body))
@@ -58,7 +64,7 @@ def derive(
     if chain.outputs.energy:
         kinetic, potential = _kinetic(mechanism, inertia), _potential(kinematics, inertia, stored)
         kinetic = program.define("E_kinetic", kinetic, "J", "kinetic energy")
-        potential = program.define("E_potential", potential, "J", "energy of gravity and springs")
+        potential = program.define("E_potential", potential, "J", "potential energy of gravity and springs")
         _publish(program, requested.energies(), (kinetic, potential, kinetic + potential))
     for name, wanted in chain.outputs.expressions.items():
         tree = differentiate.expand(chain.expression(wanted.expression))
@@ -67,7 +73,7 @@ def derive(
         program.outputs.append(Output(requested.value(name), wanted.unit, text, value))
 
 
-def _publish(program: Program, measures: Iterable[Measure], values: Iterable[Expr]) -> None:
+def _publish(program: EquationSystem, measures: Iterable[Measure], values: Iterable[Expr]) -> None:
     program.outputs += [
         Output(measure.signal, measure.unit, measure.description, value)
         for measure, value in zip(measures, values, strict=True)
@@ -75,13 +81,16 @@ def _publish(program: Program, measures: Iterable[Measure], values: Iterable[Exp
 
 
 def _kinetic(mechanism: SymbolicMechanism, inertia: Dynamics) -> Expr:
-    """½ q̇ᵀ M q̇."""
+    """Return the kinetic energy ½ q̇ᵀ M q̇, J."""
     rates = ir.array([ir.symbol(f"{coordinate.symbol}_dot") for coordinate in mechanism.coordinates])
     return 0.5 * (rates @ (inertia.M @ rates))
 
 
 def _potential(kinematics: SymbolicKinematics, inertia: Dynamics, stored: Sequence[Callable[[], Expr]]) -> Expr:
-    """−g·Σ m r by the sums over all that hangs on the ground, and what springs store."""
+    """Return the potential energy of gravity and springs, J.
+
+    Gravity contributes −g·Σ m r, from the subtree sums of the bodies on the ground.
+    """
     mechanism = kinematics.mechanism
     total: Expr = ir.constant(0.0)
     for b, body in enumerate(mechanism.bodies):
@@ -95,18 +104,19 @@ def _potential(kinematics: SymbolicKinematics, inertia: Dynamics, stored: Sequen
 
 
 class _Turns:
-    """Quaternions w, x, y, z of the bodies: products of those of frames and of half the joints' angles.
+    """Orientations of the bodies as quaternions (w, x, y, z) relative to the world.
 
-    So they are smooth in the coordinates; after a full turn of a joint the opposite one means the same rotation.
+    Each quaternion is a product of frame quaternions and of rotations by half the joint angles. It is smooth in
+    the coordinates. After a full turn of a joint the opposite quaternion denotes the same orientation.
     """
 
-    def __init__(self, program: Program, kinematics: SymbolicKinematics) -> None:
+    def __init__(self, program: EquationSystem, kinematics: SymbolicKinematics) -> None:
         self._program, self._mechanism = program, kinematics.mechanism
         self._known: dict[int, Expr] = {GROUND: ir.constant([1.0, 0.0, 0.0, 0.0])}
         self._frames = {link.name: link.frame for link in self._mechanism.chain.links}
 
     def __call__(self, b: int) -> Expr:
-        """Return the quaternion of a body, shape (4,)."""
+        """Return the orientation of a body as a quaternion w, x, y, z, shape (4,)."""
         if b not in self._known:
             self._known[b] = self._define(b)
         return self._known[b]
@@ -123,5 +133,5 @@ class _Turns:
                 half = 0.5 * ir.symbol(coordinate.symbol)
                 turn = [ir.call("cos", half), *(e * ir.call("sin", half) for e in coordinate.axis)]
                 total = product(total, turn)
-        text = f"axes of {body.name} in the world's, quaternion w, x, y, z"
+        text = f"orientation of {body.name} in the world frame: quaternion w, x, y, z"
         return self._program.define(f"quaternion_{body.name}", ir.array(total), "1", text)

@@ -1,4 +1,4 @@
-"""Initial conditions under modified parameters."""
+"""Conditions on the initial state of a mechanism whose parameters have been changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ Array = NDArray[np.float64]
 
 
 def derive(equations: OpenEquations, start: tuple[Array, Array], following: StartDependence) -> None:
-    """State the conditions of the start: at rest the inertia forces h are the weight, taken negative."""
+    """Set the conditions on the initial state: constraint values, and forces at rest.
+
+    At rest −h is the generalised gravity force.
+    """
     mechanism, kinematics, rows = equations.mechanism, equations.bodies, equations.constraints
     names = tuple(row.name for row in rows.rows) if rows else ()
     q0, qd0 = (tuple(part.tolist()) for part in start)
@@ -37,6 +40,8 @@ def derive(equations: OpenEquations, start: tuple[Array, Array], following: Star
 
 
 def _places(mechanism: SymbolicMechanism) -> list[SymbolicPlace]:
-    """Places of the joints, of which the largest distance is the mechanism's extent."""
+    """Return the joint and closure locations; their largest distance is the extent of the
+    mechanism.
+    """
     closures = [frame.place for closure in mechanism.closures for frame in (closure.a, closure.b)]
     return [*closures, *(Place(b, ir.zeros(3)) for b in range(len(mechanism.bodies)))]

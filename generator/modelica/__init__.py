@@ -1,4 +1,4 @@
-"""Program → Modelica text."""
+"""Generation of Modelica source code from a program of equations."""
 
 from .drives import render as render_drives
 from .origin import Origins, Source

@@ -1,6 +1,6 @@
-"""The plant with connectors of the Modelica Standard Library: shafts where forces act on joints, and signals.
+"""Modelica package that connects the plant to the Modelica Standard Library by flanges and signals.
 
-It is a package of its own, because it needs the library, which the package `Name` does without.
+The package is separate because it needs the library; the main package `Name` is self-contained.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ from dataclasses import dataclass
 from ...core.templates import environment
 from ...mechanism import Mechanism
 from ..program.items import Definition
-from ..program.program import Input, Program
+from ..program.program import EquationSystem, Input
 from . import parts
 from . import text as mo
 
-_SIGNALS = ("position", "velocity")  # that are connectors
+_SIGNALS = ("position", "velocity")  # quantities that have signal connectors
 
 
 @dataclass(frozen=True)
 class _Domain:
-    """Package of the Modelica Standard Library, with the names of position and effort in its flanges."""
+    """Mechanical domain of the Modelica Standard Library, with the names of position and effort in
+    its flanges.
+    """
 
     package: str
     position: str
@@ -32,7 +34,9 @@ _DOMAINS = {"rad": _Domain("Rotational", "phi", "tau"), "m": _Domain("Translatio
 
 @dataclass(frozen=True)
 class Connector:
-    """Connector of the model, of the class `kind`, with the equations between it and the plant's variables."""
+    """Connector component of the class `kind`, with the equations that connect it to variables of
+    the plant.
+    """
 
     kind: str
     name: str
@@ -41,8 +45,10 @@ class Connector:
     equations: tuple[str, ...]
 
 
-def render(program: Program, mechanism: Mechanism, version: str) -> str:
-    """Modelica source of the package `NameDrives`, to be loaded after the package `Name` and the library."""
+def render(program: EquationSystem, mechanism: Mechanism, version: str) -> str:
+    """Return the Modelica source of the package `NameDrives`, which is loaded after the package
+    `Name` and the library.
+    """
     plant = _plant(program)
     left = [*_flanges(program, mechanism, plant), *_inputs(program, mechanism, plant)]
     right = list(_outputs(program, mechanism, plant))
@@ -55,8 +61,8 @@ def render(program: Program, mechanism: Mechanism, version: str) -> str:
     return template.render(name=program.name, plant=plant, connectors=placed, version=version)
 
 
-def _plant(program: Program) -> str:
-    """Name of the plant, different from the names of all connectors."""
+def _plant(program: EquationSystem) -> str:
+    """Return a name for the plant that differs from the names of all connectors."""
     name, taken = "plant", {*(entry.name for entry in program.inputs), *(o.name for o in program.outputs)}
     taken |= {force.name for force in parts.applied_forces(program)}
     while name in taken:
@@ -64,13 +70,13 @@ def _plant(program: Program) -> str:
     return name
 
 
-def _input_names(program: Program) -> dict[str, str]:
-    """Component of an applied force → the plant's input for it."""
+def _input_names(program: EquationSystem) -> dict[str, str]:
+    """Return the plant's input for each component of an applied force, by the component's name."""
     names = {entry.name: entry.name for entry in program.inputs}
     return names | {force.name: parts.input_name(program, force) for force in parts.applied_forces(program)}
 
 
-def _flanges(program: Program, built: Mechanism, plant: str) -> Iterator[Connector]:
+def _flanges(program: EquationSystem, built: Mechanism, plant: str) -> Iterator[Connector]:
     names = _input_names(program)
     for force in built.forces:
         if force.coordinate is not None:
@@ -80,7 +86,7 @@ def _flanges(program: Program, built: Mechanism, plant: str) -> Iterator[Connect
                 f"Modelica.Mechanics.{domain.package}.Interfaces.Flange_a",
                 force.name,
                 None,
-                f"{coordinate.name}, and what acts on it, {coordinate.sense}",
+                f"flange of {coordinate.name}, {coordinate.sense}",
                 (
                     f"{force.name}.{domain.position} = {plant}.{coordinate.symbol}",
                     f"{plant}.{names[force.name]} = {force.name}.{domain.effort}",
@@ -88,8 +94,8 @@ def _flanges(program: Program, built: Mechanism, plant: str) -> Iterator[Connect
             )
 
 
-def _inputs(program: Program, built: Mechanism, plant: str) -> Iterator[Connector]:
-    """Connectors of forces on links and of other inputs of the description."""
+def _inputs(program: EquationSystem, built: Mechanism, plant: str) -> Iterator[Connector]:
+    """Yield the connectors of forces on links and of other inputs of the description."""
     on_joints = {force.name for force in built.forces if force.coordinate is not None}
     given: list[Input | Definition] = [*program.inputs, *parts.applied_forces(program)]
     texts = {entry.name: (entry.unit, entry.description) for entry in given}
@@ -99,8 +105,8 @@ def _inputs(program: Program, built: Mechanism, plant: str) -> Iterator[Connecto
             yield Connector("Modelica.Blocks.Interfaces.RealInput", name, *texts[name], (equation,))
 
 
-def _outputs(program: Program, built: Mechanism, plant: str) -> Iterator[Connector]:
-    """Connectors of quantities that sensors measure: positions and velocities of joints and points."""
+def _outputs(program: EquationSystem, built: Mechanism, plant: str) -> Iterator[Connector]:
+    """Yield the connectors of measurable quantities: positions and velocities of joints and points."""
     joints = {c.name for c in built.coordinates if c.role == "joint"}
     for output in program.outputs:
         origin = output.signal.origin

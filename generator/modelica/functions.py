@@ -1,4 +1,4 @@
-"""Functions of the generated source for formulas that have a name: one assignment each, inlined by compilers."""
+"""Modelica functions for named formulas; each has a single assignment, which compilers inline."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ...language.ir import Expr
 _INLINE = "annotation(Inline = true, __OpenModelica_EarlyInline = true);"
 _FUNCTIONS = {
     "rotation": """  function rotation "Rotation matrix about a unit vector (Rodrigues' formula)"
-    input Real e[3](each unit = "1") "unit vector";
-    input SI.Angle a "angle";
+    input Real e[3](each unit = "1") "unit vector of the rotation axis";
+    input SI.Angle a "rotation angle";
     output Real R[3, 3](each unit = "1") "rotation matrix";
   algorithm
     R := [e[1]*e[1] + cos(a)*(1.0 - e[1]*e[1]), e[1]*e[2]*(1.0 - cos(a)) - e[3]*sin(a),
@@ -20,15 +20,15 @@ _FUNCTIONS = {
       e[3]*e[3] + cos(a)*(1.0 - e[3]*e[3])];
     {inline}
   end rotation;""",
-    "symmetricMatrix": """  function symmetricMatrix "Inertia as a matrix"
-    input SI.MomentOfInertia j[6] "elements xx, yy, zz, xy, xz, yz";
-    output SI.MomentOfInertia J[3, 3] "matrix";
+    "symmetricMatrix": """  function symmetricMatrix "Inertia matrix of its six elements"
+    input SI.MomentOfInertia j[6] "elements of the inertia: xx, yy, zz, xy, xz, yz";
+    output SI.MomentOfInertia J[3, 3] "inertia matrix";
   algorithm
     J := [j[1], j[4], j[5]; j[4], j[2], j[6]; j[5], j[6], j[3]];
     {inline}
   end symmetricMatrix;""",
-    "inWorldAxes": """  function inWorldAxes "Inertia in world axes"
-    input Real R[3, 3](each unit = "1") "axes of the body";
+    "inWorldAxes": """  function inWorldAxes "Inertia in world axes of a body whose inertia is given in body axes"
+    input Real R[3, 3](each unit = "1") "axes of the body, world frame";
     input SI.MomentOfInertia j[6] "inertia in axes of the body: xx, yy, zz, xy, xz, yz";
     output SI.MomentOfInertia i[6] "inertia in world axes: xx, yy, zz, xy, xz, yz";
   algorithm
@@ -38,9 +38,9 @@ _FUNCTIONS = {
     {inline}
   end inWorldAxes;""",
     "pointInertia": """  function pointInertia "Inertia of a point mass about the origin (parallel axis theorem)"
-    input SI.Mass m "mass";
-    input SI.Length r[3] "position";
-    output SI.MomentOfInertia j[6] "elements xx, yy, zz, xy, xz, yz";
+    input SI.Mass m "mass of the point";
+    input SI.Length r[3] "position of the point mass relative to the origin";
+    output SI.MomentOfInertia j[6] "elements of the inertia: xx, yy, zz, xy, xz, yz";
   algorithm
     j := m*{{r[2]^2 + r[3]^2, r[1]^2 + r[3]^2, r[1]^2 + r[2]^2, -r[1]*r[2], -r[1]*r[3], -r[2]*r[3]}};
     {inline}
@@ -51,7 +51,7 @@ _CALLS = {"inWorldAxes": ("symmetricMatrix",)}
 
 
 def definitions(expressions: Iterable[Expr]) -> Iterator[str]:
-    """Texts of the functions that expressions call."""
+    """Yield the source text of each function that the expressions call."""
     called = {name for expr in expressions for name in _called(expr)}
     called |= {other for name in called for other in _CALLS.get(name, ())}
     for name, text in _FUNCTIONS.items():

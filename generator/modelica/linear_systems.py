@@ -1,8 +1,9 @@
-"""Linear systems in the form that Modelica compilers solve fastest; the unknowns and their values stay the same.
+"""Rewriting of linear systems into the form that Modelica compilers solve fastest, with equal solutions.
 
-A compiler makes one system of each column of a matrix equation, and calls a solver for each. So a matrix of up
-to three rows is inverted by its cofactors, and a larger one once if that takes fewer solves than its columns. A
-matrix that nothing but its system uses is no variable: its rows are written where they are used.
+A compiler makes one linear system of each column of a matrix equation and calls a solver for each. A matrix of
+two or three rows is therefore inverted by cofactors. A larger one is inverted once if that needs fewer solves
+than the unknown has columns. A matrix that only its own system uses is not declared: its rows are written into
+the equations of the system.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ import numpy as np
 from ...language import ir
 from ...language.ir import Expr, Index
 from ..program.items import Definition, ImplicitSystem, Item, LinearSolve, used
-from ..program.program import Program
+from ..program.program import EquationSystem
 
-_BY_COFACTORS = (2, 3)  # rows; a single one is a division, which compilers do themselves
+_BY_COFACTORS = (2, 3)  # numbers of rows of matrices inverted by cofactors; compilers solve single equations
 
 
-def for_compilers(program: Program) -> Program:
-    """Return the program with small matrices inverted by definitions; inverses have new names."""
+def for_compilers(program: EquationSystem) -> EquationSystem:
+    """Return the program in which small matrices are inverted explicitly; each inverse is a new
+    definition with a new name.
+    """
     result = replace(program, items=[], reserved=set(program.reserved))
     inverses: dict[str, Expr] = {}
     for item in program.items:
@@ -43,8 +46,10 @@ def _untransposed(matrix: Expr) -> Expr:
     return matrix.args[0] if matrix.op == "transpose" else matrix
 
 
-def _invert(program: Program, solve: LinearSolve, inverses: dict[str, Expr]) -> None:
-    """Define the unknown as inverse times right-hand side; systems with the transpose share the inverse."""
+def _invert(program: EquationSystem, solve: LinearSolve, inverses: dict[str, Expr]) -> None:
+    """Define the unknown as inverse times right-hand side; systems with the transposed matrix share
+    the inverse.
+    """
     matrix, right, origin = _untransposed(solve.matrix), solve.right, solve.origin
     program.section(origin.kind, origin.name, origin.element)
     if matrix.data not in inverses:
@@ -56,15 +61,15 @@ def _invert(program: Program, solve: LinearSolve, inverses: dict[str, Expr]) -> 
     program.define(solve.name, -product if negative else product, solve.unit, solve.description)
 
 
-def _inverse(program: Program, matrix: Expr, about: str) -> Expr:
-    text = f"inverse of {matrix.data}"
+def _inverse(program: EquationSystem, matrix: Expr, about: str) -> Expr:
+    text = f"inverse of the matrix {matrix.data}"
     if matrix.shape[0] in _BY_COFACTORS:
         return _by_cofactors(program, matrix, text)
     identity = ir.constant(np.eye(matrix.shape[0]))
     return program.solve(f"{matrix.data}_inverse", matrix, identity, text, about)
 
 
-def _by_cofactors(program: Program, matrix: Expr, text: str) -> Expr:
+def _by_cofactors(program: EquationSystem, matrix: Expr, text: str) -> Expr:
     name = matrix.data
     parts: list[tuple[Index, Expr]]
     if matrix.shape[0] == 2:
@@ -78,12 +83,15 @@ def _by_cofactors(program: Program, matrix: Expr, text: str) -> Expr:
     return program.assemble(f"{name}_inverse", matrix.shape, parts, None, text)
 
 
-def _determinant(program: Program, name: str, expr: Expr) -> Expr:
-    return program.define(f"{name}_determinant", expr, None, f"determinant of {name}")
+def _determinant(program: EquationSystem, name: str, expr: Expr) -> Expr:
+    text = f"determinant of the matrix {name}; unit follows from its elements"
+    return program.define(f"{name}_determinant", expr, None, text)
 
 
-def _in_place(program: Program) -> Iterator[Item]:
-    """Return the items, with a system's rows in place of a matrix that nothing else uses."""
+def _in_place(program: EquationSystem) -> Iterator[Item]:
+    """Yield the items of the program, with matrices that only one linear system uses written out in
+    the equations of that system.
+    """
     definitions = {item.name: item for item in program.items if isinstance(item, Definition)}
     systems: dict[str, ImplicitSystem] = {}
     dropped: set[str] = set()
@@ -103,7 +111,9 @@ def _in_place(program: Program) -> Iterator[Item]:
 
 
 def _rows(solve: LinearSolve, definitions: Mapping[str, Definition]) -> ImplicitSystem | None:
-    """Rows of a linear system; None if the matrix is not defined by whole rows, or the unknown is no vector."""
+    """Return a linear system as row equations; None if the matrix is not defined by whole rows or
+    the unknown is a matrix.
+    """
     matrix, right = (definitions[expr.data] for expr in solve.exprs)
     every = slice(0, matrix.shape[-1])
     forces = {str(index[:1]): expr for index, expr in right.parts}

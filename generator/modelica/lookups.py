@@ -1,4 +1,4 @@
-"""Lookup tables in the Modelica source: functions that return the polynomial piece of an argument."""
+"""Lookup tables in the Modelica source: functions that return the polynomial piece for an argument."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from ...description.types.origin import Origin
 from ...language import ir
 from ...language.ir import Expr
 from ...language.piecewise import PIECE, Piecewise
-from ..program.program import Lookup, Program
+from ..program.program import EquationSystem, Lookup
 from . import text as mo
 from .parts import fresh
 from .writer import Declaration, Equation, Group
 
 _COLUMNS = ("begin", "c0", "c1", "c2", "c3")
 _TITLE = "tables"
-_NEAR = 1e-2  # of the shortest piece
+_NEAR = 1e-2  # look-ahead for the next kink, relative to the length of the shortest piece
 
 
 @dataclass(frozen=True)
 class Function:
     """Contents of the Modelica function of one lookup table.
 
-    columns  declarations of the table's columns, laid out; the beginnings of the pieces come first
-    count    number of pieces
+    columns   declarations of the table's columns as source text; the first column has the beginnings of the pieces
+    count     number of pieces
     halvings  number of bisections that find a piece
-    kinks    whether the model needs the end of the current piece
+    kinks     whether the model needs the end of the current piece
     """
 
     name: str
@@ -39,11 +39,13 @@ class Function:
 
     @property
     def result(self) -> str:
-        """Modelica array with the beginning and the coefficients of the piece that was found."""
+        """Return the Modelica array with the beginning and the coefficients of the piece that was
+        found.
+        """
         return "{" + ", ".join(f"{column}[low]" for column in _COLUMNS) + "}"
 
 
-def functions(program: Program) -> list[Function]:
+def functions(program: EquationSystem) -> list[Function]:
     """Return one function for each lookup table of the program."""
     tables = {lookup.function: lookup.table for lookup in program.lookups}
     return [_function(name, table) for name, table in tables.items()]
@@ -58,20 +60,30 @@ def _function(name: str, table: Piecewise) -> Function:
     return Function(name, columns, count, (count - 1).bit_length(), table.kinks)
 
 
-def declarations(program: Program) -> list[Group]:
-    """Declarations of the current pieces, and of the times at which they end with a kink, s."""
+def declarations(program: EquationSystem) -> list[Group]:
+    """Return the declarations of the current pieces of lookup tables, and of the times, s, at which
+    pieces end with a kink.
+    """
     pieces = [
         Declaration(_origin(found), "", found.name, None, found.description, (PIECE,)) for found in program.lookups
     ]
     kinks = [
-        Declaration(_origin(found), "discrete ", name, "s", f"when {found.name} ends")
+        Declaration(
+            _origin(found),
+            "discrete ",
+            name,
+            "s",
+            f"time at which the current piece of table {found.function} ends with a kink",
+        )
         for found, name in _kinks(program)
     ]
     return _group([*pieces, *kinks])
 
 
-def equations(program: Program) -> list[Group]:
-    """Equations of the current pieces; the end of a piece with a kink is an event."""
+def equations(program: EquationSystem) -> list[Group]:
+    """Return the equations for the current pieces of lookup tables; the end of a piece with a kink
+    is an event.
+    """
     pieces = [
         Equation(_origin(found), f"{found.name} = {found.function}({mo.text(found.argument)})")
         for found in program.lookups
@@ -85,30 +97,35 @@ def equations(program: Program) -> list[Group]:
     return _group([*pieces, *kinks])
 
 
-def initial_equations(program: Program) -> list[Equation]:
-    """Equations of the times of the first kinks, s."""
+def initial_equations(program: EquationSystem) -> list[Equation]:
+    """Return the initial equations that set the time, s, of the first kink of each lookup table."""
     return [
         Equation(_origin(found), f"{name} = {_kink(found, ir.symbol('time'))}") for found, name in _kinks(program)
     ]
 
 
-def _kinks(program: Program) -> Iterator[tuple[Lookup, str]]:
-    """Lookups whose next piece begins at an event, and the name of its time."""
+def _kinks(program: EquationSystem) -> Iterator[tuple[Lookup, str]]:
+    """Yield the table lookups whose pieces end with a kink, with the name of the variable for the
+    time of the next kink.
+    """
     for lookup in program.lookups:
         if lookup.table.kinks and lookup.rate.op == "constant" and lookup.rate.data > 0.0:
             yield lookup, fresh(program, f"{lookup.name}_end")
 
 
 def _kink(lookup: Lookup, now: Expr) -> str:
-    """End of the current piece, s; looked up slightly later, because an event may come slightly early."""
+    """Return Modelica source text for the end time of the current piece of a lookup table, s.
+
+    The piece is searched at a slightly later time, because rounding can trigger an event slightly early.
+    """
     argument = lookup.argument
     later = argument + ir.constant(_NEAR * float(np.diff(lookup.table.pieces[1:, 0]).min()))
     end = ir.call(f"{lookup.function}_end", later)
     return mo.text(now + (end - argument) / lookup.rate)
 
 
-def digest(program: Program) -> Iterator[str]:
-    """Text of everything that decides the values of the lookup tables."""
+def digest(program: EquationSystem) -> Iterator[str]:
+    """Yield texts that determine the values of the lookup tables, for the hash of the model."""
     for lookup in program.lookups:
         argument = ir.array([lookup.begin, lookup.rate])
         yield f"{lookup.name} {mo.text(argument)} {lookup.table.kinks} {lookup.table.pieces.tolist()}"

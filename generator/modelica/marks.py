@@ -1,24 +1,28 @@
-"""Time events at which nothing of the model changes, so that no solver steps over something short."""
+"""Time events without effect on the model, which keep variable-step solvers from stepping over
+short pulses.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...description import Chain
+from ...description import Description
 from ...description.types.origin import Origin
 from ...language import ir
 from ...language.ir import Expr
 from ...language.timely import timed_pace
-from ..program.program import Lookup, Program
+from ..program.program import EquationSystem, Lookup
 from . import text as mo
 from .parts import fresh
 from .writer import Declaration, Group
 
-_TITLE = "events without effect, at which something short begins"
+_TITLE = "events without effect on the model, so that solvers do not step over short pulses"
 
 
-def declarations(program: Program, chain: Chain) -> list[Group]:
-    """Declarations of Boolean vectors: one per table with short pieces, and one for all expressions of time."""
+def declarations(program: EquationSystem, chain: Description) -> list[Group]:
+    """Return the declarations of Boolean vectors: one for each table with short pieces, and one for
+    all expressions of time.
+    """
     members = [
         *_of_expressions(program, chain),
         *(d for lookup in program.lookups for d in _of_table(program, lookup)),
@@ -26,22 +30,22 @@ def declarations(program: Program, chain: Chain) -> list[Group]:
     return [Group(_TITLE, tuple(members))] if members else []
 
 
-def _of_expressions(program: Program, chain: Chain) -> Iterator[Declaration]:
+def _of_expressions(program: EquationSystem, chain: Description) -> Iterator[Declaration]:
     numbers = {name: float(parameter.value) for name, parameter in chain.parameters.items()}
     pace = timed_pace(program.timed, numbers, program.initial, chain.simulation.stop).pace
     times = [ir.constant(time) for time in pace.begins[pace.marks].tolist()]
     if times:
-        text = "whether something short in an expression of time has begun; times of the parameters' start values"
+        text = "whether each short pulse in expressions of time has begun, for the default parameters"
         yield _vector(Origin("time"), fresh(program, "timed_begins"), times, text)
 
 
-def _of_table(program: Program, lookup: Lookup) -> Iterator[Declaration]:
+def _of_table(program: EquationSystem, lookup: Lookup) -> Iterator[Declaration]:
     pace = lookup.table.pace
     rises = lookup.rate.op == "constant" and lookup.rate.data > 0.0
     arguments = pace.begins[pace.marks].tolist() if rises else []
     times = [(ir.constant(x) - lookup.begin) / lookup.rate for x in arguments]
     if times:
-        text = f"whether something short in table {lookup.function} has begun"
+        text = f"whether each short pulse in table {lookup.function} has begun"
         yield _vector(Origin("table", lookup.function), fresh(program, f"{lookup.name}_begins"), times, text)
 
 

@@ -1,7 +1,7 @@
-"""Program → Modelica source, through the templates.
+"""Modelica package of a program, rendered by templates.
 
-A package: `Mechanism` has the equations, `Plant` takes the applied forces as inputs, `Experiment` gives them as
-the description does. The FMU is built from `Experiment`.
+The package has three models. `Mechanism` contains the equations, `Plant` has the applied forces as inputs, and
+`Experiment` defines the applied forces as in the description. The FMU is built from `Experiment`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from jinja2 import Environment
 
 from ...core.templates import environment
 from ...core.trajectory import Array
-from ...description import Chain
+from ...description import Description
 from ...mechanism import Mechanism
-from ..program.program import Program
+from ..program.program import EquationSystem
 from . import functions, linear_systems, lookups, marks, parts, quantities, start
 from . import text as mo
 from .arrays import gather, loops, mixed
@@ -26,23 +26,38 @@ from .writer import Writer
 
 
 def experiment(name: str) -> str:
-    """Name of the class to simulate in the package `name`."""
+    """Return the name of the model to simulate in the package `name`."""
     return f"{name}.Experiment"
 
 
 def render(
-    program: Program,
-    chain: Chain,
+    program: EquationSystem,
+    chain: Description,
     version: str,
     start_values: Mapping[str, float] | None = None,
     guesses: Mapping[str, Array] = MappingProxyType({}),
 ) -> Source:
-    """Modelica source of a package, self-contained (no library needed); simulate its `experiment`.
+    """Return the Modelica source of a self-contained package, which needs no library.
 
-    start_values  given numbers for what `start(x)` stands for. The model's inputs are then parameters: it can be
-                  evaluated at any state.
-    guesses       variable → value near the start, in its shape and unit, for solvers that would divide by zero if
-                  they began their search with zeros
+    Parameters
+    ----------
+    program : EquationSystem
+        Equations of the model.
+    chain : Description
+        Description, with the settings of the experiment.
+    version : str
+        Version of gpmelica, for the header.
+    start_values : mapping of str to float, optional
+        Numbers for the values of `start(x)`. If they are given, the inputs become parameters, so that the
+        model can be evaluated in any state.
+    guesses : mapping of str to array, optional
+        Values of variables near the start, in their shapes and units. Solvers use them as initial guesses
+        where zero would lead to a division by zero.
+
+    Returns
+    -------
+    Source
+        Source text with the origins of its lines and variables.
     """
     identity, writer = digest(program), Writer()
     program = linear_systems.for_compilers(program)
@@ -97,8 +112,8 @@ def render(
     return writer.source(text)
 
 
-def _settings(chain: Chain) -> dict[str, float]:
-    """Entries of the annotation `experiment`; times in s."""
+def _settings(chain: Description) -> dict[str, float]:
+    """Return the entries of the annotation `experiment`; times in s."""
     simulation = chain.simulation
     return {
         "StartTime": 0.0,
@@ -108,8 +123,10 @@ def _settings(chain: Chain) -> dict[str, float]:
     }
 
 
-def script(program: Program, mechanism: Mechanism) -> str:
-    """OpenModelica script that simulates the package and plots its main coordinates; lies beside `Name.mo`."""
+def script(program: EquationSystem, mechanism: Mechanism) -> str:
+    """Return an OpenModelica script that simulates the package and plots its main coordinates; the
+    script belongs beside `Name.mo`.
+    """
     chain, coordinates = mechanism.chain, mechanism.coordinates
     plotted = [c.symbol for c in coordinates if c.role == "joint"] or [c.symbol for c in coordinates]
     simulation = chain.simulation
@@ -127,8 +144,8 @@ def script(program: Program, mechanism: Mechanism) -> str:
     )
 
 
-def digest(program: Program) -> str:
-    """Hash of everything that decides what the model computes."""
+def digest(program: EquationSystem) -> str:
+    """Return a hash of everything that determines the values that the model computes."""
     lines = [repr((p.name, p.value.tolist(), p.unit, p.description)) for p in program.parameters]
     lines += [repr((e.name, e.unit)) for e in program.inputs]
     lines += [f"{s.name} {s.unit} {mo.text(s.derivative)}" for s in program.states]

@@ -1,4 +1,6 @@
-"""Parts of a Modelica model: declarations and equations, under headings that name their origin."""
+"""Declarations and equations of the generated Modelica models, grouped under headings that name
+their origin.
+"""
 
 from __future__ import annotations
 
@@ -12,29 +14,29 @@ from ...description.types.origin import Origin
 from ...language import ir
 from ...language.ir import Expr
 from ..program.items import ConstrainedSolve, Definition, ImplicitSystem, Item, LinearSolve, TreeSolve
-from ..program.program import START_VALUES, Assertion, Output, Program, StateVariable, TimeEvent
+from ..program.program import START_VALUES, Assertion, EquationSystem, Output, StateVariable, TimeEvent
 from . import text as mo
 from .arrays import loops
 from .arrays.gather import Arrangement, ArrayDeclaration, with_units
 from .writer import Declaration, Equation, Group, Member
 
-_MARGIN = " " * 4  # of everything inside a model of the package
-_AT_START = Origin("values at the start")
-_SWITCHING = Origin("switching times, less a rounding error, at which solvers stop")
-_NEVER = ir.constant(1e16)  # s
-# of a switching time: so much earlier it comes, or a communication point that is it but for rounding would leave a
-# step that solvers refuse as too short; at the point itself all has switched
+_MARGIN = " " * 4  # indentation of declarations and equations in a model
+_AT_START = Origin("values at the initial time")
+_SWITCHING = Origin("time events, reduced by a rounding error")
+_NEVER = ir.constant(1e16)  # event time that no run reaches, s
+# Relative amount by which a time event is triggered early.
+# A communication point that nearly equals the event time then lies after the event, so that no tiny step remains.
 _EARLY = ir.constant(1e-12)
-_TINY = ir.constant(1e-300)  # beside squares
-_PARAMETERS = {  # headings of those that belong to no entry of the description
+_TINY = ir.constant(1e-300)  # added under the square root of a norm
+_PARAMETERS = {  # headings of parameters that belong to no entry of the description
     "general": "general parameters",
     "description": "parameters of the description",
     START_VALUES.kind: START_VALUES.kind,
 }
 
 
-def applied_forces(program: Program) -> list[Definition]:
-    """Definitions of all applied forces that the description gives as expressions."""
+def applied_forces(program: EquationSystem) -> list[Definition]:
+    """Return the definitions of all applied forces that the description gives as expressions."""
     return [item for item in program.items if _is_replaceable(item)]
 
 
@@ -42,11 +44,11 @@ def _is_replaceable(item: Item) -> TypeGuard[Definition]:
     return isinstance(item, Definition) and item.replaceable
 
 
-def parameters(program: Program) -> list[Group]:
-    """Declarations of parameters that a user may change, and of those that follow from them."""
+def parameters(program: EquationSystem) -> list[Group]:
+    """Return the declarations of changeable parameters, and of parameters calculated from them."""
     found: list[tuple[str, Member]] = []
     for p in program.parameters:
-        # `zeros(3)` would hide what may be changed
+        # written element by element: `zeros(3)` would hide which values a user can change
         value = "{" + ", ".join(map(mo.number, p.value)) + "}" if p.shape else mo.number(float(p.value))
         bounds = tuple(_bounds(p.bounds)) if p.origin.kind == "description" else ()
         parameter = (p.name, p.unit, p.description, p.shape, bounds, value)
@@ -68,10 +70,10 @@ def _bounds(bounds: Bounds) -> list[str]:
 
 
 def derived_parameters(arrangement: Arrangement) -> list[Group]:
-    """Declarations of constants, and of parameters that follow from others."""
+    """Return the declarations of constants, and of parameters calculated from others."""
     return _grouped(
         (
-            variable.title if variable.positions else f"derived parameters of {variable.title}",
+            variable.title if variable.positions else f"derived parameters: {variable.title}",
             _declared("constant " if variable.is_constant else "final parameter ", variable),
         )
         for variable in arrangement.variables
@@ -88,19 +90,24 @@ def _declared(prefix: str, variable: ArrayDeclaration) -> Declaration:
     return Declaration(variable.origin, prefix, *about, type=kind, elements=variable.elements or {})
 
 
-def start_parameters(program: Program, given: Mapping[str, float] | None) -> list[Declaration]:
-    """Declarations of the values of `start(x)`: calculated at the initial time, or given as numbers."""
+def start_parameters(program: EquationSystem, given: Mapping[str, float] | None) -> list[Declaration]:
+    """Return the declarations of the values of `start(x)`, which are calculated at the initial time
+    or given as numbers.
+    """
     declarations = []
     for value in program.start_values:
         modifiers = ("fixed = false",) if given is None else ()
         binding = "" if given is None else mo.number(given[value.name])
-        about = (value.name, None, f"{value.description}; unit as there", (), modifiers, binding)
+        text = f"{value.description}; its unit is that of the expression"
+        about = (value.name, None, text, (), modifiers, binding)
         declarations.append(Declaration(_AT_START, "parameter ", *about))
     return declarations
 
 
-def inputs(program: Program, at_any_state: bool) -> list[Declaration]:
-    """Declarations of the FMU's inputs; parameters if the model is evaluated at a given state."""
+def inputs(program: EquationSystem, at_any_state: bool) -> list[Declaration]:
+    """Return the declarations of the FMU's inputs; they are parameters if the model is evaluated in
+    a given state.
+    """
     return [
         Declaration(
             Origin("input", e.name), "parameter ", e.name, e.unit, e.description, binding=mo.number(e.start)
@@ -111,74 +118,89 @@ def inputs(program: Program, at_any_state: bool) -> list[Declaration]:
     ]
 
 
-def plant_inputs(program: Program) -> list[Declaration]:
-    """Declarations of the plant's inputs, one per applied force."""
+def plant_inputs(program: EquationSystem) -> list[Declaration]:
+    """Return the declarations of the plant's inputs, one for each component of an applied force."""
     return [
         _input(program, f.origin, input_name(program, f), f.unit, f.description) for f in applied_forces(program)
     ]
 
 
-def plant_equations(program: Program) -> list[Group]:
-    """Equations between the plant's inputs and the applied forces."""
+def plant_equations(program: EquationSystem) -> list[Group]:
+    """Return the equations between the plant's inputs and the applied forces."""
     return _of_items((f, f"{f.name} = {input_name(program, f)}") for f in applied_forces(program))
 
 
-def switchings(program: Program) -> list[Declaration]:
-    """Declarations of switches, 0 before an event time and 1 from it on, that conditions on time compare."""
-    found = {e.name: f"1 from {mo.text(_time(e))} s on, 0 before" for e in _coming(program)}
+def switchings(program: EquationSystem) -> list[Declaration]:
+    """Return the declarations of the switch variables of time events: 0 before the event time and 1
+    from then on.
+    """
+    found = {e.name: f"switch: 0 before the time {mo.text(_time(e))} s, 1 from then on" for e in _coming(program)}
     return [Declaration(_SWITCHING, "", name, "1", text) for name, text in found.items()]
 
 
-def switched_at_start(program: Program) -> list[Equation]:
-    """Initial equations of the switches: 1 if the event time lies before the initial time."""
+def switched_at_start(program: EquationSystem) -> list[Equation]:
+    """Return the initial equations of the switch variables: 1 if the event time is before the
+    initial time.
+    """
     return [
         Equation(_SWITCHING, f"{e.name} = if time < {mo.text(_never_or(e))} then 0.0 else 1.0")
         for e in _coming(program)
     ]
 
 
-def switching_equations(program: Program) -> list[Group]:
-    """Events at the switching times: without them omc's co-simulation switches at communication points only."""
+def switching_equations(program: EquationSystem) -> list[Group]:
+    """Return the `when` equations of the time events.
+
+    Without them the co-simulation of OpenModelica's FMU would switch only at communication points.
+    """
     return _grouped((str(_SWITCHING), Equation(_SWITCHING, _switching(e))) for e in _coming(program))
 
 
-def _coming(program: Program) -> list[TimeEvent]:
-    """Events of conditions on time, and further events that may come after t = 0."""
+def _coming(program: EquationSystem) -> list[TimeEvent]:
+    """Return the time events that the source needs: those of conditions on time, and others that
+    can occur after t = 0.
+    """
     return [e for e in program.events if e.rate is not None or e.time.op != "constant" or e.time.data > 0.0]
 
 
 def _switching(event: TimeEvent) -> str:
-    # unsimplified: a reader finds the time itself
+    # written as an unevaluated product, so that a reader finds the event time itself in the source
     early = Expr("*", (), (Expr("-", (), (ir.constant(1.0), _EARLY)), _never_or(event)))
     return f"when sample({mo.text(early)}, {mo.text(_NEVER)}) then {event.name} = 1.0; end when"
 
 
 def _time(event: TimeEvent) -> Expr:
-    """Event time, s, rounded to 15 digits so that times that differ by rounding are equal."""
+    """Return the event time, s, rounded to 15 digits so that times that differ by rounding errors
+    are equal.
+    """
     return ir.constant(float(f"{event.time.data + 0.0:.15g}")) if event.time.op == "constant" else event.time
 
 
 def _never_or(event: TimeEvent) -> Expr:
-    """Event time, s, or 1e16 s if the condition does not depend on time for the given parameters."""
+    """Return the event time, s, or 1e16 s if the condition does not depend on time for the given
+    parameters.
+    """
     if event.rate is None or event.rate.op == "constant":
         return _time(event)
     return ir.choose(">", ir.call("abs", event.rate), ir.constant(0.0), event.time, _NEVER)
 
 
-def input_name(program: Program, force: Definition) -> str:
-    """Name of the plant's input for an applied force."""
+def input_name(program: EquationSystem, force: Definition) -> str:
+    """Return the name of the plant's input for an applied force."""
     return fresh(program, f"{force.name}_input")
 
 
-def fresh(program: Program, name: str) -> str:
-    """Return the name, with `_` appended until the program has no such name."""
+def fresh(program: EquationSystem, name: str) -> str:
+    """Return the name with underscores appended until the program has no such name."""
     while name in program.reserved:
         name += "_"
     return name
 
 
-def states(program: Program, found: Container[str]) -> list[Declaration]:
-    """Declarations of the states; the start values of those in `found` follow from initial equations."""
+def states(program: EquationSystem, found: Container[str]) -> list[Declaration]:
+    """Return the declarations of the states; the initial values of states named in `found` follow
+    from initial equations.
+    """
     declarations = []
     for s in program.states:
         fixed = () if s.name in found else ("fixed = true",)
@@ -188,8 +210,11 @@ def states(program: Program, found: Container[str]) -> list[Declaration]:
     return declarations
 
 
-def outputs(program: Program, guesses: Mapping[str, Array]) -> list[Declaration]:
-    """Declarations of the outputs, bound to their values where units allow it; guesses: see `package.render`."""
+def outputs(program: EquationSystem, guesses: Mapping[str, Array]) -> list[Declaration]:
+    """Return the declarations of the outputs; an output without another equation is declared with a value.
+
+    The argument `guesses` is explained in `package.render`.
+    """
     values = _values(program)
     return [
         Declaration(
@@ -205,21 +230,23 @@ def outputs(program: Program, guesses: Mapping[str, Array]) -> list[Declaration]
     ]
 
 
-def _values(program: Program) -> dict[str, Expr]:
-    """Outputs that are declared with their value: those of states, and those that no other equation gives."""
+def _values(program: EquationSystem) -> dict[str, Expr]:
+    """Return the outputs whose declarations contain their values: outputs of states, and outputs
+    without another equation.
+    """
     states = {s.name: ir.symbol(s.variable) for s in program.states}
     elsewhere = program.published | {o.name for outputs in _spread(program).values() for o in outputs}
     elsewhere |= program.listed
     return {o.name: o.expr for o in program.outputs if o.name not in elsewhere} | states
 
 
-def start_equations(program: Program) -> list[Equation]:
-    """Equations of the values of `start(x)`."""
+def start_equations(program: EquationSystem) -> list[Equation]:
+    """Return the initial equations of the values of `start(x)`."""
     return [Equation(_AT_START, f"{v.name} = {mo.text(v.expr)}") for v in program.start_values]
 
 
-def state_equations(program: Program) -> list[Equation]:
-    """Derivatives of the states."""
+def state_equations(program: EquationSystem) -> list[Equation]:
+    """Return the equations of the derivatives of the states."""
     found: list[Equation] = []
     for states in _of_vectors(program.states):
         left = ", ".join(f"der({s.variable})" for s in states)
@@ -232,7 +259,7 @@ def state_equations(program: Program) -> list[Equation]:
 
 
 def _of_vectors(states: Iterable[StateVariable]) -> list[list[StateVariable]]:
-    """Groups of states whose derivatives are neighbouring elements of one vector."""
+    """Return groups of states whose derivatives are consecutive elements of one vector."""
     found: list[list[StateVariable]] = []
     for state in states:
         if found and _follows(found[-1][-1].derivative, state.derivative):
@@ -250,13 +277,13 @@ def _follows(before: Expr, after: Expr) -> bool:
 
 
 def _block(first: Expr, size: int) -> Expr:
-    """Block of `size` elements of a vector, from the element `first` on."""
+    """Return the block of `size` elements of a vector that begins with the element `first`."""
     begin = first.data[-1]
     return ir.index(first.args[0], (*first.data[:-1], slice(begin, begin + size)))
 
 
-def output_equations(program: Program) -> list[Equation]:
-    """Equations of the outputs that are elements of a vector whose elements differ in unit."""
+def output_equations(program: EquationSystem) -> list[Equation]:
+    """Return the equations of the outputs that are elements of arrays with mixed units."""
     found = [
         Equation(Origin("outputs"), f"{{{', '.join(o.name for o in outputs)}}} = {name}")
         for name, outputs in _spread(program).items()
@@ -270,14 +297,17 @@ def output_equations(program: Program) -> list[Equation]:
 
 
 def _differentiable(expr: Expr) -> Expr:
-    """Return an expression of equal value; a norm gets a derivative at zero, which linear models need."""
+    """Return an expression of equal value in which a norm has a derivative at zero, which linear
+    models need.
+    """
     return ir.call("sqrt", expr.args[0] + _TINY) if ir.is_norm(expr) else expr
 
 
-def _spread(program: Program) -> dict[str, tuple[Output, ...]]:
-    """Vectors whose elements differ in unit and are outputs all, with these: omc knows one unit per array.
+def _spread(program: EquationSystem) -> dict[str, tuple[Output, ...]]:
+    """Return vectors whose elements have different units and are all published as outputs: name → outputs.
 
-    It warns of `der(x_dot) = v[2]` where `v[1]` is in another unit, but not of `v = {a, b}`.
+    The equation of such a vector is written as a list: OpenModelica assumes one unit per array, and warns about
+    `der(x_dot) = v[2]` if `v[1]` has another unit, but not about `v = {a, b}`.
     """
     elements: dict[str, dict[int, Output]] = {}
     for output in program.outputs:
@@ -293,7 +323,7 @@ def _spread(program: Program) -> dict[str, tuple[Output, ...]]:
 
 
 def numbering(arrangement: Arrangement) -> list[str]:
-    """Comments that number the members of the sets that arrays are over, laid out."""
+    """Return formatted comments that list the members of each set with their numbers."""
     over = {array.over for array in arrangement.program.gatherings.arrays.values()}
     return [
         mo.comment(f"{name}: " + ", ".join(f"{i}{mo.TIE}{label}" for i, label in enumerate(labels, start=1)), 4)
@@ -303,14 +333,16 @@ def numbering(arrangement: Arrangement) -> list[str]:
 
 
 def variables(arrangement: Arrangement) -> list[Group]:
-    """Declarations of variables between states and outputs, by sections."""
+    """Return the declarations of internal variables, grouped by sections."""
     return _grouped(
         (variable.title, _declared("", variable)) for variable in arrangement.variables if variable.is_variable
     )
 
 
-def equations(program: Program, statements: Iterable[loops.Equation]) -> list[Group]:
-    """All equations except those of applied forces; the equations of one constraint are one group."""
+def equations(program: EquationSystem, statements: Iterable[loops.Equation]) -> list[Group]:
+    """Return all equations except those of applied forces; the equations of one constraint form one
+    group.
+    """
     ordinary: list[tuple[str, Member]] = []
     rows: dict[int, list[Equation]] = {i: [] for i in range(len(program.rows))}
     for statement in statements:
@@ -336,23 +368,23 @@ def _equation(statement: loops.Equation) -> Equation:
     return Equation(statement.origin, f"{mo.text(statement.left)} = {mo.text(statement.right)}")
 
 
-def force_equations(program: Program) -> list[Group]:
-    """Equations of the applied forces, as the description gives them."""
+def force_equations(program: EquationSystem) -> list[Group]:
+    """Return the equations that define the applied forces by the expressions of the description."""
     return _of_items((force, line) for force in applied_forces(program) for line in item_equations(force))
 
 
 def _of_items(found: Iterable[tuple[Item, str]]) -> list[Group]:
-    """Groups of equations under the headings of their items."""
+    """Return equations grouped under the headings of the items from which they come."""
     return _grouped((str(item.origin), Equation(item.origin, line)) for item, line in found)
 
 
-def assertions(program: Program) -> list[str]:
-    """Assertions of the model, laid out; a message is not broken into lines."""
+def assertions(program: EquationSystem) -> list[str]:
+    """Return the formatted assertions of the model; their messages are not broken into lines."""
     return [*_requirements(program), *_running_assertions(program), *_lengths(program)]
 
 
-def _lengths(program: Program) -> Iterator[str]:
-    """Lines that keep a length: a run that comes to zero length ends."""
+def _lengths(program: EquationSystem) -> Iterator[str]:
+    """Yield assertions that end a run when the length of a two-point force element becomes zero."""
     bound = mo.number(program.meeting)
     for length in program.lengths:
         before = mo.quoted(f"the length of line {length.line} passes through zero at t = ")
@@ -363,12 +395,12 @@ def _lengths(program: Program) -> Iterator[str]:
         )
 
 
-def _requirements(program: Program) -> Iterator[str]:
-    """Assertions on parameters that follow from others."""
+def _requirements(program: EquationSystem) -> Iterator[str]:
+    """Yield assertions on parameters that are calculated from others."""
     follow = {item.name for item in program.calculated}
     for required in program.requirements:
         if not follow & required.value.symbols:
-            continue  # plain parameters have no asserts
+            continue  # only values that depend on calculated parameters are asserted
         value, bounds = mo.text(required.value), required.bounds
         limits = [(">" if bounds.exclusive else ">=", bounds.minimum), ("<=", bounds.maximum)]
         for sign, limit in limits:
@@ -378,17 +410,17 @@ def _requirements(program: Program) -> Iterator[str]:
                 yield f"{_MARGIN}assert({condition},\n{_MARGIN}    {text} + String({value}));"
 
 
-def start_assertions(program: Program) -> list[str]:
-    """Assertions about the initial state alone, laid out; each message ends with the value."""
+def start_assertions(program: EquationSystem) -> list[str]:
+    """Return the formatted assertions on the initial state; each message ends with the value."""
     return [_assertion(a, mo.text(a.value)) for a in program.start_checks]
 
 
-def _running_assertions(program: Program) -> list[str]:
+def _running_assertions(program: EquationSystem) -> list[str]:
     return [_assertion(a, "time") for a in (*program.checks, *program.assertions)]
 
 
 def _assertion(a: Assertion, shown: str) -> str:
-    """Assertion whose message ends with a number."""
+    """Return an assertion whose message ends with the value of the expression `shown`."""
     return (
         f"{_MARGIN}assert({mo.text(a.value)} < {mo.number(a.bound)},\n"
         f"{_MARGIN}    {mo.quoted(f'{a.message} ')} + String({shown}));"
@@ -396,7 +428,9 @@ def _assertion(a: Assertion, shown: str) -> str:
 
 
 def item_equations(item: Item) -> Iterator[str]:
-    """Equations of one definition or linear system, without the semicolon."""
+    """Yield the equations of one definition or linear system as Modelica text, without the
+    semicolon.
+    """
     if isinstance(item, LinearSolve):
         yield f"{_factor(mo.text(item.matrix))}*{item.name} = {mo.text(item.right)}"
         return
@@ -431,7 +465,7 @@ def _start(guess: Array | None) -> tuple[str, ...]:
 
 
 def _input(
-    program: Program, origin: Origin, name: str, unit: str | None, description: str, start: float = 0.0
+    program: EquationSystem, origin: Origin, name: str, unit: str | None, description: str, start: float = 0.0
 ) -> Declaration:
     modifiers, place = (f"start = {mo.number(start)}",), _placement(program, name)
     return Declaration(
@@ -439,14 +473,18 @@ def _input(
     )
 
 
-def _placement(program: Program, name: str) -> str:
-    """Annotation of an input's place in diagrams; all inputs are spread over the left edge."""
+def _placement(program: EquationSystem, name: str) -> str:
+    """Return the annotation that places an input in diagrams; all inputs are spread over the left
+    edge.
+    """
     every = [*(e.name for e in program.inputs), *(input_name(program, f) for f in applied_forces(program))]
     return placement(every.index(name), len(every), -110.0)
 
 
 def placement(k: int, count: int, x: float) -> str:
-    """Annotation of the k-th of some connectors that are spread over an edge of a diagram, which is at x."""
+    """Return the annotation that places the k-th of `count` connectors on the vertical edge of a
+    diagram at the position x.
+    """
     y = 100.0 - 200.0 * (k + 1) / (count + 1)
     corners = ", ".join(f"{{{mo.number(x + d)}, {mo.number(round(y + d, 1))}}}" for d in (-10.0, 10.0))
     return f"annotation(Placement(transformation(extent = {{{corners}}})))"

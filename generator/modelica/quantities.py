@@ -1,14 +1,14 @@
-"""Types of the generated source, named as in `Modelica.Units.SI`, and what a declaration says of its unit."""
+"""Types with units of the generated source, named as in `Modelica.Units.SI`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from ...language.ir import Shape
-from ..program.program import Program
+from ..program.program import EquationSystem
 
 PACKAGE = "SI"
-# unit → name of the type
+# unit → name of the Modelica type
 _TYPES = {
     "m": "Length",
     "m2": "Area",
@@ -32,13 +32,15 @@ _TYPES = {
     "J": "Energy",
 }
 _DISPLAYED = {"rad": "deg"}
-_ALWAYS = {"s", "rad"}  # times at which pieces of tables end; angles that functions take
+_ALWAYS = {"s", "rad"}  # units always declared: times at which pieces of tables end, angles in functions
 
 
 def declared(unit: str | None, shape: Shape, *modifiers: str, kind: str | None = None) -> tuple[str, str]:
-    """Type of a variable, and its modifiers in parentheses; a unit without a type is one of them.
+    """Return the type of a variable and its modifiers in parentheses.
 
-    kind  type, if it is not that of the unit
+    A unit that has no type becomes a modifier.
+
+    kind  name of a type that replaces the type of the unit
     """
     if kind is None and unit in _TYPES:
         return f"{PACKAGE}.{_TYPES[unit]}", _listed(modifiers)
@@ -51,8 +53,8 @@ def _listed(modifiers: Iterable[str]) -> str:
     return f"({text})" if text else ""
 
 
-def definitions(program: Program) -> Iterator[str]:
-    """Definitions of the types that a program's variables have, without the semicolon."""
+def definitions(program: EquationSystem) -> Iterator[str]:
+    """Yield the definitions of the types that a program's variables have, without the semicolon."""
     declarations = (*program.parameters, *program.items, *program.states, *program.outputs)
     units = {declaration.unit for declaration in declarations} | _ALWAYS
     for unit, name in _TYPES.items():

@@ -1,8 +1,8 @@
-"""Initial equations of the Modelica source: the static equilibrium of the start, as a function of parameters.
+"""Initial equations of the Modelica source, which find the static equilibrium for changed parameters.
 
-Only where they are enough: a mechanism at rest that resists every motion, whose loops leave no joint that these
-equations would not find.
-Else, and in descriptions without expressions of parameters, the states start where the start parameters say.
+They are used only if the mechanism starts at rest in a stable equilibrium, and if closing its loops moves no
+coordinates except those that find their equilibrium. Otherwise, and without expressions of parameters in the
+description, the start parameters give the initial state.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...description.types.origin import Origin
 from ...language import ir
 from ...language.ir import Expr
-from ..program.program import Program
+from ..program.program import EquationSystem
 from . import text as mo
 from .writer import Declaration, Equation
 
@@ -18,8 +18,8 @@ _ORIGIN = Origin("static equilibrium at the start")
 _MULTIPLIERS = "start_multipliers"
 
 
-def found(program: Program) -> frozenset[str]:
-    """States that the initial equations find, by the names of their coordinates."""
+def found(program: EquationSystem) -> frozenset[str]:
+    """Return the coordinates whose initial values follow from initial equations."""
     start = program.start
     if start is None or not program.calculated or any(start.described[1]) or any(start.defaults[1]):
         return frozenset()
@@ -28,17 +28,19 @@ def found(program: Program) -> frozenset[str]:
     return frozenset(start.coordinates[k] for k in start.free)
 
 
-def multipliers(program: Program) -> list[Declaration]:
-    """Declaration of the multipliers of loop closures in the static equilibrium, N or N·m."""
+def multipliers(program: EquationSystem) -> list[Declaration]:
+    """Return the declaration of the multipliers of loop closures in static equilibrium, N or N·m."""
     if not found(program) or program.start is None or not program.start.equilibrium:
         return []
-    size, text = len(program.start.equilibrium), "multipliers of closures in equilibrium; N or N.m"
+    size, text = len(program.start.equilibrium), "multipliers of loop closures in static equilibrium; N or N.m"
     modifiers = ("each fixed = false", "each start = 0.0")
     return [Declaration(_ORIGIN, "parameter ", _MULTIPLIERS, None, text, (size,), modifiers)]
 
 
-def equations(program: Program) -> list[Equation]:
-    """Initial equations: zero forces on the free coordinates, and closed loops."""
+def equations(program: EquationSystem) -> list[Equation]:
+    """Return the initial equations: zero generalised forces on the free coordinates, and closed
+    loops.
+    """
     start = program.start
     if not found(program) or start is None:
         return []
@@ -47,7 +49,7 @@ def equations(program: Program) -> list[Equation]:
     return [Equation(_ORIGIN, f"{mo.text(expr)} = 0.0") for expr in (*forces, *rows)]
 
 
-def _sum(program: Program, k: int) -> Expr:
+def _sum(program: EquationSystem, k: int) -> Expr:
     start = program.start
     assert start is not None
     total, factors = start.forces[k], ir.symbol(_MULTIPLIERS, (len(start.equilibrium),))

@@ -1,4 +1,4 @@
-"""Array expressions → Modelica text, and its layout in lines."""
+"""Translation of array expressions into Modelica text, and its layout in lines."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 from ...language import differentiate, ir
 from ...language.ir import Expr, Index, Shape
 
-# binding strength: sums, products, powers, names and calls
+# precedence of operators, from weak to strong: sums, products, powers, names and calls
 _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 _STRENGTH = {"+": _SUM, "-": _SUM, "neg": _SUM, "^": _POWER}
 _STRENGTH |= {"*": _PRODUCT, "matmul": _PRODUCT, "/": _PRODUCT}
 _WIDTH = 112
-# Modelica forms of functions that the language has built in
+# Modelica expressions for functions that are built into the language
 _FORMS = {"sumOfSquares": "sum({0}.*{0})", "ones": "ones({shape[0]})"}
 
 
 def text(expr: Expr) -> str:
-    """Modelica expression."""
+    """Return the Modelica text of an expression."""
     match expr.op:
         case "constant":
             return constant(expr.data)
@@ -48,7 +48,7 @@ def text(expr: Expr) -> str:
     sign = "*" if expr.op == "matmul" else f" {expr.op} " if strength == _SUM else expr.op
     if expr.op == "^" and right.op == "constant" and right.data == int(right.data) >= 0:
         return f"{_inside(left, _ATOM)}^{int(right.data)}"
-    # powers bind neither way in Modelica; everything else binds to the left
+    # a power has no associativity in Modelica; all other operators are left-associative
     stronger_left = strength + (expr.op == "^")
     return f"{_inside(left, stronger_left)}{sign}{_inside(right, strength + 1)}"
 
@@ -81,7 +81,10 @@ def _choice(expr: Expr) -> str:
 
 
 def _by_switch(comparison: str, difference: Expr, switched: str, slope: Expr) -> str:
-    """Write `difference comparison 0` by a switch, 1 from the event time on, for which no solver searches."""
+    """Return Modelica source text for the condition `difference comparison 0`, in terms of a switch variable.
+
+    The switch variable is 1 from the event time on, so that no solver searches for the event.
+    """
     if slope.op == "constant":
         holds_before = (comparison[0] == "<") == bool(slope.data > 0.0)
         return f"{switched} {'<' if holds_before else '>'} 0.5"
@@ -91,7 +94,7 @@ def _by_switch(comparison: str, difference: Expr, switched: str, slope: Expr) ->
 
 
 def constant(value: np.ndarray) -> str:
-    """Number, vector or matrix literal."""
+    """Return the Modelica literal of a number, vector or matrix."""
     if value.ndim == 0:
         return number(float(value))
     if value.ndim == 1 and not value.any():
@@ -106,17 +109,17 @@ def constant(value: np.ndarray) -> str:
 
 
 def number(value: float) -> str:
-    """Shortest text that reads back as the same double."""
+    """Return the shortest text that reads back as the same double."""
     return repr(float(value))
 
 
 def subscript(index: Index, shape: Shape) -> str:
-    """`[2,1:3]` of a zero-based index."""
+    """Return the Modelica subscript of a zero-based index, such as `[2,1:3]`."""
     return "[" + ",".join(_one(key, size) for key, size in zip(index, shape, strict=True)) + "]"
 
 
 def _one(key: int | str | slice, size: int) -> str:
-    """Text of one subscript; an expression of a loop's iterator is kept."""
+    """Return the text of one subscript; an expression of a loop iterator is left unchanged."""
     if isinstance(key, int | str):
         return str(key + 1) if isinstance(key, int) else key
     if key.start == 0 and key.stop == size:
@@ -131,12 +134,12 @@ def escaped(value: str) -> str:
 
 
 def quoted(value: str) -> str:
-    """Modelica string literal on one line."""
+    """Return a text as a Modelica string literal on one line."""
     return '"' + escaped(value).replace("\n", "\\n").replace("\t", "\\t") + '"'
 
 
 def layout(code: str, indent: int, description: str = "") -> str:
-    """Lay out one statement in indented lines, broken at spaces; a description is not broken."""
+    """Return one statement as indented lines, broken at spaces; a description is not broken."""
     margin = " " * indent
     statement = f"{margin}{code} {description};" if description else f"{margin}{code};"
     if len(statement) <= _WIDTH:
@@ -152,11 +155,11 @@ def layout(code: str, indent: int, description: str = "") -> str:
     return "\n".join([*lines, f"{margin}    {description};"] if description else lines)
 
 
-TIE = "\u00a0"  # space of a comment at which no line ends
+TIE = "\u00a0"  # space in a comment at which the layout does not break the line
 
 
 def comment(words: str, indent: int) -> str:
-    """Comment in as many lines as it needs."""
+    """Return a Modelica comment, broken into lines."""
     margin = " " * indent + "// "
     lines = textwrap.wrap(words, _WIDTH, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False)
     return "\n".join(lines).replace(TIE, " ")

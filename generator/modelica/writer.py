@@ -1,4 +1,4 @@
-"""Declarations and equations as the template's filters write them, which note what part each line comes from."""
+"""Text of declarations and equations for the templates; the writer records the origin of each line."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from . import quantities
 from . import text as mo
 from .origin import Origins, Source
 
-_INDENT = 4  # of everything inside a model of the package
+_INDENT = 4  # indentation of declarations and equations in a model
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """`prefix type name[shape](modifiers) = binding "description" annotation`, in pieces.
+    """Declaration `prefix type name[shape](modifiers) = binding "description" annotation`, in parts.
 
-    type      Modelica type; None: the type of the unit
-    elements  position among the elements of an array → origin of the element
+    type      Modelica type; None for the type of the unit
+    elements  position in an array → origin of the element
     """
 
     origin: Origin
@@ -36,7 +36,7 @@ class Declaration:
 
     @property
     def text(self) -> str:
-        """Text of the declaration, laid out."""
+        """Return the formatted source text of the declaration."""
         kind, modifiers = quantities.declared(self.unit, self.shape, *self.modifiers, kind=self.type)
         dimensions = f"[{', '.join(map(str, self.shape))}]" if self.shape else ""
         binding = f" = {self.binding}" if self.binding else ""
@@ -47,7 +47,7 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Equation:
-    """`left = right`, or a `for` equation with `loop` in its first line."""
+    """Equation `left = right`, or a `for` equation with `loop` in its first line."""
 
     origin: Origin
     code: str
@@ -56,11 +56,11 @@ class Equation:
 
     @property
     def text(self) -> str:
-        """Text of the equation, laid out."""
+        """Return the formatted source text of the equation."""
         return self.indented(_INDENT)
 
     def indented(self, indent: int) -> str:
-        """Text of the equation, laid out with a margin of `indent` spaces."""
+        """Return the source text of the equation with a margin of `indent` spaces."""
         if not self.loop:
             return mo.layout(self.code, indent)
         margin = " " * indent
@@ -80,18 +80,23 @@ class Group:
 
 
 class Writer:
-    """Template filters that write one Modelica source; members must be written in the order of the source."""
+    """Filters for a template that generates one Modelica source and records the origin of each line.
+
+    Declarations and equations must be written in the order in which they occur in the source.
+    """
 
     def __init__(self) -> None:
         self._written: list[tuple[str, Origin]] = []
         self._names: dict[str, Origin] = {}
 
     def lines(self, members: Iterable[Member]) -> str:
-        """Text of declarations or equations, without a newline at the end."""
+        """Return the source text of declarations or equations, without a newline at the end."""
         return "\n".join(self._note(member, member.text) for member in members)
 
     def groups(self, found: Iterable[Group]) -> str:
-        """Text of groups, each under its heading, without a newline at the end."""
+        """Return the source text of groups of declarations or equations, each under its heading,
+        without a newline at the end.
+        """
         return "\n\n".join(self._group(group) for group in found)
 
     def source(self, text: str) -> Source:

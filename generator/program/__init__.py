@@ -1,1 +1,3 @@
-"""Equations of a model as a program: array expressions in the order of their computation."""
+"""Equations of a model as a program: definitions and linear systems as array expressions, in the
+order of evaluation.
+"""

@@ -1,4 +1,6 @@
-"""Arrays over coordinates, bodies or elements of one kind, whose elements the program defines one by one."""
+"""Registry of arrays over coordinates, bodies or elements of one kind, whose elements the program
+defines one by one.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ from ...language.ir import Expr
 
 @dataclass(frozen=True)
 class GatheredArray:
-    """Quantity of all members of a set, for Modelica sources that declare it as one array.
+    """Quantity that all members of a set have, declared as one array in Modelica sources.
 
     over         name of the set: a key of `Gatherings.sets`
-    description  of the whole array
-    elements     member's label → its value: a symbol of the program, or a constant
+    description  description of the whole array
+    elements     label of each member → value: a symbol of the program, or a constant
     """
 
     name: str
@@ -26,9 +28,9 @@ class GatheredArray:
 
 @dataclass(frozen=True)
 class ConstantTable:
-    """Constant table: the member of the set `of` that belongs to each member of the set `over`.
+    """Constant table that maps each member of the set `over` to a member of the set `of`.
 
-    members  label in `over` → label in `of`; a missing label has no partner
+    members  label in `over` → label in `of`; a missing label has no counterpart
     """
 
     name: str
@@ -40,10 +42,10 @@ class ConstantTable:
 
 @dataclass
 class Gatherings:
-    """Sets of equal things of a mechanism, and what is known of each member.
+    """Sets of similar parts of a mechanism, and the quantities that their members have.
 
-    sets     name → labels of the members, in their order
-    arrays   name → quantity of all members
+    sets     name of a set → labels of its members, in order
+    arrays   name of a quantity → its values for the members
     tables   constant tables of the topology
     """
 
@@ -52,22 +54,26 @@ class Gatherings:
     tables: list[ConstantTable] = field(default_factory=list)
 
     def add(self, name: str, member: tuple[str, str], value: Expr, unit: str | None, description: str) -> Expr:
-        """Note what the quantity `name` is for a member (its set and its label); returns the value."""
+        """Register the value of a quantity for one member, given by its set and its label; return
+        the value.
+        """
         over, label = member
         array = self.arrays.setdefault(name, GatheredArray(name, over, unit, description))
         array.elements[label] = value
         return value
 
     def positions(self, table: ConstantTable) -> tuple[int, ...]:
-        """Positions, counted from 1, in the set `of`; 0: none."""
+        """Return the position, counted from 1, that a constant table assigns to each member of its
+        set; 0 for a member without a counterpart.
+        """
         places = {label: i for i, label in enumerate(self.sets[table.of], start=1)}
         return tuple(places.get(table.members.get(label, ""), 0) for label in self.sets[table.over])
 
     def members(self, name: str, labels: Sequence[str]) -> None:
-        """Define a set."""
+        """Define a set by the labels of its members."""
         self.sets[name] = tuple(labels)
 
     def copy(self) -> Gatherings:
-        """Return an independent copy, to which more may be added."""
+        """Return an independent copy that can be extended without changing the original."""
         arrays = {name: replace(array, elements=dict(array.elements)) for name, array in self.arrays.items()}
         return Gatherings(dict(self.sets), arrays, list(self.tables))

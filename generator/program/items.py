@@ -1,4 +1,4 @@
-"""Items of a program, definitions and linear systems, each computed from items before it."""
+"""Items of a program: definitions and linear systems, each computed from the items before it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from .tree import InertiaForces, Transmitted, Tree
 
 @dataclass(frozen=True)
 class Traits:
-    """Properties of a definition beside its value, see `Definition`."""
+    """Optional properties of a definition; each has the same meaning as the attribute of
+    `Definition` with the same name.
+    """
 
     symmetric: bool = False
     replaceable: bool = False
@@ -26,17 +28,17 @@ PLAIN = Traits()
 
 @dataclass(frozen=True)
 class Definition:
-    """`name = expr`, or block by block.
+    """Definition `name = expression` of a scalar or array, as a whole or block by block.
 
     parts        blocks (zero-based index, or () for the whole) and their expressions; together they fill the
-                 shape. In items rewritten for Modelica compilers a part may use parts before it
-    unit         one unit for all elements, or None where they differ; the description then says which
-    constant     depends on parameters only
-    symmetric    the parts are the upper triangle of a symmetric matrix
-    calculated   a parameter of the FMU that follows from others
-    inertial     the product with a mass matrix, or the joint reaction, that the value is; None: neither
-    replaceable  the value of an applied force, which an input may replace
-    by_row       its i-th part belongs to the i-th constraint row
+                 array. In items rewritten for Modelica compilers a block may use blocks before it
+    unit         common unit of all elements; None if the units differ, which the description then explains
+    constant     whether the value depends on parameters only
+    symmetric    whether the parts are the upper triangle of a symmetric matrix
+    calculated   whether the value is an FMU parameter that is calculated from other parameters
+    inertial     data for computing an inertia force or a joint reaction by recursion; None for other quantities
+    replaceable  whether the value is an applied force that an input can replace
+    by_row       whether part i belongs to constraint equation i
     """
 
     name: str
@@ -54,19 +56,18 @@ class Definition:
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
-        """Expressions of all parts."""
         return tuple(expr for _, expr in self.parts)
 
 
 @dataclass(frozen=True)
 class LinearSolve:
-    """`matrix · name = right`: name is the unknown, of the shape of `right`.
+    """Linear system `matrix · name = right`, whose unknown `name` has the shape of `right`.
 
-    about   what is solved and by which coordinates, for messages
-    ratios  of a fixed choice of dependent coordinates, whose matrix has to be regular all the way of a run: how
-            many of the unknown's first columns are dependent velocities per independent one
-    tree    whose mass matrix the matrix is, if it is one
-    symmetric  the matrix is, and positive definite
+    about      names of the coordinates for which the system is solved, for messages
+    ratios     number of leading columns of the unknown that are dependent velocities per independent velocity;
+               their matrix must stay regular during the whole run. None for other systems
+    tree       tree of bodies whose mass matrix the matrix is, or None
+    symmetric  whether the matrix is symmetric and positive definite
     """
 
     name: str
@@ -83,23 +84,23 @@ class LinearSolve:
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
-        """Matrix and right-hand side."""
         return self.matrix, self.right
 
 
 @dataclass(frozen=True)
 class ConstrainedSolve:
-    """`matrix·X − jacobianᵀ·Λ = right` and `jacobian·X = wanted`: X is `name`, Λ is `multipliers` (None: unused).
+    """Constrained system `matrix·X − jacobianᵀ·Λ = right`, `jacobian·X = wanted` with the unknowns X and Λ.
 
-    matrix       M, shape (n, n), symmetric and regular on what the rows leave free
+    name, multipliers  names of X and of Λ (None if Λ is unused)
+    matrix       M, shape (n, n), symmetric, and regular on the null space of the Jacobian
     jacobian     C, shape (m, n), of rank m
-    right        F, shape (n,) or (n, c); X has the same one
-    wanted       W, shape (m,) or (m, c); so has Λ
+    right        F, shape (n,) or (n, c), the shape of X
+    wanted       W, shape (m,) or (m, c), the shape of Λ
     coordinates  names of the n coordinates
-    dependent    indices of m of them whose columns of C are regular at the start
-    ratios       these columns, C_d, and ∂X_d/∂X_i (None: nothing is independent), where these coordinates are to
-                 be dependent wherever the system is solved; None: where the choice is free
-    tree         whose mass matrix M is
+    dependent    indices of m coordinates whose columns of C form a regular matrix at the start
+    ratios       C_d (the columns of C of the dependent coordinates) and ∂X_d/∂X_i (None if no coordinate is
+                 independent) for a fixed coordinate partition; None if each solve may choose its partition
+    tree         tree of bodies whose mass matrix M is
     """
 
     name: str
@@ -119,66 +120,67 @@ class ConstrainedSolve:
 
     @property
     def independent(self) -> tuple[int, ...]:
-        """Indices of the independent coordinates."""
         return tuple(k for k in range(self.shape[0]) if k not in self.dependent)
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
-        """M, C, F and W."""
         return self.matrix, self.jacobian, self.right, self.wanted
 
     @property
     def about(self) -> str:
-        """Names of the coordinates, for messages."""
+        """Return the names of the coordinates, for messages."""
         return listed(self.coordinates)
 
 
 @dataclass(frozen=True)
 class TreeSolve:
-    """A solve with the mass matrix of a tree, which is not formed; system: the same with that matrix."""
+    """Linear system with the mass matrix of a tree, solved without forming this matrix.
+
+    The attribute `system` is the same system with the matrix.
+    """
 
     system: LinearSolve | ConstrainedSolve
     tree: Tree
 
     @property
     def name(self) -> str:
-        """Name of the unknown."""
         return self.system.name
 
     @property
     def shape(self) -> Shape:
-        """Shape of the unknown."""
         return self.system.shape
 
     @property
     def unit(self) -> str | None:
-        """Unit of the unknown; None if it differs by element."""
+        """Return the unit of the unknown; None if its elements have different units."""
         return self.system.unit
 
     @property
     def description(self) -> str:
-        """Description of the unknown."""
         return self.system.description
 
     @property
     def about(self) -> str:
-        """Names of the coordinates, for messages."""
+        """Return the names of the coordinates, for messages."""
         return self.system.about
 
     @property
     def origin(self) -> Origin:
-        """Origin of the system in the description."""
         return self.system.origin
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
-        """Quantities of the tree, and all expressions of the system except its matrix."""
+        """Return all expressions that the solve uses: quantities of the tree, and the linear system
+        without its matrix.
+        """
         return (*(expr for block in self.tree.blocks for expr in block), *self.system.exprs[1:])
 
 
 @dataclass(frozen=True)
 class ImplicitSystem:
-    """Equations `left = right` that together give `name`, linear in it; for tools that solve by themselves."""
+    """Linear equations `left = right` that together determine the unknown `name`; for tools that
+    solve them symbolically or numerically themselves.
+    """
 
     name: str
     shape: Shape
@@ -189,12 +191,13 @@ class ImplicitSystem:
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
-        """Left and right-hand sides of all equations."""
         return tuple(expr for equation in self.equations for expr in equation)
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names for a message, not too many of them."""
+    """Return names as a comma-separated text for a message; names in the middle of a long list are
+    replaced by an ellipsis.
+    """
     return ", ".join(names if len(names) <= 8 else [*names[:4], "…", *names[-3:]])
 
 
@@ -202,7 +205,9 @@ Item: TypeAlias = Definition | LinearSolve | TreeSolve | ConstrainedSolve | Impl
 
 
 def used(item: Item) -> set[str]:
-    """Names that an item's expressions use, and those of the partition that has to be regular for a solve."""
+    """Return the names of the quantities that an item of a program uses, including those of a fixed
+    coordinate partition.
+    """
     exprs = [*item.exprs, *_partition(item)]
     return {name for expr in exprs for name in expr.symbols}
 
@@ -215,7 +220,7 @@ def _partition(item: Item) -> list[Expr]:
 
 
 def given(item: Item) -> tuple[str, ...]:
-    """Names that an item gives values to."""
+    """Return the names of the quantities that an item of a program defines."""
     solved = item.system if isinstance(item, TreeSolve) else item
     if isinstance(solved, ConstrainedSolve) and solved.multipliers is not None:
         return solved.name, solved.multipliers
@@ -223,11 +228,13 @@ def given(item: Item) -> tuple[str, ...]:
 
 
 def rewritten(item: Item, change: Callable[[Expr], Expr]) -> Item:
-    """Return the item with changed expressions."""
+    """Return a program item with each of its expressions replaced by the result of `change`."""
     if isinstance(item, Definition):
         return replace(item, parts=tuple((index, change(expr)) for index, expr in item.parts))
     if isinstance(item, LinearSolve):
         return replace(item, matrix=change(item.matrix), right=change(item.right))
     if isinstance(item, ImplicitSystem):
         return replace(item, equations=tuple((change(left), change(right)) for left, right in item.equations))
-    raise TypeError(f"{item.name} is no item of a program with linear solves alone")
+    raise TypeError(
+        f"{item.name} cannot be rewritten; expected a definition or a linear solve, got {type(item).__name__}"
+    )

@@ -1,6 +1,6 @@
-"""A model's equations in order: parameters, states, inputs, definitions, linear solves, outputs.
+"""Equations of a model in order of evaluation: parameters, states, inputs, definitions, linear systems, outputs.
 
-Nothing here knows Modelica or C; renderers walk the program.
+The program does not depend on a target language; generators for Modelica and C traverse it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ from .tree import Composites, Transmitted, Tree
 
 GENERAL = Origin("general")
 START_VALUES = Origin("start values of the states")
-STATE = "_state"  # ends the names of states
+STATE = "_state"  # suffix of the names of state variables
 
 
 @dataclass(frozen=True)
 class ModelParameter:
-    """A number or vector that the FMU's user may change before the run.
+    """Number or vector that the FMU's user can change before a run.
 
-    value   default, an array of the parameter's shape; no matrix, of which each backend has its order
+    value   default value as an array of the parameter's shape. Matrices are not admitted, because backends store
+            them in different orders
     bounds  admissible range of each element
     """
 
@@ -44,17 +45,16 @@ class ModelParameter:
 
     def __post_init__(self) -> None:
         if self.value.ndim > 1:
-            raise ValueError(f"{self.name} has the shape {self.shape}, expected a number or a vector")
+            raise ValueError(f"parameter {self.name} has the shape {self.shape}; expected a number or a vector")
 
     @property
     def shape(self) -> Shape:
-        """Shape of the value."""
         return self.value.shape
 
 
 @dataclass(frozen=True)
 class Input:
-    """A quantity that the FMU's user gives during the run; `start` until set."""
+    """Input of the FMU, with the value `start` until the importer sets one."""
 
     name: str
     unit: str
@@ -64,7 +64,9 @@ class Input:
 
 @dataclass(frozen=True)
 class StateVariable:
-    """State variable shown by the output `name`, with initial value, derivative and nominal magnitude."""
+    """State variable shown by the output `name`, with initial value, derivative and nominal
+    magnitude.
+    """
 
     signal: Signal
     unit: str
@@ -75,25 +77,30 @@ class StateVariable:
 
     @property
     def name(self) -> str:
-        """Name of the signal."""
+        """Return the name of the output that shows the state."""
         return self.signal.name
 
     @property
     def variable(self) -> str:
-        """Name of the state itself. Not the output's: omc would rename a state that is an output."""
+        """Return the name of the state variable.
+
+        It differs from the output's name, because OpenModelica would rename a state that is an
+        output.
+        """
         return f"{self.name}{STATE}"
 
     @property
     def variable_description(self) -> str:
-        """Description of the state variable itself."""
-        return f"{self.description}, as a state"
+        """Return the description of the state variable."""
+        return f"state variable: {self.description}"
 
 
 @dataclass(frozen=True)
 class StartValue:
-    """A value that an expression of the description has at the start (t = 0).
+    """Value of an expression of the description at t = 0.
 
-    expr, tree  the value, for the start's state; as the description has it
+    expr  value as an expression over symbols of the program
+    tree  expression as in the description
     """
 
     name: str
@@ -104,9 +111,9 @@ class StartValue:
 
 @dataclass(frozen=True)
 class SwitchingCondition:
-    """Switching condition: true while the indicator is positive, and changed only at events.
+    """Switching condition that is true while its indicator is positive; it changes only at events.
 
-    Its two sides are smooth beyond the event, as far as a solver's trial steps reach.
+    Both branches must be smooth beyond the event, as far as trial steps of a solver reach.
     """
 
     name: str
@@ -116,7 +123,10 @@ class SwitchingCondition:
 
 @dataclass(frozen=True)
 class Assertion:
-    """Condition `value < bound`; the time completes its message, of a check of the start the value."""
+    """Condition `value < bound`, with a message for its violation.
+
+    The message ends with the time; in a check of the initial state, it ends with the value instead.
+    """
 
     value: Expr
     bound: float
@@ -125,7 +135,10 @@ class Assertion:
 
 @dataclass(frozen=True)
 class LineLength:
-    """Length of a line, m, and its rate, m/s: the line's force has no direction where the length is zero."""
+    """Length of a two-point force element, m, and its rate, m/s.
+
+    At zero length the direction of the force is undefined.
+    """
 
     line: str
     value: Expr
@@ -134,7 +147,9 @@ class LineLength:
 
 @dataclass(frozen=True)
 class Requirement:
-    """Bounds of a value that follows from parameters, with its meaning for messages."""
+    """Bounds on a value that is calculated from parameters, with a message that describes the
+    value.
+    """
 
     value: Expr
     bounds: Bounds
@@ -143,11 +158,11 @@ class Requirement:
 
 @dataclass(frozen=True)
 class TimeEvent:
-    """A time at which something switches.
+    """Time at which a condition on time switches, or at which a third derivative jumps.
 
-    name  name of the switch, 0 before that time and 1 from then on
+    name  name of the switch variable: 0 before the event time and 1 from then on
     time  event time, s, an expression of parameters
-    rate  time derivative of the quantity that changes sign; None: a jump of a function's third derivative
+    rate  time derivative of the function whose sign decides the condition; None for a jump of a third derivative
     """
 
     name: str
@@ -159,8 +174,8 @@ class TimeEvent:
 class Lookup:
     """Current polynomial piece of a lookup table, shape (PIECE,), at an argument linear in time.
 
-    name      name of the variable that holds the piece
-    function  name of the function that returns the piece; one for all lookups of a table
+    name      name of the variable with the piece
+    function  name of the function that returns the piece; all lookups of a table share the function
     begin     argument of the table at t = 0, an expression of parameters
     rate      time derivative of the argument, an expression of parameters
     """
@@ -174,13 +189,13 @@ class Lookup:
 
     @property
     def argument(self) -> Expr:
-        """Argument of the table at the current time."""
+        """Return the argument of the table at the current time."""
         return self.begin + self.rate * ir.symbol("time")
 
 
 @dataclass(frozen=True)
 class Output:
-    """A quantity that the FMU's user reads; without a unit it is one that nobody has said."""
+    """Output of the model; the unit is None if the description does not specify one."""
 
     signal: Signal
     unit: str | None
@@ -189,17 +204,16 @@ class Output:
 
     @property
     def name(self) -> str:
-        """Name of the signal."""
         return self.signal.name
 
 
 @dataclass(frozen=True)
 class Projection:
-    """Projection of the states onto the constraints, solved separately from the program's items.
+    """Projection of the states onto the constraints; its equations are separate from the equations of the model.
 
     violation  norm of the constraint violation
-    solve      linear system of the correction
-    change     correction of each state, in their order
+    solve      linear system whose solution is the correction
+    change     correction of each state, in the order of the states
     """
 
     violation: Expr
@@ -209,11 +223,11 @@ class Projection:
 
 @dataclass(frozen=True)
 class Turn:
-    """Rotation between the frames of a closure that does not let them turn, in place of its three cosines.
+    """Relative rotation of the frames of a closure that locks all rotations, in place of three direction cosines.
 
-    rows    indices of the constraint equations that are these cosines, about x, y and z of frame a
-    R       axes of frame b in those of frame a, shape (3, 3)
-    rates   angular velocity of frame b against frame a per coordinate rate, in the axes of a, shape (3, n)
+    rows    indices of the constraint equations on direction cosines, about x, y and z of frame a
+    R       axes of frame b in the axes of frame a, shape (3, 3)
+    rates   angular velocity of frame b relative to frame a per unit coordinate rate, axes of frame a, shape (3, n)
     """
 
     rows: tuple[int, ...]
@@ -223,15 +237,16 @@ class Turn:
 
 @dataclass(frozen=True, kw_only=True)
 class Start(StartDependence):
-    """Initial conditions under modified parameters: closed loops and balanced forces.
+    """Conditions on the initial state under modified parameters: closed loops and balanced forces.
 
-    coordinates  names of all n, as states have them; is_angle: whether each is one
-    defaults     q and q̇ of the start, n numbers each
-    rows         names of all constraint rows
-    forces       forces on all n coordinates at rest, N or N·m
-    C, Phi, Phi_dot  Jacobian, values and rates of all constraint equations; None if there are none
-    turns        rotations by which loops are closed
-    places       points of the mechanism, shape (3,) each, m; their largest distance is its extent
+    coordinates      names of all n coordinates, as in the names of states
+    is_angle         whether each coordinate is an angle
+    defaults         default q and q̇ of the initial state, n numbers each
+    rows             names of all constraint equations
+    forces           generalised forces on all n coordinates at rest, N or N·m
+    C, Phi, Phi_dot  Jacobian, values and rates of all constraint equations; None without constraints
+    turns            relative rotations of closures that lock all rotations
+    places           points of the mechanism, shape (3,) each, m; their largest distance is the extent
     """
 
     coordinates: tuple[str, ...]
@@ -247,30 +262,31 @@ class Start(StartDependence):
 
 
 @dataclass
-class Program:
-    """Equations of one model in computable order.
+class EquationSystem:
+    """Equations of one model in order of evaluation.
 
-    formulation  which equations these are, and how many states they have
-    rows         names of all constraint rows, in order
-    residuals    level, `position` or `velocity` → vector of all rows' values or rates; empty without rows
-    requirements of the parameters, before a run
-    start_checks of the start alone, in every tool
-    checks       of the start and of every completed step, in every tool
-    assertions   for tools that do not say themselves what is singular
-    lengths      of lines, none of which may pass through zero
-    meeting      m, length at which the ends of a line meet
-    events       switching times; the position is the switch's index
-    lookups      tables of the description, as far as expressions use them
-    timed        the description's expressions, as far as they may depend on time
-    initial      values at t = 0 of names in these expressions, as far as they are known
-    relations    what changes at events whose times are not known before; their switches come after those of events
-    start        how the start states follow the parameters; None: they are those that are given
-    projections  level, `position` or `velocity` → its projection; empty where it is not wanted
-    accepted     norm of the constraints' violation up to which a start is on them, so that it may be projected
-    info         further facts for headers: coordinates, partition
-    gatherings   what the definitions are elements of, for texts with arrays
-    listed       outputs that are elements of arrays that mix units
-    composites   sums over subtrees that the mass matrix is made of
+    formulation   kind of the equations of motion, and number of states
+    rows          names of all constraint equations, in order
+    residuals     `position` or `velocity` → vector of the values or rates of all constraint equations; empty
+                  without constraints
+    requirements  bounds on values calculated from parameters, checked before a run
+    start_checks  assertions on the initial state, checked in every tool
+    checks        assertions on the initial state and on every completed step, checked in every tool
+    assertions    assertions for tools that do not themselves report singular matrices
+    lengths       lengths of two-point force elements, none of which may become zero
+    meeting       length at which the ends of a two-point force element coincide, m
+    events        time events; the position in the list is the index of the switch
+    lookups       lookups of tables in expressions
+    timed         expressions of the description that depend on time
+    initial       known values at t = 0 of names in these expressions
+    relations     switching conditions of state events; their switches follow the switches of the time events
+    start         conditions on the initial state under modified parameters; None for a fixed initial state
+    projections   `position` or `velocity` → projection; empty if projection is switched off
+    accepted      largest norm of the initial constraint violation for which the initial state may be projected
+    info          further facts for headers: coordinates, partition
+    gatherings    index sets, and arrays whose elements are definitions, for source code with arrays
+    listed        names of outputs that are elements of arrays with mixed units
+    composites    subtree sums from which the mass matrix is formed
     """
 
     name: str
@@ -305,45 +321,47 @@ class Program:
     reserved: set[str] = field(default_factory=set)
     _origin: Origin = GENERAL
     _fixed: set[str] = field(default_factory=set, init=False)
-    _seen: int = field(default=0, init=False)  # how many of the items are looked through for constants
+    _seen: int = field(default=0, init=False)  # number of items that have been searched for constants
 
     @property
     def headline(self) -> str:
-        """Description and formulation of the model, for lists that show only its name."""
+        """Return the description and the formulation of the model as one line."""
         return f"{self.description}; {self.formulation}" if self.description else self.formulation
 
     @property
     def completes_steps(self) -> bool:
-        """Whether importers have to call `completedIntegratorStep`, which projects, checks and takes events."""
+        """Whether importers must call `completedIntegratorStep`, which projects, checks assertions
+        and detects events.
+        """
         return bool(self.projections or self.checks or self.relations or self.rows or self.lengths)
 
     @property
     def published(self) -> set[str]:
-        """Names of outputs that are items themselves."""
+        """Return the names of outputs that are items of the program under the same name."""
         return {o.name for o in self.outputs if o.expr.op == "symbol" and o.expr.data == o.name}
 
     @property
     def calculated(self) -> list[Definition]:
-        """Numbers that are expressions of parameters; of the FMU, too."""
+        """Return the definitions that the FMU publishes as calculated parameters."""
         return [item for item in self.items if isinstance(item, Definition) and item.calculated]
 
-    def emptied(self) -> Program:
-        """Return the program without items; names of constant definitions stay known."""
+    def emptied(self) -> EquationSystem:
+        """Return the program without items; it still knows the names of constant definitions."""
         result = replace(self, items=[], reserved=set(self.reserved), gatherings=self.gatherings.copy())
         result._fixed |= self._constants()
         return result
 
     def section(self, kind: str, name: str = "", element: str = "") -> None:
-        """Origin of the definitions that follow."""
+        """Set the origin of the definitions that are added next."""
         self._origin = Origin(kind, name, element)
 
     @property
     def signals(self) -> dict[str, Signal]:
-        """Output name → signal."""
+        """Return the signal of each output by the output's name."""
         return {output.name: output.signal for output in self.outputs}
 
     def fresh(self, name: str) -> str:
-        """Return the name, with `_` appended until it clashes with no other, and reserve it."""
+        """Return the name with underscores appended until it is unique, and reserve it."""
         while name in self.reserved:
             name += "_"
         self.reserved.add(name)
@@ -357,7 +375,10 @@ class Program:
         description: str,
         inertial: Transmitted | None = None,
     ) -> Expr:
-        """Give an expression a name; returns the symbol. Constants and symbols need no name of their own."""
+        """Define a named quantity and return its symbol.
+
+        Constants and symbols are returned unchanged, without a definition.
+        """
         lifted = ir.lift(expr)
         if lifted.op in ("symbol", "constant"):
             return lifted
@@ -372,9 +393,9 @@ class Program:
         description: str,
         traits: Traits = PLAIN,
     ) -> Expr:
-        """A definition block by block; returns the symbol."""
+        """Define a scalar or array block by block and return its symbol."""
         name = self.fresh(name)
-        # Modelica gives a parameter its value where it is declared, so as a whole
+        # a Modelica declaration of a derived parameter contains its whole value; values by blocks do not qualify
         whole = all(index == () for index, _ in parts)
         constant = whole and not traits.replaceable and all(self.is_constant(expr) for _, expr in parts)
         self.items.append(
@@ -394,7 +415,9 @@ class Program:
         tree: Tree | None = None,
         symmetric: bool = False,
     ) -> Expr:
-        """Add a linear system and return the symbol of its unknown; see `LinearSolve`."""
+        """Add a linear system and return the symbol of its unknown; see `LinearSolve` for the
+        arguments.
+        """
         name = self.fresh(name)
         system = (matrix, right, about, self._origin, ratios, tree, symmetric)
         solve = LinearSolve(name, right.shape, None, description, *system)
@@ -411,7 +434,10 @@ class Program:
         ratios: tuple[Expr, Expr | None] | None,
         tree: Tree,
     ) -> tuple[Expr, Expr | None]:
-        """Symbols of X and Λ of `names`; system: M, C, F, W; see `ConstrainedSolve`."""
+        """Add a constrained system and return the symbols of X and Λ.
+
+        The argument `system` has M, C, F and W; see `ConstrainedSolve`.
+        """
         X, Lambda = (name if name is None else self.fresh(name) for name in names)
         assert X is not None
         _, _, right, wanted = system
@@ -422,28 +448,31 @@ class Program:
         return ir.symbol(X, right.shape), None if Lambda is None else ir.symbol(Lambda, wanted.shape)
 
     def give(self, name: str, expr: Expr, unit: str, description: str) -> None:
-        """A scalar item by a name that is reserved for it."""
+        """Define a scalar under a name that has been reserved for it."""
         self.items.append(Definition(name, (), unit, description, (((), expr),), self._origin))
 
     def publish(self, signal: Signal, expr: Expr, unit: str, description: str) -> None:
-        """An output that the equations themselves use: an item by the output's name."""
+        """Define an output that the equations themselves use, under the output's name."""
         self.give(signal.name, expr, unit, description)
         self.outputs.append(Output(signal, unit, description, ir.symbol(signal.name)))
 
     def relate(self, indicator: Expr) -> str:
-        """A new relation that is true while the indicator is positive; returns its name."""
+        """Add a switching condition that is true while the indicator is positive; return its name."""
         name = self.fresh(f"event_indicator_{len(self.relations) + 1}")
         self.relations.append(SwitchingCondition(name, indicator, str(self._origin)))
         return name
 
     def integrate(self, state: StateVariable) -> None:
-        """Add a state, and the output that has its value."""
+        """Add a state variable and the output that shows its value."""
         self.states.append(state)
         self.section("states")
         self.publish(state.signal, ir.symbol(state.variable), state.unit, state.description)
 
     def sort(self) -> None:
-        """Put items after those that they use; where that is so already, nothing changes."""
+        """Sort the items so that each follows the items that it uses.
+
+        The order changes only if necessary.
+        """
         giver = {name: i for i, item in enumerate(self.items) for name in given(item)}
         needs = [sorted({giver[name] for name in used(item) if name in giver}) for item in self.items]
         placed: dict[int, None] = {}
@@ -464,7 +493,10 @@ class Program:
         return others <= {entry.name for entries in (self.parameters, self.start_values) for entry in entries}
 
     def _constants(self) -> set[str]:
-        """Names of definitions that are constant; items are only added, or sorted."""
+        """Return the names of all definitions whose values depend on parameters only.
+
+        Each call searches only the items that were added since the previous call.
+        """
         new = self.items[self._seen :]
         self._fixed |= {item.name for item in new if isinstance(item, Definition) and item.constant}
         self._seen = len(self.items)

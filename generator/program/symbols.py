@@ -1,4 +1,4 @@
-"""Algebra of symbols, by which the numbers of a description become parameters of a program."""
+"""Symbolic arithmetic, which turns the numbers of a description into parameters of a program."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from ...description.types.origin import Origin
 from ...language import differentiate, ir
 from ...language.ir import Expr
 from .items import Definition
-from .program import GENERAL, ModelParameter, Program, Requirement
+from .program import GENERAL, EquationSystem, ModelParameter, Requirement
 
 
 class Expressions:
-    """Algebra in which a number is a constant, and an expression of parameters is expanded."""
+    """Arithmetic that turns numbers of the description into constants, and expands expressions of
+    parameters.
+    """
 
     def value(self, number: AnyNumber) -> Expr:
-        """Return the constant, or the expanded expression of parameters that the number stands for."""
+        """Return a number as a constant, or an expression of parameters in expanded form."""
         return (
             differentiate.expand(number.expression)
             if isinstance(number, ParametricNumber)
@@ -29,35 +31,40 @@ class Expressions:
         )
 
     def cos(self, angle: Expr) -> Expr:
-        """Cosine of an angle in rad."""
+        """Return the cosine of an angle in rad."""
         return _cleaned(np.cos(angle.data)) if angle.op == "constant" else ir.call("cos", angle)
 
     def sin(self, angle: Expr) -> Expr:
-        """Sine of an angle in rad."""
+        """Return the sine of an angle in rad."""
         return _cleaned(np.sin(angle.data)) if angle.op == "constant" else ir.call("sin", angle)
 
 
 class Symbols(Expressions):
-    """Algebra of symbols: every number of the mechanism becomes a parameter of the program.
+    """Symbolic arithmetic: every number of the mechanism becomes a parameter of the program.
 
-    One that is an expression of the description's parameters becomes a definition that follows from them.
+    A number given by an expression of the description's parameters becomes a definition that is
+    calculated from them.
     """
 
-    def __init__(self, program: Program, origin: Origin = GENERAL) -> None:
+    def __init__(self, program: EquationSystem, origin: Origin = GENERAL) -> None:
         self.program, self.origin = program, origin
 
     def of(self, origin: Origin) -> Symbols:
-        """Return the algebra for numbers of another part of the description."""
+        """Return this arithmetic for another part of the description, which is recorded as the
+        origin of new parameters.
+        """
         return Symbols(self.program, origin)
 
     def parameter(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds) -> Expr:
-        """Parameter; returns its symbol."""
+        """Declare a parameter of the program and return its symbol."""
         return self._parameter(name, np.array(float(value)), unit, description, bounds)
 
     def scalar(
         self, name: str, value: AnyNumber | Expr, unit: str | None, description: str, bounds: Bounds = ANY
     ) -> Expr:
-        """Return the symbol of a parameter, or of a definition that follows from parameters of the description."""
+        """Return the symbol of a new parameter, or of a definition if the value is an expression of
+        parameters.
+        """
         if _is_number(value):
             return self._parameter(name, np.array(_number(value)), unit, description, bounds)
         return self._calculated(name, self._expr(value, bounds), unit, description, bounds)
@@ -70,41 +77,43 @@ class Symbols(Expressions):
         description: str,
         bounds: Bounds = ANY,
     ) -> Expr:
-        """Return the symbol of a vector, which follows from parameters as a whole if one of its elements does."""
+        """Return the symbol of a new vector parameter.
+
+        If one element is an expression of parameters, the whole vector becomes a definition.
+        """
         if all(map(_is_number, value)):
-            numbers = [_number(x) + 0.0 for x in value]  # no -0.0
+            numbers = [_number(x) + 0.0 for x in value]  # adding 0.0 turns -0.0 into 0.0
             return self._parameter(name, np.array(numbers), unit, description, bounds)
         elements = ir.array([self._expr(x, bounds) for x in value])
         return self._calculated(name, elements, unit, description, bounds)
 
     def derived(self, name: str, value: Expr, unit: str, description: str) -> Expr:
-        """Define a quantity that follows from parameters and is no parameter of the FMU; returns its symbol."""
+        """Define a quantity that is calculated from parameters but is no parameter of the FMU;
+        return its symbol.
+        """
         self.program.section(*_section(self.origin))
         return self.program.define(name, value, unit, description)
 
     def require(self, value: Expr, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
-        """Require that a value which follows from parameters is within bounds; the message gives its meaning."""
+        """Require that a value calculated from parameters is within bounds; the message describes
+        the value.
+        """
         if value.op != "constant":
             self.program.requirements.append(Requirement(value, bounds, message))
 
     def elements(self, vector: Expr) -> Sequence[Expr]:
-        """Return the elements of a vector."""
         return list(vector)
 
     def vector_of(self, elements: Sequence[Expr]) -> Expr:
-        """Return the vector of these elements."""
         return ir.array(elements)
 
     def matrix_of(self, rows: Sequence[Sequence[Expr]]) -> Expr:
-        """Return the matrix of these rows."""
         return ir.array(rows)
 
     def constant_vector(self, numbers: Sequence[float] | NDArray[np.float64]) -> Expr:
-        """Return a vector of numbers."""
         return ir.constant(numbers)
 
     def constant_matrix(self, numbers: NDArray[np.float64]) -> Expr:
-        """Return a matrix of numbers."""
         return ir.constant(numbers)
 
     def _expr(self, value: AnyNumber | Expr, bounds: Bounds) -> Expr:
@@ -114,7 +123,9 @@ class Symbols(Expressions):
         return found
 
     def _tighten(self, name: str, bounds: Bounds) -> None:
-        """A parameter that stands for a number as it is has that number's bounds, too."""
+        """Restrict the admissible range of a parameter whose value is used, unchanged, as a number
+        with bounds.
+        """
         parameters = self.program.parameters
         i = next(i for i, parameter in enumerate(parameters) if parameter.name == name)
         parameters[i] = replace(parameters[i], bounds=parameters[i].bounds.within(bounds))
@@ -142,7 +153,7 @@ class Symbols(Expressions):
 
 
 def _is_number(value: AnyNumber | Expr) -> bool:
-    """Whether no parameter stands behind a number of the description or a constant."""
+    """Whether a value is a plain number, without parameters of the description."""
     return value.op == "constant" if isinstance(value, Expr) else not isinstance(value, ParametricNumber)
 
 
@@ -151,7 +162,7 @@ def _number(value: AnyNumber | Expr) -> float:
 
 
 def _cleaned(number: float) -> Expr:
-    """Constant with exact 0, 1 and −1 in place of their roundings."""
+    """Return a constant in which roundings of 0, 1 and −1 are replaced by the exact values."""
     return ir.constant(round(number) + 0.0 if abs(number - round(number)) < 1e-15 else float(number))
 
 

@@ -1,4 +1,4 @@
-"""A tree of bodies as what the mass matrix of its coordinates is made of."""
+"""Tree of bodies and joint axes from which the mass matrix is formed."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import Literal, TypeAlias
 from ...language import ir
 from ...language.ir import Expr
 
-# about the body's origin; without turning it; anything: TreeMotion of sources/algebra/tree_solve.h
+# rotation about the body's origin, translation, or any other motion: TreeMotion in sources/algebra/tree_solve.h
 TreeMotion: TypeAlias = Literal["turns", "shifts", "moves"]
 _INERTIA = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 @dataclass(frozen=True)
 class BiasMotion:
-    """Motion of a body for q̈ = 0, world axes; w, dw, dv as in the kinematics.
+    """Motion of a body for q̈ = 0, in world axes.
 
-    R           shape (3, 3): the body's axes
-    w, dw, dv   shape (3,), rad/s, rad/s² and m/s², gravity included
+    R           shape (3, 3): axes of the body
+    w, dw, dv   shape (3,), rad/s, rad/s² and m/s²: angular velocity, bias angular acceleration, and bias
+                acceleration of the origin, gravity included
     """
 
     R: Expr
@@ -31,16 +32,16 @@ class BiasMotion:
 
 @dataclass(frozen=True)
 class TreeBody:
-    """A body about the origin of its own frame, in world axes.
+    """Inertia and position of a body, about the origin of its own frame, in world axes.
 
-    name    for definitions
-    parent  index of the one that carries it, smaller than its own; -1: the ground
-    mass, moment, inertia  kg, kg·m of shape (3,), kg·m² of shape (3, 3)
-    arm     shape (3,), m: from the origin of the one that carries it
-    own     moment and inertia in the body's own axes
-    place   shape (3,), m: from the origin of the first moving body of its tree
-    com, central  shape (3,), m, and (3, 3), kg·m²: centre of mass, and inertia about it; in the body's own axes
-    fixed   axes and origin in the frame of the one that carries it, if it cannot move there
+    name    name of the body in definitions
+    parent  index of the parent body, smaller than the body's own index; -1 for the ground
+    mass, moment, inertia  mass, kg; first mass moment, kg·m, shape (3,); inertia, kg·m², shape (3, 3)
+    arm     shape (3,), m: vector from the origin of the parent
+    own     first mass moment and inertia in the body's own axes
+    place   shape (3,), m: vector from the origin of the first moving body of the tree
+    com, central  centre of mass, m, shape (3,), and inertia about it, kg·m², shape (3, 3), in body axes
+    fixed   axes and origin in the parent's frame for a body fixed to its parent; None for a moving body
     """
 
     name: str
@@ -59,9 +60,9 @@ class TreeBody:
 
 @dataclass(frozen=True)
 class JointAxis:
-    """A coordinate: the body that it moves, how, and its armature.
+    """Coordinate of a tree: index of the body that it moves, its axis and its armature.
 
-    e, u  shape (3,), world axes: angular velocity and velocity of the body's origin, per rate
+    e, u  shape (3,), world axes: angular velocity, and velocity of the body's origin, per unit rate
     """
 
     body: int
@@ -71,7 +72,10 @@ class JointAxis:
 
     @property
     def motion(self) -> TreeMotion:
-        """Kind of motion that the coordinate gives to its body."""
+        """Return the kind of motion that the coordinate gives to its body:
+
+        `turns`, `shifts` or `moves`.
+        """
         if ir.is_zero(self.u):
             return "turns"
         return "shifts" if ir.is_zero(self.e) else "moves"
@@ -79,50 +83,61 @@ class JointAxis:
 
 @dataclass(frozen=True)
 class Tree:
-    """M = Σ Jᵀ I J over the bodies, and armatures on its diagonal; freedoms in the order of their bodies."""
+    """Bodies and joint axes whose mass matrix is M = Σ Jᵀ I J plus the armatures on the diagonal.
+
+    The coordinates are sorted by their bodies.
+    """
 
     links: tuple[TreeBody, ...]
     freedoms: tuple[JointAxis, ...]
 
     def of(self, coordinates: Sequence[int]) -> Tree:
-        """Return the tree with some of its coordinates; all other coordinates are fixed."""
+        """Return the tree with a subset of its coordinates; all other coordinates are locked."""
         return Tree(self.links, tuple(self.freedoms[k] for k in coordinates))
 
     @property
     def blocks(self) -> tuple[list[Expr], ...]:
-        """Numbers of axes, inertias, arms and armatures, in the order of sources/algebra/tree_solve.h."""
+        """Return the axes, inertias, position vectors and armatures, in the order of
+        sources/algebra/tree_solve.h.
+        """
         inertias = [x for b in self.links for x in (b.mass, b.moment, *(b.inertia[i, j] for i, j in _INERTIA))]
         axes = [x for k in self.freedoms for x in (k.e, k.u)]
         return axes, inertias, [b.arm for b in self.links], [k.armature for k in self.freedoms]
 
     @property
     def parents(self) -> tuple[int, ...]:
-        """Index of each body's parent; −1: the ground."""
+        """Return the index of each body's parent; −1 is the ground."""
         return tuple(b.parent for b in self.links)
 
     @property
     def ends(self) -> tuple[int, ...]:
-        """Number of coordinates that move each body or a body before it."""
+        """Return for each body the number of coordinates that belong to this body or to bodies with
+        smaller indices.
+        """
         own = [k.body for k in self.freedoms]
         return tuple(accumulate(own.count(b) for b in range(len(self.links))))
 
     @property
     def motions(self) -> tuple[TreeMotion, ...]:
-        """Kind of motion of each coordinate."""
+        """Return the kind of motion of each coordinate: `turns`, `shifts` or `moves`."""
         return tuple(k.motion for k in self.freedoms)
 
     def recursion(self, columns: int, rows: int = 0) -> int:
-        """Operations of a solution by recursion over the bodies that move, in sources/algebra/tree_rows.c."""
+        """Return the number of operations of a solution by recursion over the moving bodies, as in
+        sources/algebra/tree_rows.c.
+        """
         n, bodies = len(self.freedoms), sum(link.fixed is None for link in self.links)
         each = n * (_ELIMINATED + columns * _SOLVED) + bodies * (_MOVED + columns * _PASSED)
         depths, above = self._carried()
-        # a row is about what carries two bodies, at most
+        # a constraint equation depends on the ancestors of at most two bodies
         reached, passed = min(n, 2 * max(above)), min(bodies, 2 * max(depths) + 2)
         inward = rows * (reached * _SOLVED + passed * _PASSED) // 2
         return each + inward + 2 * rows**2 * (n - rows // 3) + 4 * columns * rows * n
 
     def dense(self, columns: int, rows: int = 0) -> int:
-        """Operations of M and of its factors, and of a solution by them."""
+        """Return the number of operations for computing and factorising the dense mass matrix and
+        solving with it.
+        """
         n, found = len(self.freedoms), 0
         depths, above = self._carried()
         for freedom in self.freedoms:
@@ -132,7 +147,9 @@ class Tree:
         return found + _SUMMED * len(self.links) + eliminated + free**3 // 3 + 2 * free**2 * columns
 
     def _carried(self) -> tuple[list[int], list[int]]:
-        """Numbers of ancestors of each body, and of coordinates that move it."""
+        """Return the number of ancestors of each body, and the number of coordinates that move each
+        body.
+        """
         own = [k.body for k in self.freedoms]
         depths: list[int] = []
         above: list[int] = []
@@ -145,12 +162,12 @@ class Tree:
 
 @dataclass(frozen=True)
 class Composites:
-    """Sums over each body's subtree about the body's origin, in world axes, by the positions of the tree's links.
+    """Sums over the subtree of each body of a tree, about the body's origin, in world axes.
 
-    masses, moments        kg, and kg·m of shape (3,)
-    bias_moments, bias_forces  shape (3,), N·m and N: inertia wrench for q̈ = 0, gravity included
-    per_acceleration       (coordinate, link) → moment and force per acceleration of the coordinate, about the
-                           link's origin, shape (3,)
+    masses, moments  kg, and first mass moments in kg·m of shape (3,)
+    bias_moments, bias_forces  inertia wrenches for q̈ = 0, gravity included: shape (3,), N·m and N
+    per_acceleration  (coordinate, body) → moment and force per unit acceleration of the coordinate, about the
+                      body's origin, shape (3,)
     """
 
     tree: Tree
@@ -163,7 +180,11 @@ class Composites:
 
 @dataclass(frozen=True)
 class InertiaForces:
-    """Some rows of M x, where M is a tree's: forces that accelerations x, shape (n,), take; None: rows of h."""
+    """Elements of the generalised inertia forces of a tree with the mass matrix M.
+
+    rows  indices of the elements
+    x     accelerations, shape (n,), for elements of M x; None for elements of the bias forces h
+    """
 
     tree: Tree
     rows: tuple[int, ...]
@@ -172,10 +193,11 @@ class InertiaForces:
 
 @dataclass(frozen=True)
 class Transmitted:
-    """Joint reaction: `rest`, plus the inertia wrench of the descendant bodies under accelerations x.
+    """Joint reaction: the value for zero accelerations, plus the subtree's inertia wrench for accelerations x.
 
     link  index in the tree of the body that the joint carries
-    part  0: moment about that body's origin, shape (3,), N·m; 1: force, shape (3,), N
+    part  0 for the moment about that body's origin, shape (3,), N·m; 1 for the force, shape (3,), N
+    rest  moment or force for zero accelerations
     """
 
     tree: Tree
@@ -185,6 +207,6 @@ class Transmitted:
     rest: Expr
 
 
-# Numbers of additions and multiplications, counted in the C code.
+# Numbers of additions and multiplications per body or coordinate, counted in the generated C code.
 _ELIMINATED, _SOLVED, _MOVED, _PASSED = 110, 50, 125, 40
 _MOMENTUM, _TAKEN, _ENTRY, _SUMMED = 25, 12, 5, 50

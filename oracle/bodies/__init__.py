@@ -1,1 +1,1 @@
-"""Bodies, joints and beams of a mechanism, and how they move."""
+"""Kinematics of a mechanism: its bodies, joints and beams."""

@@ -1,4 +1,4 @@
-"""Rigid finite elements of a prismatic beam, and the springs between them."""
+"""Discretisation of prismatic beams into rigid finite elements connected by springs and dampers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ from .inertia import Inertia
 
 @dataclass(frozen=True)
 class BeamElement:
-    """A rigid finite element that begins at `start` and has this length, both in m along the beam."""
+    """Rigid finite element of a beam.
+
+    Parameters
+    ----------
+    start, length : float
+        Position of the element's first end along the undeformed beam, and its length, m.
+    inertia : Inertia
+        Mass, centre of mass and moments of inertia of the element.
+    """
 
     start: float
     length: float
@@ -23,14 +31,15 @@ class BeamElement:
 
 @dataclass(frozen=True)
 class Beam:
-    """Elements of a beam, and the springs and dampers about psi, theta and phi between two of them.
+    """Rigid finite elements of a beam and the spring-dampers between neighbouring elements.
 
     Parameters
     ----------
     elements : tuple of BeamElement
-        From the beam's start to its end.
+        Elements in their order along the beam.
     stiffness, damping : tuple of float
-        About z, y and x, N·m/rad and N·m·s/rad.
+        Rotational stiffness, N·m/rad, and damping, N·m·s/rad, about the z, y and x axes (angles psi,
+        theta, phi).
     """
 
     elements: tuple[BeamElement, ...]
@@ -38,17 +47,20 @@ class Beam:
     damping: tuple[float, float, float]
 
     def element_at(self, x: float) -> int:
-        """Return the index of the element that contains x, m; beyond an end the first or last one."""
+        """Return the index of the element at the position x, m, along the beam.
+
+        Positions beyond an end belong to the end element.
+        """
         return max(sum(element.start <= x for element in self.elements) - 1, 0)
 
 
 def beam(table: Mapping[str, Any]) -> Beam:
-    """Cut the beam of a table into its rigid finite elements."""
+    """Return the rigid finite elements and springs of the beam that a description table defines."""
     count = table["elements"] if table["flexible"] else 1
     if count == 1:
         return Beam((_element(table, 0.0, table["length"]),), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     spacing = table["length"] / (count - 1)
-    # A spring lies in the middle of each of the count − 1 equal sections; elements reach from spring to spring.
+    # Each of the count − 1 equal sections has a spring in its middle. Elements reach from spring to spring.
     ends = [0.0, *(spacing * (k + 0.5) for k in range(count - 1)), table["length"]]
     elements = tuple(_element(table, a, b - a) for a, b in pairwise(ends))
     bending_xy, bending_xz = table["E"] * table["Iz"] / spacing, table["E"] * table["Iy"] / spacing
@@ -58,7 +70,10 @@ def beam(table: Mapping[str, Any]) -> Beam:
 
 
 def _element(table: Mapping[str, Any], start: float, length: float) -> BeamElement:
-    """Return a bar of this length, m: its section's second moments of area count as inertia, too."""
+    """Return the rigid finite element for a beam section of the given length, m.
+
+    The moments of inertia include the second moments of area of the cross-section.
+    """
     density, mass = table["density"], table["density"] * table["area"] * length
     section = density * length * np.array([table["Iy"] + table["Iz"], table["Iy"], table["Iz"]])
     slender = mass * length**2 / 12.0 * np.array([0.0, 1.0, 1.0])

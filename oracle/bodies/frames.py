@@ -1,4 +1,4 @@
-"""Constant frames of the description: rotation and origin."""
+"""Constant frames of the description, each a rotation and an origin in a parent frame."""
 
 from __future__ import annotations
 
@@ -14,14 +14,26 @@ from ...core.trajectory import Array
 
 @dataclass(frozen=True)
 class Frame:
-    """Axes and origin, shape (3,), m, of a frame in its parent's frame."""
+    """Pose of a frame in its parent frame.
+
+    Parameters
+    ----------
+    rotation : Rotation
+        Orientation of the frame's axes.
+    origin : ndarray, shape (3,)
+        Position of the frame's origin, m.
+    """
 
     rotation: Rotation
     origin: Array
 
 
 def frame(table: Mapping[str, Any]) -> Frame:
-    """Return the frame that a table gives by `matrix`, by `dh`, or by `xyz` and `rpy`."""
+    """Return the frame that a description table defines.
+
+    The table gives a homogeneous `matrix`, Denavit-Hartenberg parameters `dh` (a, alpha, d, theta), or
+    `xyz` and `rpy`.
+    """
     if table.get("matrix") is not None:
         matrix = np.array(table["matrix"], dtype=float)
         turn = Rotation.from_matrix(matrix[:3, :3]).as_quat(canonical=True)
@@ -34,6 +46,8 @@ def frame(table: Mapping[str, Any]) -> Frame:
 
 
 def rotation(rpy: Any) -> Rotation:
-    """Return Rz(yaw)·Ry(pitch)·Rx(roll) for roll, pitch and yaw, rad; None stands for zeros."""
+    """Return Rz(yaw)·Ry(pitch)·Rx(roll) for the angles (roll, pitch, yaw), rad, or the identity for
+    None.
+    """
     roll, pitch, yaw = rpy or (0.0, 0.0, 0.0)
     return Rotation.from_euler("ZYX", [yaw, pitch, roll])

@@ -1,4 +1,4 @@
-"""Mass, centre of mass and inertia of a rigid body by its table."""
+"""Mass, centre of mass and inertia tensor of a rigid body from its description table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,17 @@ from ...core.trajectory import Array
 
 @dataclass(frozen=True)
 class Inertia:
-    """Mass in kg, centre of mass, shape (3,), m, and moments about it, shape (3, 3), kg·m², in body axes."""
+    """Inertia parameters of a rigid body in body axes.
+
+    Parameters
+    ----------
+    mass : float
+        Mass, kg.
+    com : ndarray, shape (3,)
+        Centre of mass, m.
+    moments : ndarray, shape (3, 3)
+        Inertia tensor about the centre of mass, kg·m².
+    """
 
     mass: float
     com: Array
@@ -21,7 +31,10 @@ class Inertia:
 
 
 def inertia(table: Mapping[str, Any]) -> Inertia:
-    """Return the inertia of a link or base; zero for a frame without mass."""
+    """Return the inertia parameters of a link or base from its table.
+
+    All are zero if the table gives no mass.
+    """
     if table.get("pseudo_inertia") is not None:
         return _by_pseudo_inertia(np.array(table["pseudo_inertia"], dtype=float))
     moments = np.array(table.get("inertia") or (0.0, 0.0, 0.0), dtype=float)
@@ -30,7 +43,10 @@ def inertia(table: Mapping[str, Any]) -> Inertia:
 
 
 def _by_pseudo_inertia(H: Array) -> Inertia:
-    """Return the inertia for H = ∫ r rᵀ dm with r = (x, y, z, 1) from the frame's origin."""
+    """Return the inertia parameters for the pseudo-inertia matrix H = ∫ r rᵀ dm, shape (4, 4).
+
+    The vector r = (x, y, z, 1) is a homogeneous position relative to the body frame's origin, m.
+    """
     mass = float(H[3, 3])
     com = H[:3, 3] / mass
     second = H[:3, :3] - mass * np.outer(com, com)

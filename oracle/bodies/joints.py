@@ -1,4 +1,4 @@
-"""Elementary motions that joints consist of."""
+"""Decomposition of joints into elementary rotations and translations."""
 
 from __future__ import annotations
 
@@ -25,16 +25,18 @@ _JOINTS: Mapping[str, tuple[tuple[str, str, tuple[float, float, float] | None], 
 
 @dataclass(frozen=True)
 class Freedom:
-    """Rotation about, or translation along, an axis that the motions before it have turned.
+    """Elementary rotation about, or translation along, one axis of a joint.
+
+    The preceding motions of the same joint rotate the axis.
 
     Parameters
     ----------
     name : str
-        Such as `psi`.
+        Name of the joint coordinate, such as `psi`.
     turns : bool
-        Whether it is a rotation.
+        Whether the motion is a rotation.
     axis : ndarray, shape (3,)
-        Unit vector.
+        Unit vector in the joint frame.
     """
 
     name: str
@@ -43,7 +45,15 @@ class Freedom:
 
 
 def freedoms(kind: str, axis: Any = None) -> tuple[Freedom, ...]:
-    """Return the motions of a joint in their order; `axis` is that of a revolute or prismatic joint."""
+    """Return the elementary motions of a joint in their order.
+
+    Parameters
+    ----------
+    kind : str
+        Joint type, such as `revolute`.
+    axis : array_like or None
+        Axis of a revolute or prismatic joint, shape (3,); unused for other types.
+    """
     return tuple(
         Freedom(name, how == "turn", np.array(axis if own is None else own, dtype=float))
         for name, how, own in _JOINTS[kind]
@@ -51,5 +61,8 @@ def freedoms(kind: str, axis: Any = None) -> tuple[Freedom, ...]:
 
 
 def per_freedom(value: Any, count: int) -> list[float]:
-    """Return a joint's numbers, one per motion: a single one belongs to all of them."""
+    """Return a joint parameter as one number per elementary motion.
+
+    A scalar applies to all motions.
+    """
     return [float(x) for x in value] if isinstance(value, list | tuple) else [float(value)] * count

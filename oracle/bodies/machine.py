@@ -1,4 +1,4 @@
-"""Bodies and coordinates of a description."""
+"""Rigid bodies and generalised coordinates of a mechanism from its description."""
 
 from __future__ import annotations
 
@@ -22,20 +22,22 @@ Table = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A generalised coordinate with the spring, damper and rotor on it.
+    """Generalised coordinate of a mechanism with its spring, damper and rotor.
 
     Parameters
     ----------
     link, key : str
-        Names such as `boom` and `r1_psi`.
+        Names of the link and of its coordinate, such as `boom` and `r1_psi`.
     role : str
         `base`, `joint` or `elastic`.
+    freedom : Freedom
+        Elementary motion of the coordinate.
     start, start_rate : float
-        Described initial values, rad or m and per second.
+        Initial value, rad or m, and initial rate, rad/s or m/s, in the description.
     stiffness, rest, damping, armature : float
-        SI units; 0 without the element.
-    joint : mapping
-        Table of the joint, for what else acts on a revolute or prismatic one.
+        Spring stiffness, unstretched value, damping and rotor inertia, SI units; 0 if absent.
+    joint : mapping or None
+        Description table of the joint, with stops and friction; None for base and elastic coordinates.
     """
 
     link: str
@@ -52,27 +54,31 @@ class Coordinate:
 
     @property
     def name(self) -> str:
-        """Name in descriptions, such as `boom.r1_psi`."""
+        """Name of the coordinate in descriptions, such as `boom.r1_psi`."""
         return f"{self.link}.{self.key}"
 
     @property
     def signal(self) -> str:
-        """Name in results, such as `boom_r1_psi`."""
+        """Name of the coordinate in simulation results, such as `boom_r1_psi`."""
         return f"{self.link}_{self.key}"
 
 
 @dataclass(frozen=True)
 class Body:
-    """A rigid body or rigid finite element.
+    """Rigid body, or rigid finite element of a beam.
 
     Parameters
     ----------
+    link : str
+        Name of the link that contains the body.
     parent : int
-        Index of the body that it hangs on, or GROUND.
+        Index of the parent body, or GROUND.
     rotation, origin : Rotation and ndarray, shape (3,)
-        Joint frame in the parent body's frame, m.
+        Orientation and origin, m, of the joint frame in the parent body's frame.
     coordinates : tuple of int
-        Indices of the coordinates of its joint.
+        Indices of the coordinates of the body's joint.
+    inertia : Inertia
+        Mass, centre of mass and moments of inertia.
     """
 
     link: str
@@ -85,14 +91,14 @@ class Body:
 
 @dataclass(frozen=True)
 class Place:
-    """A point fixed to a body, position of shape (3,), m, in its frame."""
+    """Body-fixed point: index of the body and position in the body frame, shape (3,), m."""
 
     body: int
     position: Array
 
 
 class Machine:
-    """Bodies in an order in which parents come first, and their coordinates.
+    """Kinematic tree of a mechanism: its bodies, parents before children, and its coordinates.
 
     Parameters
     ----------
@@ -113,25 +119,36 @@ class Machine:
 
     @property
     def n(self) -> int:
-        """Number of coordinates."""
         return len(self.coordinates)
 
     @property
     def base_held(self) -> bool:
-        """Whether the base's coordinates are constrained to zero."""
+        """Whether the base is fixed, by constraint equations that keep its coordinates at zero."""
         return self.data["base"] is not None and self.data["base"]["support"] == "rigid"
 
     @property
     def links(self) -> list[str]:
-        """Names of the links in the order of their bodies, without the base."""
+        """Names of the links without the base, in the order of their bodies."""
         return [link for link in dict.fromkeys(body.link for body in self.bodies) if link != "base"]
 
     def first_body(self, link: str) -> int:
-        """Return the body that a link's own joint moves: of a flexible link its first element."""
+        """Return the index of the body that the link's joint moves; for a flexible link, the first
+        beam element.
+        """
         return self._first[link]
 
     def place(self, link: str, position: ArrayLike) -> Place:
-        """Return a point of an undeformed link, m, on the element that contains it."""
+        """Return a body-fixed point from its position on the undeformed link.
+
+        On a flexible link, the point is fixed to the beam element that contains the position.
+
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+        position : array_like, shape (3,)
+            Position in the frame of the undeformed link, m.
+        """
         at, body = np.array(position, dtype=float), self._first[link]
         if link not in self._beams:
             return Place(body, at)
@@ -139,7 +156,7 @@ class Machine:
         return Place(body + r, at - [self._beams[link].elements[r].start, 0.0, 0.0])
 
     def coordinate(self, name: str) -> int:
-        """Return the index of a coordinate of a joint by `column` or `wrist.psi`."""
+        """Return the index of a joint coordinate by its name, such as `column` or `wrist.psi`."""
         link, _, key = name.partition(".")
         return next(
             k
@@ -148,7 +165,7 @@ class Machine:
         )
 
     def carried_by(self, body: int) -> list[int]:
-        """Return the indices of a body and its descendants."""
+        """Return the indices of a body and all its descendants."""
         found = {body}
         for b, other in enumerate(self.bodies):
             if other.parent in found:
@@ -186,7 +203,10 @@ class Machine:
 
 
 def _parents_first(links: Sequence[Table], has_base: bool) -> list[Table]:
-    """Return the links in the order of their coordinates: repeatedly the first whose parent is already placed."""
+    """Return the links in the order of their coordinates, each after its parent.
+
+    The next link is always the first one in the description whose parent is already in the list.
+    """
     known, waiting, order = {"ground"} | ({"base"} if has_base else set()), list(links), list[Table]()
     while waiting:
         link = next(link for link in waiting if link["parent"] in known)

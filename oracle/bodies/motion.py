@@ -1,7 +1,7 @@
-"""Positions, velocities and Jacobians of all bodies and of points fixed to them.
+"""Positions, velocities, accelerations and Jacobians of all bodies and body-fixed points.
 
-Every array of bodies has one row more than there are bodies: the last one, with the index −1, is the ground.
-World axes throughout. What an acceleration is without q̈ is called its bias.
+All vectors are in world axes. Arrays over bodies have one more row than there are bodies: the last row
+(index −1) belongs to the ground. The bias of an acceleration is its value for q̈ = 0.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from .machine import GROUND, Machine, Place
 
 @dataclass(frozen=True)
 class Motion:
-    """Motion of B bodies and the ground with n coordinates.
+    """Kinematics of B bodies and the ground at one state of n coordinates, in world axes.
 
     Parameters
     ----------
     q, qd : ndarray, shape (n,)
-        Coordinates and rates, rad or m and per second.
+        Coordinates, rad or m, and their rates, rad/s or m/s.
     R, r : ndarray, shapes (B + 1, 3, 3) and (B + 1, 3)
-        Axes and origins of the bodies' frames, m.
+        Rotation matrices and origins, m, of the body frames.
     omega, v : ndarray, shape (B + 1, 3)
         Angular velocities, rad/s, and velocities of the origins, m/s.
     turning, moving : ndarray, shape (n, B + 1, 3)
-        Their derivatives by the rates.
+        Jacobians ∂omega/∂q̇ and ∂v/∂q̇.
     alpha, a : ndarray, shape (B + 1, 3)
-        Biases of their accelerations, rad/s² and m/s².
+        Bias angular accelerations, rad/s², and bias accelerations of the origins, m/s².
     axes : ndarray, shape (n, 3)
-        Axes of the coordinates.
+        Unit vectors along the axes of the coordinates.
     """
 
     q: Array
@@ -52,18 +52,18 @@ class Motion:
 
 @dataclass(frozen=True)
 class PointMotion:
-    """Motion of P points.
+    """Kinematics of P body-fixed points at one state, in world axes.
 
     Parameters
     ----------
     body : ndarray, shape (P,)
-        Indices of their bodies.
+        Index of the body of each point.
     arm, position : ndarray, shape (P, 3)
-        From the body's origin, and from the world's, m.
+        Position relative to the body frame's origin and to the world origin, m.
     velocity, bias : ndarray, shape (P, 3)
-        Velocity, m/s, and bias of the acceleration, m/s².
+        Velocity, m/s, and acceleration for q̈ = 0, m/s².
     by_rates : ndarray, shape (n, P, 3)
-        Derivative of the velocity by the rates.
+        Jacobian ∂velocity/∂q̇.
     """
 
     body: NDArray[np.intp]
@@ -75,7 +75,7 @@ class PointMotion:
 
 
 def cross(a: Array, b: Array) -> Array:
-    """Return the cross product along the last axis; for small arrays faster than NumPy's."""
+    """Return the cross product along the last axis, faster than `numpy.cross` for small arrays."""
     a0, a1, a2 = a[..., 0], a[..., 1], a[..., 2]
     b0, b1, b2 = b[..., 0], b[..., 1], b[..., 2]
     first = a1 * b2 - a2 * b1
@@ -87,12 +87,12 @@ def cross(a: Array, b: Array) -> Array:
 
 
 def by_rates(rates: Array, derivatives: Array) -> Array:
-    """Return Σ_k rates[k] derivatives[k], for derivatives of shape (n, …)."""
+    """Return Σ_k rates[k]·derivatives[k] for rates of shape (n,) and derivatives of shape (n, …)."""
     return np.asarray(rates @ derivatives.reshape(len(rates), -1)).reshape(derivatives.shape[1:])
 
 
 class Kinematics:
-    """Motion of a mechanism's bodies, prepared for many states."""
+    """Kinematics of a mechanism, prepared for evaluation at many states."""
 
     def __init__(self, machine: Machine) -> None:
         bodies, n = machine.bodies, machine.n
@@ -113,7 +113,7 @@ class Kinematics:
         self._turned_before = before * self._turns
 
     def __call__(self, q: Array, qd: Array) -> Motion:
-        """Return the motion in a state, q and qd of shape (n,)."""
+        """Return the kinematics of all bodies for coordinates q and rates qd, shape (n,) each."""
         R, r, e = self._poses(q)
         arm, along = r - r[self._owner, None], e[:, None]
         turning = self._turned_by * along
@@ -127,7 +127,13 @@ class Kinematics:
         return Motion(q, qd, R, r, omega, v, turning, moving, alpha, a, e)
 
     def _poses(self, q: Array) -> tuple[Array, Array, Array]:
-        """Return axes and origins of the bodies, and axes of the coordinates."""
+        """Return the poses of the bodies and the axes of the coordinates, in world axes.
+
+        Returns
+        -------
+        R, r, e : ndarray, shapes (B + 1, 3, 3), (B + 1, 3) and (n, 3)
+            Rotation matrices, origins, m, and unit vectors along the coordinate axes.
+        """
         R, r = np.zeros((len(self._bodies) + 1, 3, 3)), np.zeros((len(self._bodies) + 1, 3))
         e = np.zeros((self._n, 3))
         R[GROUND] = np.eye(3)
@@ -147,14 +153,14 @@ class Kinematics:
 
 
 class Points:
-    """Points fixed to bodies, prepared for many states."""
+    """Body-fixed points, prepared for evaluation at many states."""
 
     def __init__(self, places: Sequence[Place]) -> None:
         self._body = np.array([place.body for place in places], dtype=int)
         self._local = np.array([place.position for place in places], dtype=float).reshape(-1, 3, 1)
 
     def __call__(self, motion: Motion) -> PointMotion:
-        """Return the points' motion."""
+        """Return positions, velocities, bias accelerations and Jacobians of the points."""
         body = self._body
         arm = (motion.R[body] @ self._local)[..., 0]
         omega = motion.omega[body]

@@ -1,1 +1,3 @@
-"""Checks of the start that production claims: loops, balance, velocities, rank, reactions."""
+"""Independent checks of the generator's initial state: loop closure, equilibrium, velocities, rank
+and reactions.
+"""

@@ -1,4 +1,6 @@
-"""Loops: whether they are closed at the start, on the branch of the described position."""
+"""Checks that kinematic loops are closed at t = 0 and assembled in the same mode as the
+description.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,20 @@ from ..equations.model import Model
 from ..expressions.state import State
 from .ranks import units_of
 
-_CLOSED = 1e-7  # of the mechanism's size, or rad
-_STEPS = 40  # from the described to the initial position
-_ITERATIONS = 40  # Newton steps after which loops count as not closable
-_CONVERGED = 1e-11  # m or rad, for mechanisms above 1 m of their size: Newton's method ends
-_NEARLY = 1e-8  # m or rad: gap of loops that rounding keeps from converging further
-_SAME = 1e-3  # of a coordinate's unit: where the same branch may differ by rounding
-_SINGULAR = 1e-8  # singular values of C relative to the largest: along smaller ones no step is taken
-_RANK = 1e-7  # singular values relative to the largest: smaller ones count as zero
+_CLOSED = 1e-7  # closure error that counts as closed, rad or relative to the mechanism's size
+_STEPS = 40  # number of steps from the described to the initial position
+_ITERATIONS = 40  # maximum number of Newton steps for closing the loops
+_CONVERGED = 1e-11  # tolerance of Newton's method, m or rad, times the mechanism's size if that exceeds 1 m
+_NEARLY = 1e-8  # loop closure error accepted after the last Newton step, m or rad
+_SAME = 1e-3  # difference of a coordinate, rad or relative to the size, that indicates another assembly mode
+_SINGULAR = 1e-8  # relative singular value of the Jacobian below which Newton's method takes no step
+_RANK = 1e-7  # relative pivot of the QR decomposition below which a constraint is redundant
 
 
 def open_loops(model: Model, state: State) -> Iterator[str]:
-    """Yield a sentence for each closure that is open at the start."""
+    """Yield a message for each closure whose loop-closure constraint is violated in the initial
+    state.
+    """
     size = units_of(model, state)[0]
     for cut in model.cuts:
         gap = max(abs(equation.value) for equation in cut.equations(state))
@@ -33,11 +37,12 @@ def open_loops(model: Model, state: State) -> Iterator[str]:
 
 
 def wrong_branch(model: Model, state: State) -> Iterator[str]:
-    """Yield a sentence if the loops are closed on another branch than near the described position.
+    """Yield a message if the loops are closed in another assembly mode than in the description.
 
-    The described position is closed by Newton's method. From there the independent coordinates go straight to
-    their initial values, and the others follow. These must arrive at theirs; where they cannot follow, nothing is
-    said.
+    Newton's method closes the loops near the described position. From there, the independent
+    coordinates move along straight lines to their initial values, and the dependent coordinates follow
+    the loop-closure constraints. The dependent coordinates must arrive at their initial values. The
+    check is skipped if the loops cannot be closed along these lines.
     """
     if not model.cuts or any(True for _ in open_loops(model, state)):
         return
@@ -63,20 +68,34 @@ def wrong_branch(model: Model, state: State) -> Iterator[str]:
     if away[k] > _SAME:
         name = model.machine.coordinates[k].name
         yield (
-            f"the loops are closed on another branch than near the described position: {name} starts at"
+            f"the loops are closed in another assembly mode than the described position: {name} starts at"
             f" {model.q0[k]:.6g} instead of {reached[k]:.6g}"
         )
 
 
 def _loops(model: Model, q: Array) -> tuple[Array, Array]:
-    """Return the closures' Φ and C at a position, shapes (m,) and (m, n)."""
+    """Return the residuals Φ, shape (m,), and the Jacobian C, shape (m, n), of the loop closures at
+    position q.
+    """
     state = model.state(0.0, q, np.zeros_like(q))
     found = [equation for cut in model.cuts for equation in cut.equations(state)]
     return np.array([e.value for e in found]), np.array([e.C for e in found])
 
 
 def _closed(model: Model, q: Array, units: Array, which: NDArray[np.signedinteger] | None) -> Array | None:
-    """Return the position with the loops closed by the smallest change, of some coordinates alone; None: none."""
+    """Return a nearby position with closed loops, found by minimum-norm Newton steps, or None without convergence.
+
+    Parameters
+    ----------
+    model : Model
+        Equations of the mechanism.
+    q : ndarray, shape (n,)
+        Initial guess, rad or m.
+    units : ndarray, shape (n,)
+        Scales of the coordinates: 1 rad, or the mechanism's size in m.
+    which : ndarray or None
+        Indices of the coordinates that may change; None for all.
+    """
     own = np.arange(len(q)) if which is None else which
     for _ in range(_ITERATIONS):
         Phi, C = _loops(model, q)

@@ -1,4 +1,7 @@
-"""Ranks that allow for doubt: a claim is wrong only if no sensible threshold gives it."""
+"""Ranks of constraint Jacobians as ranges that account for rounding errors.
+
+A claimed rank counts as wrong only if no reasonable threshold for the singular values yields it.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +15,29 @@ from ..constraints.rows import Equation
 from ..equations.model import Model
 from ..expressions.state import State
 
-_SURELY, _HARDLY = (
-    1e-5,
-    1e-11,
-)  # singular values relative to the largest: above one they count, below the other not
-_NOTHING = 1e-7  # of what a row is made of: a shorter one is rounding, or digits that the description lacks
-_ITERATIONS = 30  # Newton steps after which constraints count as unmet
-_CLOSED = 1e-10  # m or rad: constraints with a smaller residual are met
-_SINGULAR = 1e-8  # singular values of C relative to the largest: along smaller ones no step is taken
+# Relative singular values: larger than the first is certainly nonzero, smaller than the second is certainly zero.
+_SURELY, _HARDLY = 1e-5, 1e-11
+_NOTHING = 1e-7  # length of a Jacobian row that counts as rounding error, relative to its summands
+_ITERATIONS = 30  # maximum number of Newton steps of the projection onto the constraints
+_CLOSED = 1e-10  # constraint residual below which the projection has converged, m or rad
+_SINGULAR = 1e-8  # relative singular value of the Jacobian below which Newton's method takes no step
 
 
 @dataclass(frozen=True)
 class RankRange:
-    """Least and largest rank that a matrix may have but for rounding."""
+    """Smallest and largest rank that a matrix can have within rounding errors."""
 
     least: int
     most: int
 
     def allows(self, rank: int) -> bool:
-        """Whether a claimed rank may be right."""
         return self.least <= rank <= self.most
 
 
 def rank_range(C: Array) -> RankRange:
-    """Return the rank of a matrix whose rows have been made comparable, shape (m, n)."""
+    """Return the possible ranks of a matrix, shape (m, n), whose rows are scaled to comparable
+    lengths.
+    """
     if not C.size:
         return RankRange(0, 0)
     values = np.linalg.svd(C, compute_uv=False)
@@ -44,9 +46,18 @@ def rank_range(C: Array) -> RankRange:
 
 
 def comparable(equations: Sequence[Equation], units: Array) -> Array:
-    """Return C, shape (m, n), with columns in comparable units and rows of length 1; rows of rounding are zero.
+    """Return the constraint Jacobian scaled for a rank decision, shape (m, n).
 
-    A row of a closure or knife edge is rounding if it is short beside the forces and moments that it is made of.
+    Columns are multiplied by the scales of the coordinates, and rows are normalised to length 1. A row is
+    set to zero if its length is negligible compared with the constraint forces and moments that are summed
+    in it: only rounding errors remain in such a row.
+
+    Parameters
+    ----------
+    equations : sequence of Equation
+        Constraint equations at one state, length m.
+    units : ndarray, shape (n,)
+        Scales of the coordinates: 1 rad, or the mechanism's size in m.
     """
     size, rows = float(units.max(initial=0.0)), np.zeros((len(equations), len(units)))
     for k, equation in enumerate(equations):
@@ -59,14 +70,24 @@ def comparable(equations: Sequence[Equation], units: Array) -> Array:
 
 
 def units_of(model: Model, state: State) -> tuple[float, Array]:
-    """Return the mechanism's size, m, and what each coordinate counts by, shape (n,): 1 rad, or the size."""
+    """Return the mechanism's size and the scale of each coordinate.
+
+    Returns
+    -------
+    size : float
+        Largest extent of the bodies and points along a world axis, m.
+    units : ndarray, shape (n,)
+        1 rad for rotations, the size in m for translations.
+    """
     places = np.concatenate([state.motion.r, state.points.position])
     size = float(np.ptp(places, axis=0).max()) or 1.0
     return size, np.array([1.0 if c.freedom.turns else size for c in model.machine.coordinates])
 
 
 def on_constraints(model: Model, units: Array) -> State | None:
-    """Return the initial state, moved onto all constraints of positions; None where these cannot be met."""
+    """Return the initial state projected onto all position-level constraints, or None without
+    convergence.
+    """
     q, qd = model.q0.copy(), model.qd0
     positions = model.orders == 0
     for _ in range(_ITERATIONS):

@@ -1,4 +1,7 @@
-"""Reactions that are called unique, in absolute coordinates: six per body, equations of every joint."""
+"""Independent check of the joint reactions that the generator claims to be unique.
+
+The check uses absolute coordinates: six velocities per body, and the constraint equations of every joint.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,16 @@ from ..equations.model import Model
 from ..expressions.state import State
 from .ranks import units_of
 
-_IDLE = 1e-10  # singular values relative to the largest: a smaller one is zero
-_EMPTY = 1e-12  # length of a row of wrenches, 1 or m: a shorter one acts on the ground alone
-_SURELY = 1e-4  # share of a joint in multipliers that have no effect
+_IDLE = 1e-10  # relative singular value below which a combination of multipliers has no effect on the bodies
+_EMPTY = 1e-12  # A shorter Jacobian row is omitted, as its wrench acts on the ground alone.
+# A reaction is not unique if multipliers of length 1 without effect on the bodies change it by more than this.
+_SURELY = 1e-4
 
 
 def not_unique(model: Model, state: State) -> Iterator[str]:
-    """Yield a sentence for each joint or closure whose reaction is called unique and is not.
+    """Yield a message for each joint or closure whose reaction is claimed to be unique but is not.
 
-    Programmed equations are left out: what is not unique without them is not unique with them.
+    Programmed constraint equations are ignored: further equations cannot make a reaction unique.
     """
     if not any(model.claims.unique.values()):
         return
@@ -39,11 +43,21 @@ def not_unique(model: Model, state: State) -> Iterator[str]:
             model.claims.unique.get(name, False)
             and np.linalg.norm(C[own].T @ idle[own], axis=0).max(initial=0.0) > _SURELY
         ):
-            yield f"the reaction of {name} is called unique, but redundant constraints leave it open"
+            yield f"the reaction of {name} is claimed to be unique, but redundant constraints leave it open"
 
 
 def _equations(model: Model, state: State) -> tuple[list[str], list[Array]]:
-    """Return the equations of joints, knife edges and closures by the bodies' velocities, with their owners."""
+    """Return the constraint Jacobian in the velocities of the bodies, and the owner of each row.
+
+    The rows belong to joints, knife edges and closures. Moments are divided by the mechanism's size.
+
+    Returns
+    -------
+    owners : list of str
+        Name of the joint, knife edge or closure of each row.
+    rows : list of ndarray, shape (6 B,)
+        Jacobian rows for B bodies.
+    """
     owners, rows = list[str](), list[Array]()
     size = units_of(model, state)[0]
 
@@ -70,7 +84,9 @@ def _equations(model: Model, state: State) -> tuple[list[str], list[Array]]:
 
 
 def _joint(model: Model, state: State, b: int) -> Iterator[list[Wrench]]:
-    """Yield the wrenches that a body's joint can exert on it, and the opposite ones on its parent."""
+    """Yield the wrenches of a body's joint: each unit wrench on the body with its reaction on the
+    parent.
+    """
     machine, m = model.machine, state.motion
     body, none = machine.bodies[b], np.zeros(3)
     is_held = machine.base_held and body.link == "base"

@@ -1,4 +1,4 @@
-"""Checks of the initial state and of the choices that production made there."""
+"""Independent checks of the initial state and of the choices that the generator made there."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from .ranks import comparable, on_constraints, rank_range, units_of
 from .reactions import not_unique
 from .statics import unbalanced
 
-_UNCHANGED = 1e-9  # of a coordinate's unit
-_ALLOWED = 1e-7  # of the velocities
-_IMPLIED = 1e-5  # of an equation's length
-_RANK = 1e-10  # singular values relative to the largest: smaller ones count as zero
-_SLACK = 1.01  # of the admissible violation: both sides compute it with rounding errors of their own
+_UNCHANGED = 1e-9  # largest relative change of an initial value that counts as rounding
+_ALLOWED = 1e-7  # largest violation of a velocity constraint, relative to the largest initial rate
+_IMPLIED = 1e-5  # largest part of a redundant Jacobian row, of length 1, that is independent of all others
+_RANK = 1e-10  # relative singular value that counts as zero in the least-squares solution
+_SLACK = 1.01  # factor on the admissible violation that allows for rounding errors in both derivations
 
 
 def check_start(data: Mapping[str, Any], claims: Claims) -> tuple[str, ...]:
-    """Return a sentence for each claim about the start that does not hold.
+    """Return a message for each claim about the initial state that the oracle cannot confirm.
 
     Parameters
     ----------
     data : mapping
         Description as plain tables.
     claims : Claims
-        Initial state and choices of production.
+        Initial state and choices of the generator.
     """
     model = Model(data, claims)
     unknown = tuple(_unknown(model))
@@ -51,7 +51,9 @@ def check_start(data: Mapping[str, Any], claims: Claims) -> tuple[str, ...]:
 
 
 def _unknown(model: Model) -> Iterator[str]:
-    """Yield sentences about constraint equations that only production, or only the oracle has."""
+    """Yield messages about constraint equations that exist only in the generator or only in the
+    oracle.
+    """
     for name in model.claims.rows:
         if name not in model.rows:
             yield f"the constraint equation {name} does not follow from the description"
@@ -61,7 +63,10 @@ def _unknown(model: Model) -> Iterator[str]:
 
 
 def _moved(model: Model) -> Iterator[str]:
-    """Yield sentences about initial values that nothing may have changed, and that are not the described ones."""
+    """Yield messages about initial values that differ from the description without a reason.
+
+    Projection, closures, the static equilibrium and velocity-level constraints are valid reasons.
+    """
     if model.data["constraints"]["projection"] or model.cuts:
         return
     is_static, held = model.data["simulation"]["start"] == "statics", model.claims.held
@@ -75,7 +80,9 @@ def _moved(model: Model) -> Iterator[str]:
 
 
 def _violated(model: Model, state: State) -> Iterator[str]:
-    """Yield sentences about programmed equations that are violated though nothing says so."""
+    """Yield messages about violated programmed constraints that the description does not list in
+    `starts_violated`.
+    """
     settings = model.data["simulation"]
     if settings["start"] == "description":
         return
@@ -98,7 +105,10 @@ def _rows_of(table: Mapping[str, Any]) -> list[str]:
 
 
 def _forbidden_velocities(model: Model, state: State) -> Iterator[str]:
-    """Yield sentences about initial velocities that closures, knife edges or equations of velocities forbid."""
+    """Yield messages about initial velocities that violate a constraint.
+
+    The constraints are closures, knife edges and programmed constraints at the velocity level.
+    """
     rows, size = model.stack(state), float(np.abs(model.qd0).max(initial=0.0))
     closing = {name for cut in model.cuts for name in cut.names}
     for k, name in enumerate(model.rows):
@@ -107,7 +117,9 @@ def _forbidden_velocities(model: Model, state: State) -> Iterator[str]:
 
 
 def _rank(model: Model, state: State) -> Iterator[str]:
-    """Yield sentences about the rank, and about the equations that are kept as independent."""
+    """Yield messages about a wrong rank, and about a wrong choice of independent constraint
+    equations.
+    """
     if not model.rows:
         return
     units = units_of(model, state)[1]
@@ -120,9 +132,9 @@ def _rank(model: Model, state: State) -> Iterator[str]:
         yield f"the constraint equations have rank {found.least}, not {claims.rank}"
     kept = [model.rows.index(name) for name in claims.kept]
     if rank_range(C[kept]).most < len(kept):
-        yield f"the kept constraint equations depend on each other: {', '.join(claims.kept)}"
+        yield f"the constraint equations chosen as independent are linearly dependent: {', '.join(claims.kept)}"
     for k, name in enumerate(model.rows):
         if k not in kept:
             share = np.linalg.lstsq(C[kept].T, C[k], rcond=_RANK)[0] if kept else np.zeros(0)
             if np.linalg.norm(C[k] - share @ C[kept]) > _IMPLIED:
-                yield f"{name} is left out as redundant, but the kept constraint equations do not imply it"
+                yield f"{name} is omitted as redundant, but the independent constraint equations do not imply it"

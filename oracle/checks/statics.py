@@ -1,4 +1,4 @@
-"""Static equilibrium of the coordinates that are not held at the start."""
+"""Check that the initial state is a static equilibrium of the coordinates that are not locked."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ import numpy as np
 from ..equations.model import Model
 from .ranks import comparable, rank_range, units_of
 
-_BALANCED = 1e-7  # of the largest force or moment that acts, weight included
-_RANK = 1e-9  # singular values of C relative to the largest: smaller ones carry no load
-_NO_FORCE = 1e-12  # N or N·m: keeps a mechanism without any force in balance with rounding
+_BALANCED = 1e-7  # largest residual in equilibrium, relative to the largest applied force, moment or weight
+_RANK = 1e-9  # relative singular value of the constraint Jacobian that counts as zero
+_NO_FORCE = 1e-12  # smallest reference force, N or N·m, for mechanisms without applied forces
 
 
 def unbalanced(model: Model) -> Iterator[str]:
-    """Yield sentences about coordinates that are held without reason, or that forces do not balance."""
+    """Yield messages about coordinates that are locked without a reason or not in equilibrium.
+
+    The check applies to descriptions with `simulation.start = "statics"`.
+    """
     if model.data["simulation"]["start"] != "statics":
         return
     wrongly_held = list(_wrongly_held(model))
@@ -38,8 +41,8 @@ def unbalanced(model: Model) -> Iterator[str]:
         c = coordinates[free[worst]]
         unit = "N.m" if c.freedom.turns else "N"
         yield (
-            f"the start is no static equilibrium: {left[worst]:.3g} {unit} are left on {c.name},"
-            f" while forces up to {max(acting, weight):.3g} N act"
+            f"the initial state is not a static equilibrium: the residual of {c.name} is {left[worst]:.3g} {unit},"
+            f" with applied forces up to {max(acting, weight):.3g} N"
         )
 
 
@@ -49,7 +52,9 @@ def _closure_rows(model: Model) -> list[int]:
 
 
 def _wrongly_held(model: Model) -> Iterator[str]:
-    """Yield sentences about coordinates that were held though the description lets them move."""
+    """Yield messages about coordinates whose locking in the equilibrium search contradicts the
+    description.
+    """
     locked, held = model.data["statics"]["locked"], set(model.claims.held)
     coordinates = model.machine.coordinates
     may_be_held = {
@@ -59,10 +64,10 @@ def _wrongly_held(model: Model) -> Iterator[str]:
         or (c.role == "joint" and (not c.stiffness if locked is None else c.link in locked))
     }
     for name in sorted(held - may_be_held):
-        yield f"{name} was held in the search for the static equilibrium, though nothing locks it"
+        yield f"{name} was locked in the search for the static equilibrium, but the description does not lock it"
     if locked is not None:
         for name in sorted(may_be_held - held):
-            yield f"{name} was not held in the search for the static equilibrium, though statics.locked names it"
+            yield f"{name} was not locked in the search for the static equilibrium, but statics.locked names it"
         return
     loose = [k for k, c in enumerate(coordinates) if c.name in may_be_held and c.role == "joint"]
     following = [k for k in loose if coordinates[k].name not in held]

@@ -1,1 +1,1 @@
-"""Constraint equations with their derivatives along a motion."""
+"""Constraint equations and their time derivatives along a motion."""

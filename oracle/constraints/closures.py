@@ -1,4 +1,7 @@
-"""Closures: scalar conditions between two frames a and b, with ρ from the origin of a to that of b."""
+"""Loop closures: scalar conditions between a frame a and a frame b on two bodies.
+
+The vector ρ points from the origin of frame a to the origin of frame b.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,8 @@ from ..expressions.setting import Setting
 from ..expressions.state import State
 from .rows import Equation, Wrench, by_wrenches
 
-# `x` is ρ's component along x of frame a, `zy` the cosine between z of frame a and y of frame b
+# The closure condition `x` is the component of ρ along the x axis of frame a.
+# The closure condition `zy` is the cosine between the z axis of frame a and the y axis of frame b.
 CONDITIONS: Mapping[str, tuple[str, ...]] = {
     "revolute": ("x", "y", "z", "xz", "yz"),
     "prismatic": ("x", "y", "zy", "xz", "yx"),
@@ -32,7 +36,7 @@ DEFORMATIONS = CONDITIONS["fixed"]
 
 @dataclass(frozen=True)
 class _Vector:
-    """A direction fixed to a body, or the way between two points, with its rate and bias."""
+    """Vector that moves with a mechanism: value, first time derivative, and second one for q̈ = 0."""
 
     value: Array
     rate: Array
@@ -41,21 +45,33 @@ class _Vector:
 
 @dataclass(frozen=True)
 class _Mount:
-    """A closure's frame: its point, body, and axes in columns, in the body's frame."""
+    """Attachment frame of a closure on a body.
+
+    Parameters
+    ----------
+    point : int
+        Index of the point at the frame's origin.
+    body : int
+        Index of the body.
+    axes : ndarray, shape (3, 3)
+        Axes of the frame as columns, in the body frame.
+    """
 
     point: int
     body: int
     axes: Array
 
     def axis(self, motion: Motion, i: int) -> _Vector:
-        """Return one of its axes."""
+        """Return axis i of the attachment frame with its derivatives, in world axes."""
         u, omega = motion.R[self.body] @ self.axes[:, i], motion.omega[self.body]
         spin = cross(omega, u)
         return _Vector(u, spin, cross(motion.alpha[self.body], u) + cross(omega, spin))
 
 
 class Closure:
-    """Conditions of a closure, for constraints and for springs in their place."""
+    """Scalar conditions of a loop closure, used by constraints and by spring-dampers that replace a
+    joint.
+    """
 
     def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:
         self.name = table["name"]
@@ -65,7 +81,6 @@ class Closure:
         self._a, self._b = (_mount(table[end], setting) for end in "ab")
 
     def equations(self, state: State) -> list[Equation]:
-        """Return the conditions as equations in a state."""
         return [self._equation(state, condition) for condition in self.conditions]
 
     def _equation(self, state: State, condition: str) -> Equation:
@@ -103,7 +118,9 @@ class Closure:
         return _Vector(p.position[b] - p.position[a], p.velocity[b] - p.velocity[a], p.bias[b] - p.bias[a])
 
     def _pulling(self, state: State, force: Array) -> list[Wrench]:
-        """Return a force at the origin of b and the opposite one at the origin of a."""
+        """Return the wrenches of a force at the origin of frame b and its reaction at the origin of
+        frame a.
+        """
         arm = state.points.arm
         return [
             Wrench(self._b.body, force, cross(arm[self._b.point], force)),
@@ -112,7 +129,7 @@ class Closure:
 
 
 class CutJoint(Closure):
-    """A closure that is a constraint."""
+    """Loop closure that is enforced by constraint equations."""
 
     order: int = 0
 
@@ -129,7 +146,9 @@ def _mount(table: Mapping[str, Any], setting: Setting) -> _Mount:
 
 
 def _product(u: _Vector, w: _Vector) -> Jet:
-    """Return the scalar product with rate and bias."""
+    """Return the scalar product of two vectors with its first derivative, and its second derivative
+    for q̈ = 0.
+    """
     rate = u.rate @ w.value + u.value @ w.rate
     bias = u.bias @ w.value + 2.0 * u.rate @ w.rate + u.value @ w.bias
     return Jet(float(u.value @ w.value), 0.0, float(rate), float(bias))

@@ -1,4 +1,6 @@
-"""Paths: when a target is where between its waypoints, and the equations that hold a point to it."""
+"""Programmed paths: motion of a target between waypoints, and the constraints that keep a point on
+the target.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,15 @@ from .rows import Equation, of_positions
 
 @dataclass(frozen=True)
 class Leg:
-    """Motion from one waypoint to the next.
+    """Motion of a path's target from one waypoint to the next.
 
     Parameters
     ----------
     begin, duration : float
-        Begin and duration of the leg, s.
+        Time at which the leg begins, and its duration, s.
     ramp : float
-        Share of the duration in which a trapezoidal speed rises, and again falls; 0 for a quintic leg.
+        Fraction of the duration in which a trapezoidal speed profile accelerates, and in which it brakes; 0
+        for a quintic profile.
     """
 
     begin: float
@@ -37,12 +40,20 @@ class Leg:
 
     @property
     def switches(self) -> list[float]:
-        """Times at which the acceleration or its derivative jumps, s."""
+        """Times at which the acceleration or jerk of the leg is discontinuous, s."""
         shares = (0.0, self.ramp, 1.0 - self.ramp, 1.0) if self.ramp else (0.0, 1.0)
         return [self.begin + share * self.duration for share in shares]
 
     def progress(self, t: float, instant: float) -> Jet:
-        """Return the share of the way at t, s, by the phase that contains `instant`, s."""
+        """Return the fraction of the leg that the target has covered at time t, with its derivatives.
+
+        Parameters
+        ----------
+        t : float
+            Time, s.
+        instant : float
+            Time inside the current integration segment, s; it selects the phase of a trapezoidal profile.
+        """
         share = (Jet(t, 0.0, 1.0) - self.begin) / self.duration
         if not self.ramp:
             return quintic(share, 0.0, 1.0, 0.0, 1.0)  # type: ignore[return-value]
@@ -57,7 +68,10 @@ class Leg:
 
 
 def legs(table: Mapping[str, Any]) -> list[Leg]:
-    """Return the legs of a path; each begins by its blend time before the one before it ends."""
+    """Return the legs of a path.
+
+    Each leg overlaps the end of the previous leg by the blend time.
+    """
     count = len(table["waypoints"]) - 1
     durations, blends = _each(table["leg_time"], count), [*_each(table["blend_time"], count - 1), 0.0]
     ramp = (0.25 if table["ramp"] is None else table["ramp"]) if table["profile"] == "trapezoidal" else 0.0
@@ -73,7 +87,9 @@ def _each(numbers: Any, count: int) -> list[float]:
 
 
 class PathPositions:
-    """Equations that hold components of a point to its target, in the path's frame."""
+    """Constraint equations that keep position components of a point on its target, in the path's
+    frame.
+    """
 
     order: int = 0
 
@@ -88,7 +104,6 @@ class PathPositions:
         self.switches = [time for leg in self._legs for time in leg.switches]
 
     def equations(self, state: State) -> list[Equation]:
-        """Return the equations in a state."""
         n = len(state.motion.q)
         progress = [leg.progress(state.t, state.sides.instant) for leg in self._legs]
         ways = np.diff(self._waypoints, axis=0)
@@ -103,9 +118,10 @@ class PathPositions:
 
 
 class PathOrientations:
-    """Equations that hold the axes of a point to those of its target.
+    """Constraint equations that align the axes of a point with the axes of its target.
 
-    Twice the vector part of the quaternion from the target's axes to the point's, in the target's axes.
+    The residual is twice the vector part of the quaternion from the target's axes to the point's axes, in
+    the target's axes.
     """
 
     order: int = 0
@@ -119,7 +135,6 @@ class PathOrientations:
         self._turns = [(a.inv() * b).as_rotvec() for a, b in pairwise(given)]
 
     def equations(self, state: State) -> list[Equation]:
-        """Return the equations in a state."""
         m, b = state.motion, self._body
         target, omega, alpha = self._target(state.t, state.sides.instant)
         back = target.as_matrix().T
@@ -134,7 +149,9 @@ class PathOrientations:
         return [Equation(2.0 * q[i], rate[i], C[i], -bias[i]) for i in range(3)]
 
     def _target(self, t: float, instant: float) -> tuple[Rotation, Array, Array]:
-        """Return the target's axes, angular velocity and angular acceleration, world axes."""
+        """Return the target's orientation, angular velocity and angular acceleration at time t, in
+        world axes.
+        """
         found, omega, alpha = self._first, np.zeros(3), np.zeros(3)
         for leg, turn in zip(self._legs, self._turns, strict=True):
             progress, axis = leg.progress(t, instant), found.apply(turn)
@@ -147,7 +164,9 @@ class PathOrientations:
 def path_groups(
     name: str, table: Mapping[str, Any], setting: Setting, points: Mapping[str, int]
 ) -> Sequence[PathPositions | PathOrientations]:
-    """Return the equations of a path: of positions, and of orientations if it has some."""
+    """Return the position constraints of a path and, if the path prescribes orientations, the
+    orientation constraints.
+    """
     point = points[table["point"]]
     found: list[PathPositions | PathOrientations] = [PathPositions(name, table, point)]
     if table["orientations"] is not None:

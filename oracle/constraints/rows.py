@@ -1,4 +1,4 @@
-"""Constraint equations in a state."""
+"""Constraint equations at one state: residuals, Jacobian rows and right-hand sides."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from ..expressions.state import State
 
 @dataclass(frozen=True)
 class Wrench:
-    """Force, N, and moment, N·m, about a body's origin, that a multiplier of one exerts on the body."""
+    """Force, N, and moment about the body's origin, N·m, that a unit Lagrange multiplier exerts on
+    a body.
+    """
 
     body: int
     force: Array
@@ -25,20 +27,21 @@ class Wrench:
 
 @dataclass(frozen=True)
 class Equation:
-    """One constraint equation C q̈ = γ with the levels below it.
+    """Constraint equation C q̈ = γ at one state, with its residuals at position and velocity level.
 
     Parameters
     ----------
     value : float
-        Φ; 0 for an equation of velocities or accelerations.
+        Position residual Φ; 0 for constraints at velocity or acceleration level.
     rate : float
-        Φ̇, or Ψ for an equation of velocities; 0 for one of accelerations.
+        Velocity residual: Φ̇, or Ψ for a velocity-level constraint; 0 for constraints at acceleration
+        level.
     C : ndarray, shape (n,)
-        ∂Φ/∂q, ∂Ψ/∂q̇, or the derivative by q̈.
+        Jacobian row: ∂Φ/∂q, ∂Ψ/∂q̇, or the derivative with respect to q̈.
     gamma : float
-        Right-hand side of C q̈ = γ.
+        Right-hand side γ of C q̈ = γ.
     wrenches : sequence of Wrench
-        Effect on the bodies, of closures and knife edges.
+        Wrenches of a unit multiplier on the bodies, for closures and knife edges; empty otherwise.
     """
 
     value: float
@@ -49,31 +52,43 @@ class Equation:
 
 
 class Group(Protocol):
-    """Constraint equations that belong together.
+    """Constraint equations of one element of the description, such as a closure or a path.
 
     Parameters
     ----------
     names : tuple of str
-        Names of the equations.
+        Names of the constraint equations.
     order : int
-        0 for equations of positions, 1 of velocities, 2 of accelerations.
+        Level of the constraint: 0 for positions, 1 for velocities, 2 for accelerations.
     """
 
     names: tuple[str, ...]
     order: int
 
     def equations(self, state: State) -> list[Equation]:
-        """Return the equations in a state."""
+        """Return the constraint equations of the group at one state."""
         ...
 
 
 def of_positions(x: Jet, n: int) -> Equation:
-    """Return the equation x = 0 of positions."""
+    """Return the position-level constraint x = 0 for a mechanism with n coordinates."""
     return Equation(x.value, x.rate, slope(x, n), -x.bias)
 
 
 def by_wrenches(motion: Motion, x: Jet, wrenches: Sequence[Wrench], order: int = 0) -> Equation:
-    """Return an equation by its effect on the bodies; x holds its value, rate and bias."""
+    """Return a constraint equation whose Jacobian row follows from wrenches on the bodies.
+
+    Parameters
+    ----------
+    motion : Motion
+        Kinematics of the bodies.
+    x : Jet
+        Residual of the constraint with its first derivative and bias second derivative.
+    wrenches : sequence of Wrench
+        Wrenches of a unit multiplier.
+    order : int
+        0 for a position-level constraint, 1 for a velocity-level constraint.
+    """
     C = sum(
         (motion.moving[:, w.body] @ w.force + motion.turning[:, w.body] @ w.moment for w in wrenches),
         np.zeros(len(motion.q)),

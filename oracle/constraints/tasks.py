@@ -1,4 +1,4 @@
-"""Programmed expressions, driven joints, knife edges, and the base that is held."""
+"""Constraints by programmed expressions, driven joints, knife edges and a fixed base."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from .rows import Equation, Wrench, by_wrenches, of_positions
 
 
 class ProgrammedExpression:
-    """An expression that is to be zero, of positions, velocities or accelerations."""
+    """Programmed constraint: an expression of positions, velocities or accelerations that must be
+    zero.
+    """
 
     def __init__(self, name: str, order: int, expression: Expression, setting: Setting) -> None:
         self.names: tuple[str, ...] = (name,)
@@ -24,7 +26,6 @@ class ProgrammedExpression:
         self._expression, self._quantities = expression, setting.names
 
     def equations(self, state: State) -> list[Equation]:
-        """Return the equation in a state."""
         n = len(state.motion.q)
         x = jet(self._expression(Derivatives(state, self._quantities, self.order)))
         if self.order == 0:
@@ -35,7 +36,9 @@ class ProgrammedExpression:
 
 
 class DrivenJoint:
-    """A coordinate that is an expression of time, or follows the filter of an input."""
+    """Constraint that prescribes a joint coordinate by an expression of time or by a filtered
+    input.
+    """
 
     order: int = 0
 
@@ -47,7 +50,6 @@ class DrivenJoint:
         self._quantities = setting.names
 
     def equations(self, state: State) -> list[Equation]:
-        """Return the equation in a state."""
         motion, n = state.motion, len(state.motion.q)
         own = Jet(motion.q[self._k], np.eye(n)[self._k], motion.qd[self._k])
         if self._filter is not None:
@@ -57,7 +59,7 @@ class DrivenJoint:
 
 
 class KnifeEdge:
-    """A point whose velocity has no component along a normal that turns with its link."""
+    """Nonholonomic constraint: the velocity of a point has no component along a body-fixed normal."""
 
     order: int = 1
 
@@ -69,7 +71,6 @@ class KnifeEdge:
         self._normal = normal / np.linalg.norm(normal)
 
     def equations(self, state: State) -> list[Equation]:
-        """Return the equation in a state."""
         m, p, k = state.motion, state.points, self._point
         normal = m.R[self._body] @ self._normal
         rate = normal @ p.bias[k] + cross(m.omega[self._body], normal) @ p.velocity[k]
@@ -78,7 +79,7 @@ class KnifeEdge:
 
 
 class HeldBase:
-    """The base's coordinates, which are zero."""
+    """Constraints that keep the base's coordinates at zero."""
 
     order: int = 0
 
@@ -87,6 +88,5 @@ class HeldBase:
         self._own, self.names = [k for k, _ in base], tuple(name for _, name in base)
 
     def equations(self, state: State) -> list[Equation]:
-        """Return the equations in a state."""
         q, qd, unit = state.motion.q, state.motion.qd, np.eye(len(state.motion.q))
         return [Equation(float(q[k]), float(qd[k]), unit[k], 0.0) for k in self._own]

@@ -1,6 +1,7 @@
-"""Laws of elements by the oracle: a module of the table's key each.
+"""Force elements of the oracle that are defined by one module per description table.
 
-A module has `MEASURES`, the quantities that the element publishes, and `of`, which makes an element of its table.
+The name of a module is the key of its table. A module provides `MEASURES`, the names of the element's
+measured quantities, and `of`, which builds an element from its table.
 """
 
 from __future__ import annotations
@@ -17,13 +18,17 @@ _MODULES = {module.name: import_module(f".{module.name}", __name__) for module i
 
 
 def elements(setting: Setting) -> Iterator[Element]:
-    """Return the elements of all tables."""
+    """Yield the force elements of all description tables that have a module in this package."""
     for key, module in _MODULES.items():
         yield from (module.of(table, setting) for table in setting.data[key])
 
 
 def measured(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return what expressions call the measures, `slide_force`, with the names of a scope, `slide.force`."""
+    """Return the names of the elements' measured quantities.
+
+    Keys are the names in expressions, such as `slide_force`. Values are the names under which
+    expressions find the quantities at evaluation, such as `slide.force`.
+    """
     return {
         f"{table['name']}_{quantity}": f"{table['name']}.{quantity}"
         for key, module in _MODULES.items()

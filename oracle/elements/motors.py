@@ -1,4 +1,4 @@
-"""Motors: effort in proportion to the current until it saturates."""
+"""Motors whose effort is proportional to the current up to a saturation limit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _WORDS = ("saturates", "is below its limit again")
 
 
 class Motor:
-    """A motor of the description."""
+    """Motor that exerts an effort on a joint coordinate, proportional to its current and limited in
+    magnitude.
+    """
 
     def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:
         self._name, self._k = table["name"], setting.machine.coordinate(table["joint"])
@@ -25,11 +27,9 @@ class Motor:
         setting.names.forces[f"{self._name}.force"] = self._effort
 
     def act(self, state: State, load: Load) -> None:
-        """Add the effort."""
         load.effort[self._k] += self._effort(state)
 
     def signals(self, state: State) -> dict[str, float]:
-        """Return the effort."""
         return {f"{self._name}_force": self._effort(state)}
 
     def _effort(self, state: State) -> float:

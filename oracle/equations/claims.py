@@ -1,4 +1,4 @@
-"""Results of production that the oracle takes as data: it uses them, and it checks them."""
+"""Results of the generator that the oracle uses as data and checks independently."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Claims:
-    """Initial state and choices of production.
+    """Initial state and choices of the generator.
 
     Parameters
     ----------
     start : mapping
-        Initial values, rad or m and per second, by signals such as `boom_angle` and `boom_angle_dot`.
+        Initial values by signal name, such as `boom_angle` (rad or m) and `boom_angle_dot` (rad/s or m/s).
     rows : tuple of str
-        Names of all constraint equations in their order.
+        Names of all constraint equations, in order.
     rank : int
-        Rank of the constraint equations.
+        Rank of the constraint Jacobian.
     kept : tuple of str
-        Names of the constraint equations that are kept as independent.
+        Names of the constraint equations chosen as independent.
     without_drive : tuple of str
-        The same of those that no drive realises, where only some joints have drives.
+        Names of the independent constraint equations that no drive realises, if only some joints are
+        driven.
     dependent : tuple of str
-        Names of the dependent coordinates, which define the states of `gpme_reduced`.
+        Names of the dependent coordinates of the formulation `gpme_reduced`.
     held : tuple of str
-        Names of the coordinates that were held while the static equilibrium was sought.
+        Names of the coordinates that were locked in the search for the static equilibrium.
     unique : mapping
-        Joint or closure to whether its reaction is called unique; empty where nothing is claimed.
+        Whether the reaction of each joint or closure is claimed to be unique; empty without claims.
     """
 
     start: Mapping[str, float]

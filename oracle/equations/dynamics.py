@@ -1,4 +1,4 @@
-"""Newton's and Euler's equations of all bodies, projected onto the coordinates."""
+"""Newton-Euler equations of all bodies, projected onto the generalised coordinates."""
 
 from __future__ import annotations
 
@@ -15,18 +15,22 @@ from ..forces.load import Load
 
 @dataclass(frozen=True)
 class Inertial:
-    """Inertia of B bodies in a state; world axes.
+    """Inertia quantities of B bodies at one state of n coordinates, in world axes.
 
     Parameters
     ----------
+    motion : Motion
+        Kinematics of the bodies.
+    mass : ndarray, shape (B,)
+        Masses, kg.
     arm : ndarray, shape (B, 3)
-        Centres of mass from the bodies' origins, m.
+        Position of each centre of mass relative to the body frame's origin, m.
     by_rates : ndarray, shape (n, B, 3)
-        Derivatives of their velocities by the rates.
+        Jacobian of the velocities of the centres of mass with respect to q̇.
     moments : ndarray, shape (B, 3, 3)
-        Inertia about them, kg·m².
+        Inertia tensors about the centres of mass, kg·m².
     force, moment : ndarray, shape (B, 3)
-        Rates of momentum and of angular momentum about the centres of mass, for q̈ = 0, N and N·m.
+        Time derivatives of momentum, N, and of angular momentum about the centres of mass, N·m, for q̈ = 0.
     """
 
     motion: Motion
@@ -38,27 +42,38 @@ class Inertial:
     moment: Array
 
     def mass_matrix(self) -> Array:
-        """Return M, shape (n, n), without armature."""
+        """Return the mass matrix, shape (n, n), without rotor inertias of the joints."""
         n, turning = len(self.by_rates), self.motion.turning[:, :-1]
         momentum = (self.by_rates * self.mass[:, None]).reshape(n, -1)
         spin = (self.moments @ turning[..., None]).reshape(n, -1)
         return momentum @ self.by_rates.reshape(n, -1).T + spin @ turning.reshape(n, -1).T
 
     def projected(self) -> Array:
-        """Return h, shape (n,), N or N·m."""
+        """Return the velocity-dependent generalised inertia forces h, shape (n,), N or N·m."""
         n, turning = len(self.by_rates), self.motion.turning[:, :-1]
         by_force = self.by_rates.reshape(n, -1) @ self.force.ravel()
         return np.asarray(by_force + turning.reshape(n, -1) @ self.moment.ravel())
 
     def rates(self, qdd: Array) -> tuple[Array, Array]:
-        """Return the rates of momentum and angular momentum that accelerations, shape (n,), add; (B, 3) each."""
+        """Return the time derivatives of momentum and angular momentum caused by accelerations.
+
+        Parameters
+        ----------
+        qdd : ndarray, shape (n,)
+            Accelerations of the coordinates, rad/s² or m/s².
+
+        Returns
+        -------
+        force, moment : ndarray, shape (B, 3)
+            Time derivatives of momentum, N, and of angular momentum about the centres of mass, N·m.
+        """
         force = self.mass[:, None] * by_rates(qdd, self.by_rates)
         moment = self.moments @ by_rates(qdd, self.motion.turning[:, :-1])[..., None]
         return force, moment[..., 0]
 
 
 class Inertias:
-    """Masses and moments of a mechanism's bodies, prepared for many states."""
+    """Inertia parameters of all bodies and rotors, prepared for evaluation at many states."""
 
     def __init__(self, machine: Machine) -> None:
         own = [body.inertia for body in machine.bodies]
@@ -69,7 +84,7 @@ class Inertias:
         self.armature = np.diag([c.armature for c in machine.coordinates])
 
     def __call__(self, motion: Motion) -> Inertial:
-        """Return the inertia in a state."""
+        """Return the inertia quantities of the bodies for the given kinematics."""
         R, omega, turning = motion.R[:-1], motion.omega[:-1], motion.turning[:, :-1]
         arm = (R @ self._com)[..., 0]
         moments = R @ self._moments @ R.transpose(0, 2, 1)
@@ -81,7 +96,10 @@ class Inertias:
         return Inertial(motion, self._mass, arm, velocities, moments, force, moment)
 
     def add_weight(self, inertial: Inertial, load: Load) -> None:
-        """Add the bodies' weights and their potential energy, which is zero at the world's origin."""
+        """Add the bodies' weights and their potential energy to the accumulated totals in `load`.
+
+        The potential energy is zero at the world's origin.
+        """
         weight = self._mass[:, None] * self._gravity
         load.force[:-1] += weight
         load.moment[:-1] += cross(inertial.arm, weight)
@@ -91,18 +109,25 @@ class Inertias:
 def subtree_wrench(
     inertial: Inertial, bodies: Sequence[int], at: Array, qdd: Array, outside: tuple[Array, Array]
 ) -> tuple[Array, Array]:
-    """Return force, N, and moment about a point, N·m, that a subtree needs beside the forces from outside.
+    """Return the force and moment that the parent must exert on a subtree of bodies for a given motion.
 
     Parameters
     ----------
+    inertial : Inertial
+        Inertia quantities of all bodies.
     bodies : sequence of int
-        Bodies of the subtree.
+        Indices of the bodies of the subtree.
     at : ndarray, shape (3,)
-        Point of reference, m.
+        Reference point of the moment, m.
     qdd : ndarray, shape (n,)
-        Accelerations of the coordinates.
+        Accelerations of the coordinates, rad/s² or m/s².
     outside : tuple of ndarray
-        Force and moment about its origin on each body, shape (B + 1, 3) each.
+        External force, N, and moment about the body's origin, N·m, on each body, shape (B + 1, 3) each.
+
+    Returns
+    -------
+    force, moment : ndarray, shape (3,)
+        Force, N, and moment about the reference point, N·m, in world axes.
     """
     own, (force, moment) = list(bodies), inertial.rates(qdd)
     inertia_force, inertia_moment = (inertial.force + force)[own], (inertial.moment + moment)[own]

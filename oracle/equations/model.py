@@ -1,4 +1,4 @@
-"""All equations of a description: bodies, forces, constraints, in one state."""
+"""Equations of motion of a description at one state: inertia, forces and constraints."""
 
 from __future__ import annotations
 
@@ -37,12 +37,24 @@ from ..forces.supports import supports
 from .claims import Claims
 from .dynamics import Inertial, Inertias
 
-_AFTER = 1e-9  # s, or of the time: after a switch, whose new side holds at the switch itself
+# Switching conditions on time are evaluated later than the current time by this offset.
+# The offset is in s up to t = 1 s, and relative to t later.
+_AFTER = 1e-9
 
 
 @dataclass(frozen=True)
 class Stack:
-    """m constraint equations in a state; see `rows.Equation`."""
+    """All m constraint equations at one state.
+
+    Parameters
+    ----------
+    Phi, Phi_dot : ndarray, shape (m,)
+        Residuals at position and velocity level.
+    C, gamma : ndarray, shapes (m, n) and (m,)
+        Jacobian and right-hand side of C q̈ = γ.
+    equations : sequence of Equation
+        Constraint equations with the wrenches of their multipliers.
+    """
 
     Phi: Array
     Phi_dot: Array
@@ -53,16 +65,16 @@ class Stack:
 
 @dataclass(frozen=True)
 class Situation:
-    """Everything that the accelerations follow from, apart from bristle friction.
+    """Equations of motion M q̈ + h = Q + Cᵀλ at one state, without friction with internal states.
 
     Parameters
     ----------
     state : State
-        Motion and quantities.
+        Kinematics and other quantities at the state.
     inertial : Inertial
-        Inertia of the bodies.
+        Inertia quantities of the bodies.
     M, h, Q : ndarray, shapes (n, n), (n,) and (n,)
-        M q̈ + h = Q + Cᵀλ.
+        Mass matrix, velocity-dependent inertia forces and generalised applied forces.
     load : Load
         Forces on bodies and coordinates, weight included.
     rows : Stack
@@ -79,14 +91,14 @@ class Situation:
 
 
 class Model:
-    """A description with its initial state.
+    """Equations of a mechanism, built from its description and an initial state.
 
     Parameters
     ----------
     data : mapping
-        Description as plain tables in which all numbers are numbers.
+        Description as plain tables, with parameters replaced by numbers.
     claims : Claims
-        Initial state and choices of production.
+        Initial state and choices of the generator.
     """
 
     def __init__(self, data: Mapping[str, Any], claims: Claims) -> None:
@@ -129,20 +141,20 @@ class Model:
         inputs: Mapping[str, float] | None = None,
         sides: Sides | None = None,
     ) -> State:
-        """Return a state.
+        """Return the kinematics, inputs and filter outputs at one instant.
 
         Parameters
         ----------
         t : float
             Time, s.
         q, qd : ndarray, shape (n,)
-            Coordinates and rates, rad or m and per second.
+            Coordinates, rad or m, and their rates, rad/s or m/s.
         lag : ndarray, shape (2k,), or None
-            Offset and rate of each filter; None: zeros.
+            Offset and rate of each of the k input filters; None for zeros.
         inputs : mapping or None
-            Inputs by name; those without one keep what they begin with.
+            Input values by name; a missing input keeps its initial value.
         sides : Sides or None
-            Sides of conditions; None: as written, with the value after a switch in time.
+            Frozen switching conditions; None evaluates each condition, just after a switching time.
         """
         motion, given = self._kinematics(q, qd), inputs or {}
         own = np.zeros(2 * len(self.filters)) if lag is None else lag
@@ -151,7 +163,7 @@ class Model:
         return State(t, motion, self._points(motion), after, np.array(followed).reshape(-1, 3), given)
 
     def situation(self, state: State) -> Situation:
-        """Return the equations in a state."""
+        """Return the equations of motion at one state."""
         inertial = self.inertias(state.motion)
         load = Load(len(self.machine.bodies), self.machine.n)
         self.inertias.add_weight(inertial, load)
@@ -163,7 +175,7 @@ class Model:
         return Situation(state, inertial, M, inertial.projected(), Q, load, self.stack(state))
 
     def stack(self, state: State) -> Stack:
-        """Return the constraint equations in a state."""
+        """Return all constraint equations at one state."""
         found = [equation for group in self.groups for equation in group.equations(state)]
         return Stack(
             np.array([e.value for e in found]),
@@ -175,7 +187,9 @@ class Model:
 
     @property
     def driven(self) -> list[int]:
-        """Indices of the coordinates whose drive or fixture is an output."""
+        """Indices of the coordinates whose drive effort, or whose reaction at a fixed base, is an
+        output.
+        """
         actuated = self.data["constraints"]["actuated"]
         if self.programmed and actuated != "all":
             return sorted({self.machine.coordinate(name) for name in actuated})
@@ -192,7 +206,7 @@ class Model:
                 add_cosines(self.setting.names, name, body, rotation(rpy).as_matrix())
 
     def _compile_outputs(self) -> None:
-        """Compile the expressions among the outputs, whose conditions are no events."""
+        """Compile the output expressions, whose switching conditions trigger no events."""
         self.outputs: dict[str, Expression] = {
             name: self.language.compile(f"noevent({table['expression']})", f"output {name}")
             for name, table in self.data["outputs"]["expressions"].items()
@@ -202,7 +216,7 @@ class Model:
         return value(expression(Numbers(self._initial, self.setting.names)))
 
     def initial(self, name: str) -> float:
-        """Return the value of a name in expressions at t = 0, without accelerations."""
+        """Return the value of a variable in expressions at t = 0, with accelerations set to zero."""
         return value(Numbers(self._initial, self.setting.names, np.zeros(self.machine.n)).number(name))
 
 
@@ -236,7 +250,11 @@ def _programmed(setting: Setting, points: Mapping[str, int]) -> list[_Programmed
 
 
 def _renamed(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return what expressions call the measures of elements, with the names of a scope: `lift_length`."""
+    """Return the names of the force elements' measured quantities.
+
+    Keys are the names in expressions, such as `lift_length`. Values are the names under which
+    expressions find the quantities at evaluation, such as `lift.length`.
+    """
     base = data["base"] or {"supports": []}
     one_sided = [
         table["name"] or f"support{i}" for i, table in enumerate(base["supports"], start=1) if table["one_sided"]

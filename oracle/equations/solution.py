@@ -1,4 +1,6 @@
-"""Accelerations and multipliers by one linear system; friction to convergence."""
+"""Accelerations and Lagrange multipliers from one linear system, with iteration over joint
+friction.
+"""
 
 from __future__ import annotations
 
@@ -13,33 +15,34 @@ from ...core.trajectory import Array
 from .dynamics import subtree_wrench
 from .model import Model, Situation
 
-_STIFFER = 50.0  # 1/s: how fast `gpme_reduced` returns to Φ̇ = −κΦ after an integrator's error
-_SMOOTH = 1e-12  # N², under the root of a normal force
-_CLOSED = 1e-9  # of the friction efforts: what the loop with the joint loads may leave
-_EXACT = 1e-14  # of the friction efforts: relative step at which the root finder ends
-_NO_EFFORT = 1e-9  # N or N·m: friction below counts as this much
-_LIGHT = 1e-12  # of the largest diagonal of M: lighter coordinates are scaled as if they had this much
-_TINY = 1e-300  # keeps scales finite where M is zero
+_STIFFER = 50.0  # rate at which `gpme_reduced` returns to Φ̇ = −κΦ after integration errors, 1/s
+_SMOOTH = 1e-12  # constant, N², under the square root in the normal force, for a finite derivative at zero
+_CLOSED = 1e-9  # largest residual of the friction iteration, relative to the friction efforts
+_EXACT = 1e-14  # relative step at which the root finder for friction efforts ends
+_NO_EFFORT = 1e-9  # smallest reference magnitude of friction efforts, N or N·m
+_LIGHT = 1e-12  # lower bound of the diagonal of M in the scaling, relative to the largest diagonal element
+_TINY = 1e-300  # positive lower bound that avoids division by zero if M is zero
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Accelerations and forces of constraints.
+    """Accelerations, constraint forces and friction at one state.
 
     Parameters
     ----------
     qdd : ndarray, shape (n,)
-        Accelerations, rad/s² or m/s².
+        Accelerations of the coordinates, rad/s² or m/s².
     multipliers : ndarray, shape (m,)
-        λ, N or N·m.
+        Lagrange multipliers λ, N or N·m.
     contacts : ndarray, shape (k,)
-        λ of knife edges and closures; different from `multipliers` where only some joints have drives.
+        Multipliers of knife edges and closures; they differ from `multipliers` if only some joints are
+        driven.
     effort : ndarray, shape (n,)
-        M q̈ + h − Q = Cᵀλ, N or N·m.
+        Generalised constraint forces M q̈ + h − Q = Cᵀλ, N or N·m.
     friction : ndarray, shape (f,)
         Friction efforts against the motion, N or N·m.
     z_dot : ndarray, shape (f,)
-        Rates of the friction states, rad/s or m/s.
+        Time derivatives of the friction states, rad/s or m/s.
     """
 
     qdd: Array
@@ -51,7 +54,9 @@ class Solution:
 
 
 class Solver:
-    """Solves a model's equations with the constraint equations that production keeps."""
+    """Solver of the equations of motion with the independent constraint equations that the
+    generator chose.
+    """
 
     def __init__(self, model: Model) -> None:
         settings, claims = model.data["constraints"], model.claims
@@ -71,18 +76,30 @@ class Solver:
         self._subtrees = [model.machine.carried_by(model.machine.first_body(one.link)) for one in model.bristles]
 
     def wanted(self, found: Situation) -> Array:
-        """Return the right-hand side of C q̈, with the stabilisation that the description asks for; shape (m,)."""
+        """Return the right-hand side of C q̈, shape (m,), with the constraint stabilisation of the
+        description.
+        """
         rows = found.rows
         if not self._reduced:
             return rows.gamma - 2.0 * self._alpha * rows.Phi_dot - self._beta**2 * rows.Phi
-        # Φ̇ = −κΦ for ever is Φ̈ = −κΦ̇; the second part vanishes unless an integrator has left that
+        # The derivative of Φ̇ = −κΦ is Φ̈ = −κΦ̇. The drift term is nonzero only after integration errors.
         drift = rows.Phi_dot + self._kappa * rows.Phi
         return rows.gamma - self._kappa * rows.Phi_dot - _STIFFER * drift
 
     def __call__(self, found: Situation, z: Array) -> Solution:
-        """Return the solution in a state with friction states z, shape (f,), rad or m.
+        """Return accelerations, constraint forces and friction at one state.
 
-        Raises SolveError where the equations are singular, or where friction has no solution.
+        Parameters
+        ----------
+        found : Situation
+            Equations of motion at the state.
+        z : ndarray, shape (f,)
+            Friction states, rad or m.
+
+        Raises
+        ------
+        SolveError
+            If the equations are singular, or if the friction iteration has no solution.
         """
         bristles = self._model.bristles
         columns = np.zeros((self._model.machine.n, 1 + len(bristles)))
@@ -108,7 +125,10 @@ class Solver:
         )
 
     def consistent(self, t: float, q: Array, qd: Array, lag: Array | None = None) -> Array:
-        """Return the rates with those of dependent coordinates as `gpme_reduced` defines them; shape (n,)."""
+        """Return the rates with dependent rates replaced by those that `gpme_reduced` defines, shape (n,).
+
+        Other formulations return the rates unchanged.
+        """
         if not self._reduced or not self._model.rows:
             return qd
         rows = self._model.stack(self._model.state(t, q, 0.0 * qd, lag))
@@ -120,13 +140,28 @@ class Solver:
         return found
 
     def _basis(self, C: Array) -> Array:
-        """Return independent combinations of the equations, shape (r, m): λ = Eᵀλ'."""
+        """Return the matrix E, shape (r, m), of independent combinations of the constraints, with λ
+        = Eᵀλ'.
+        """
         if self._least:
             return _range(C, self._model.claims.rank).T
         return np.eye(len(C))[self._kept]
 
     def _solved(self, found: Situation, columns: Array) -> tuple[Array, Array]:
-        """Return q̈ and λ for forces in columns, of which only the first one has to meet the constraints."""
+        """Return accelerations and multipliers for several force vectors at once.
+
+        Parameters
+        ----------
+        found : Situation
+            Equations of motion at the state.
+        columns : ndarray, shape (n, 1 + f)
+            Force vectors in columns. Only the first column includes the right-hand side of the constraints.
+
+        Returns
+        -------
+        qdd, multipliers : ndarray, shapes (n, 1 + f) and (m, 1 + f)
+            Solutions of the linear system, one column per force vector.
+        """
         M, basis = found.M, self._basis(found.rows.C)
         C, n = basis @ found.rows.C, len(found.M)
         right = np.zeros((n + len(C), columns.shape[1]))
@@ -147,7 +182,10 @@ class Solver:
         return solution[:n], basis.T @ solution[n:]
 
     def _contacts(self, found: Situation, effort: Array, multipliers: Array) -> Array:
-        """Return λ of knife edges and closures; with few drives those beside the drives' efforts."""
+        """Return the multipliers of knife edges and closures, shape (k, 1 + f).
+
+        If only some joints are driven, the multipliers and the drive efforts are determined together.
+        """
         own = self._model.contact_rows
         if self._actuated is None:
             return multipliers[own]
@@ -160,7 +198,10 @@ class Solver:
         return np.asarray((basis.T @ unknown[: len(basis)])[: own.stop - own.start])
 
     def _friction(self, found: Situation, mu: Array, qdd: Array, contacts: Array) -> Array:
-        """Return the friction efforts τ = μ·arm·N(τ), shape (f,); N follows from the loads, and these from τ."""
+        """Return the friction efforts τ, shape (f,), that solve τ = μ·arm·N(τ).
+
+        The normal forces N follow from the joint reactions, which depend on τ.
+        """
         if not len(mu):
             return mu
         lever = mu * np.array([one.arm for one in self._model.bristles])
@@ -175,13 +216,17 @@ class Solver:
         tau = np.asarray(answer.x, dtype=float)
         size = max(float(np.linalg.norm(tau)), _NO_EFFORT)
         if not np.linalg.norm(left(tau)[0]) <= _CLOSED * size:
-            raise SolveError(f"friction locks the mechanism at t = {found.state.t:.9g} s: no effort balances it")
+            raise SolveError(
+                f"friction locks the mechanism at t = {found.state.t:.9g} s: the equations have no solution"
+            )
         return tau
 
     def _normal_forces(
         self, found: Situation, qdd: Array, contacts: Array
     ) -> Callable[[Array], tuple[Array, Array]]:
-        """Return N of each joint with its slopes, as a function of the friction efforts."""
+        """Return a function that maps friction efforts, shape (f,), to normal forces, shape (f,),
+        and their Jacobian.
+        """
         load, motion, count = found.load, found.state.motion, qdd.shape[1]
         equations = found.rows.equations[self._model.contact_rows]
         given = np.array([one.normal_force or 0.0 for one in self._model.bristles])
@@ -209,7 +254,13 @@ class Solver:
         return normal_forces
 
     def outside(self, found: Situation, solution: Solution) -> tuple[Array, Array]:
-        """Return force and moment on each body from outside of its joint, shape (B + 1, 3) each."""
+        """Return the applied and constraint forces on each body, without the reaction of the body's own joint.
+
+        Returns
+        -------
+        force, moment : ndarray, shape (B + 1, 3)
+            Force, N, and moment about the body's origin, N·m, in world axes.
+        """
         force, moment = found.load.force.copy(), found.load.moment.copy()
         for equation, multiplier in zip(
             found.rows.equations[self._model.contact_rows], solution.contacts, strict=True
@@ -220,7 +271,10 @@ class Solver:
         return force, moment
 
     def joint_load(self, found: Situation, solution: Solution, link: str) -> Array:
-        """Return the wrench of a link's joint on the link, about its origin and in its axes; (6,), N and N·m."""
+        """Return the reaction of a link's joint on the link, shape (6,).
+
+        The three forces, N, and three moments about the link's origin, N·m, are in the link's axes.
+        """
         machine, motion = self._model.machine, found.state.motion
         first = machine.first_body(link)
         bodies, outside = machine.carried_by(first), self.outside(found, solution)
@@ -229,5 +283,5 @@ class Solver:
 
 
 def _range(C: Array, rank: int) -> Array:
-    """Return orthonormal combinations of the equations that matter, shape (m, r)."""
+    """Return an orthonormal basis of the column space of C, shape (m, rank)."""
     return np.asarray(np.linalg.svd(C)[0][:, :rank])

@@ -1,1 +1,1 @@
-"""Expressions of the description with their derivatives, lookup tables, and conditions."""
+"""Expressions of the description with their derivatives, lookup tables and switching conditions."""

@@ -1,4 +1,6 @@
-"""Numbers that know how they change along a motion: forward differentiation to the second order."""
+"""Forward-mode automatic differentiation of scalars along a motion, up to the second time
+derivative.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +10,22 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-Slope: TypeAlias = Any  # shape (n,), or 0.0 of what depends on time alone
+Slope: TypeAlias = Any  # gradient, shape (n,), or 0.0 for a function of time alone
 
 
 class Jet:
-    """A scalar along a motion.
+    """Scalar with its gradient and time derivatives along a motion.
 
     Parameters
     ----------
     value : float
         The scalar x.
     slope : ndarray, shape (n,), or 0.0
-        Its derivative by the coordinates, or by their rates for a velocity.
+        Gradient of x with respect to the coordinates, or to their rates if x is a velocity.
     rate : float
-        dx/dt.
+        First time derivative dx/dt.
     bias : float
-        d²x/dt² without accelerations of the coordinates.
+        Second time derivative d²x/dt² for zero accelerations of the coordinates.
     """
 
     __slots__ = ("bias", "rate", "slope", "value")
@@ -65,7 +67,13 @@ class Jet:
     __rmul__ = __mul__
 
     def through(self, f: float, f1: float, f2: float) -> Jet:
-        """Return a function of it by the function's value and first two derivatives."""
+        """Return f(x) for the scalar x by the chain rule.
+
+        Parameters
+        ----------
+        f, f1, f2 : float
+            Value, first derivative and second derivative of the function at x.
+        """
         return Jet(f, f1 * self.slope, f1 * self.rate, f1 * self.bias + f2 * self.rate**2)
 
 
@@ -73,19 +81,26 @@ Scalar: TypeAlias = float | Jet
 
 
 def jet(x: Scalar) -> Jet:
-    """Return a jet; a number stands for a constant."""
     return x if isinstance(x, Jet) else Jet(x)
 
 
 def value(x: Scalar) -> float:
-    """Return the number alone."""
+    """Return the numerical value of a jet; a number is returned unchanged."""
     return x.value if isinstance(x, Jet) else x
 
 
 def _smooth(
     f: Callable[[float], float], derivatives: Callable[[float, float], tuple[float, float]]
 ) -> Callable[[Scalar], Scalar]:
-    """Return a function for numbers and jets by its value, and its derivatives for an argument and that value."""
+    """Extend a differentiable function of numbers to jets.
+
+    Parameters
+    ----------
+    f : callable
+        Function y = f(x).
+    derivatives : callable
+        First and second derivative of f as functions of x and y.
+    """
 
     def applied(x: Scalar) -> Scalar:
         y = f(value(x))
@@ -95,7 +110,6 @@ def _smooth(
 
 
 def power(x: Scalar, y: Scalar) -> Scalar:
-    """Return x to the power y."""
     if not isinstance(x, Jet) and not isinstance(y, Jet):
         return _real(x, y)
     if isinstance(y, Jet):
@@ -114,7 +128,7 @@ def _real(x: float, y: float) -> float:
 
 
 def atan2(y: Scalar, x: Scalar) -> Scalar:
-    """Return the angle of the point (x, y), rad."""
+    """Return the polar angle of the point (x, y), rad, in (−π, π]."""
     angle = math.atan2(value(y), value(x))
     if not isinstance(x, Jet) and not isinstance(y, Jet):
         return angle
@@ -124,7 +138,11 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
 
 
 def quintic(x: Scalar, begin: Scalar, end: Scalar, first: Scalar, last: Scalar) -> Scalar:
-    """Return a step from `first` to `last` between two abscissas, with two vanishing derivatives at its ends."""
+    """Return a smooth step from `first` to `last` as x goes from `begin` to `end`.
+
+    The step is a polynomial of degree 5 with zero first and second derivatives at both ends. It is
+    constant outside.
+    """
     share = (x - begin) / (end - begin)
     tau = min(max(value(share), 0.0), 1.0)
     s = tau**3 * (10.0 + tau * (-15.0 + 6.0 * tau))
@@ -161,5 +179,5 @@ FUNCTIONS: dict[str, Callable[..., Scalar]] = {
 
 
 def slope(x: Jet, n: int) -> np.ndarray:
-    """Return the slope as an array of shape (n,)."""
+    """Return the gradient of a jet as an array of shape (n,)."""
     return np.broadcast_to(np.asarray(x.slope, dtype=float), (n,))

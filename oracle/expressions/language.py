@@ -1,7 +1,8 @@
-"""Expressions of the description: text to a function of a scope, by Python's own parser.
+"""Compiler of expressions in the description, based on Python's own parser.
 
-A compiled expression is called with a scope, which knows the values of names (numbers, or jets), the sides of
-conditions, and the time. Constants, start values and lookup tables are put in when it is compiled.
+A compiled expression is a function of a scope. The scope provides values of names (numbers or jets),
+the time, and the state of switching conditions. Parameters, initial values and lookup tables are
+inserted at compile time.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Scalar, Scalar], Scalar]] = {
 
 
 class Scope(Protocol):
-    """Whatever an expression can see."""
+    """Context for the evaluation of an expression: values of names, and states of switching
+    conditions.
+    """
 
     @property
     def sides(self) -> Sides:
-        """Sides of conditions."""
+        """States of the switching conditions."""
         ...
 
     def number(self, name: str) -> Scalar:
@@ -45,7 +48,7 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class LinearExpression:
-    """An expression a + b·t."""
+    """Linear function a + b·t of time."""
 
     a: float
     b: float
@@ -53,26 +56,26 @@ class LinearExpression:
 
 @dataclass(frozen=True)
 class Expression:
-    """A compiled expression.
+    """Compiled expression.
 
     Parameters
     ----------
     of : callable
-        Value in a scope.
+        Function that returns the value in a scope.
     line : LinearExpression or None
-        The expression as a + b·t, if it is one.
+        The expression as a + b·t if it is linear in time, otherwise None.
     names : frozenset of str
-        Names that it uses, `t` included.
+        Names that the expression uses, `t` included.
     breaks : tuple of float
-        Times, s, at which it or a derivative may jump.
+        Times at which the expression or one of its derivatives may be discontinuous, s.
     roots : tuple of LinearExpression
-        Arguments of the form a + b·t of functions that are not straight.
+        Arguments of nonlinear functions that are linear in time.
     parts : tuple of Expression
         Operands.
-    lookups : tuple of Lookup and Line
-        Lookup tables and their arguments.
+    lookups : tuple
+        Pairs of a lookup table and its argument as a linear expression of time.
     is_sum : bool
-        Whether it is a sum, difference or product, which varies no faster than its operands.
+        Whether the expression is a sum, difference or product, which varies no faster than its operands.
     """
 
     of: Compiled
@@ -85,11 +88,10 @@ class Expression:
     is_sum: bool = False
 
     def __call__(self, scope: Scope) -> Scalar:
-        """Return the value in a scope."""
         return self.of(scope)
 
     def timely(self) -> Iterator[Expression]:
-        """Return the largest parts that depend on time alone and are not straight."""
+        """Yield the largest subexpressions that depend on time alone and are not linear."""
         if self.names == {"t"}:
             if self.line is None:
                 yield self
@@ -98,7 +100,9 @@ class Expression:
             yield from part.timely()
 
     def mixed(self) -> Iterator[Expression]:
-        """Return the parts of time and states at once that are more than sums and products of their operands."""
+        """Yield the nonlinear subexpressions that depend on both time and states, except sums and
+        products.
+        """
         if "t" in self.names and len(self.names) > 1:
             if self.roots and not self.is_sum:
                 yield self
@@ -108,18 +112,19 @@ class Expression:
 
 @dataclass
 class Language:
-    """Names that expressions may use in addition to those of a scope.
+    """Compiler of expressions with the parameters and lookup tables of a description.
 
     Parameters
     ----------
     parameters : mapping
-        Name to number.
+        Parameter values by name.
     lookups : mapping
-        Name of a lookup table to its function.
+        Lookup tables by name.
     renamed : mapping
-        Names in expressions to names of a scope, such as `lift_length` to `lift.length`.
+        Name in a scope for each name in expressions, such as `lift.length` for `lift_length`.
     at_start : callable or None
-        Value of a compiled expression at t = 0; None: the present state is the initial one.
+        Function that evaluates a compiled expression at t = 0; None if the current state is the initial
+        state.
     """
 
     parameters: Mapping[str, float]
@@ -130,7 +135,17 @@ class Language:
     _eventful: bool = field(default=True, init=False)
 
     def compile(self, text: str | float, label: str, own: Mapping[str, str] | None = None) -> Expression:
-        """Compile an expression; `label` names it in events, `own` renames what only it may use."""
+        """Return the compiled form of an expression.
+
+        Parameters
+        ----------
+        text : str or float
+            Expression of the description.
+        label : str
+            Name of the expression in events.
+        own : mapping or None
+            Additional names that only this expression may use, each with the name of its quantity in the scope.
+        """
         if not isinstance(text, str):
             return _constant(float(text))
         self._label, self._eventful = label, True
@@ -156,7 +171,7 @@ class Language:
                 return self._call(function, arguments)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self._choice(test, self._node(body), self._node(orelse))
-        raise ValueError(f"cannot read {ast.unparse(node)!r}")
+        raise ValueError(f"expected an expression of the description, got {ast.unparse(node)!r}")
 
     def _name(self, name: str) -> Expression:
         if name in self.parameters:
@@ -217,12 +232,15 @@ class Language:
                     sign = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(ops[k])]
                     then = self._kink(sign, sides[k], sides[k + 1], then, other)
                 return then
-        raise ValueError(f"cannot read the condition {ast.unparse(test)!r}")
+        raise ValueError(f"expected a condition of the description, got {ast.unparse(test)!r}")
 
     def _kink(
         self, sign: str, left: Expression, right: Expression, then: Expression, other: Expression
     ) -> Expression:
-        """Return a conditional: a switch at a time, or a condition whose changes are events."""
+        """Return a conditional expression, which selects one of two branches.
+
+        A condition on time alone switches at a fixed time. A change of any other condition is an event.
+        """
         difference = _operation(ast.Sub, *((left, right) if sign[0] == ">" else (right, left)))
         closed = sign[-1] == "="
         parts = (difference, then, other)
@@ -264,7 +282,18 @@ def _named(name: str) -> Expression:
 def _combined(
     function: Callable[..., Scalar], line: Callable[..., LinearExpression | None] | None, *parts: Expression
 ) -> Expression:
-    """Return a function of operands; `line` combines these where all are straight in time."""
+    """Return the expression that applies a function to operands.
+
+    Parameters
+    ----------
+    function : callable
+        Function of the operands' values.
+    line : callable or None
+        Function that combines operands, all linear in time, into a linear expression of time; None for
+        a nonlinear function.
+    *parts : Expression
+        Operands.
+    """
     lines = [part.line for part in parts]
     straight = None
     if all(found is not None for found in lines):
@@ -303,7 +332,10 @@ def _operation(kind: type[ast.operator], left: Expression, right: Expression) ->
 
 
 def _with_breaks(found: Expression, operands: list[Expression]) -> Expression:
-    """Return a quintic step with its ends, where its third derivative jumps."""
+    """Return a quintic step with its end times added as breakpoints.
+
+    The third derivative of the step jumps there.
+    """
     ends = (_operation(ast.Sub, operands[0], operands[k]).line for k in (1, 2))
     breaks = tuple(-line.a / line.b for line in ends if line is not None and line.b)
     return _gathered(found.of, found.line, (found,), breaks)
@@ -328,7 +360,10 @@ def _looked_up(lookup: Lookup, argument: Expression) -> Expression:
 
 
 def _switch(line: LinearExpression, closed: bool, parts: tuple[Expression, ...]) -> Expression:
-    """Return a conditional on time alone, which changes at one instant and is decided inside of a segment."""
+    """Return a conditional expression that switches at a fixed time.
+
+    A time inside the current integration segment determines which branch is active.
+    """
     _, then, other = parts
     if line.b == 0.0:
         return then if line.a > 0.0 or (closed and line.a == 0.0) else other

@@ -1,9 +1,9 @@
-"""Longest steps over time, so that no integrator steps over what a function of time does, however short.
+"""Maximum step sizes over time that keep integrators from stepping over short features of functions of time.
 
-A function of time that is not straight does something near the roots of the straight arguments in it, a + b·t. So
-it is sampled at distances from each root that are halved again and again. As far as it varies between two of
-these, an integration stops at each of them, and no step in between is longer than half of its distance from the
-root.
+A nonlinear function of time varies fastest near the roots of its linear arguments a + b·t. The function
+is sampled at distances from each root that are repeatedly halved. Where neighbouring samples differ,
+the integration stops at the sampled times, and no step between them exceeds half of the distance from
+the root.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from .jets import value
 from .language import Expression
 from .sides import Sides
 
-_HALVINGS = 45
-_VARIES = 1e-6  # of the function's range: what a change between two samples counts from
-_SHARE = 0.5  # of the distance from a root that one step may go
-_ASIDE = 0.3  # of a state from its initial value, in its unit
-_DENSER = 4.0  # ratio of a lookup table's intervals, from which on the longest step changes
+_HALVINGS = 45  # number of sampled distances on each side of a root
+_VARIES = 1e-6  # smallest relevant difference of two samples, relative to the range of the function
+_SHARE = 0.5  # maximum step size as a fraction of the distance from a root
+_ASIDE = 0.3  # offset of shifted initial values, rad or m
+_DENSER = 4.0  # ratio of interval lengths in a lookup table above which they get different step limits
 
 
 @dataclass(frozen=True)
 class Limit:
-    """The longest step in a time span; all in s."""
+    """Maximum step size within a time span, all in s."""
 
     begin: float
     end: float
@@ -37,21 +37,32 @@ class Limit:
 
 @dataclass
 class _Clock:
-    """Scope of a time at which all other names keep their values."""
+    """Context for the evaluation of an expression of time, in which all other variables keep fixed
+    values.
+    """
 
     t: float
     sides: Sides
     held: Callable[[str], float]
 
     def number(self, name: str) -> float:
-        """Return the time, or the value that a name is held at."""
         return self.t if name == "t" else self.held(name)
 
 
 class Pace:
-    """Longest steps of a run from 0 to `end`, s.
+    """Maximum step sizes of a run from 0 to `end`, s.
 
-    Functions of time and states at once are looked at with the states' initial values, with zeros and with others.
+    Functions of both time and states are sampled at the initial values of the states, at zero, and at
+    shifted initial values.
+
+    Parameters
+    ----------
+    expressions : sequence of Expression
+        Expressions that act during the run.
+    end : float
+        End time, s.
+    initial : callable
+        Initial value of a name.
     """
 
     def __init__(self, expressions: Sequence[Expression], end: float, initial: Callable[[str], float]) -> None:
@@ -67,16 +78,19 @@ class Pace:
 
     @property
     def stops(self) -> list[float]:
-        """Times at which the longest step changes, s."""
+        """Times at which the maximum step size changes, s."""
         return [time for limit in self._limits for time in (limit.begin, limit.end)]
 
     def longest(self, t: float) -> float:
-        """Return the longest step around the time t, s."""
+        """Return the maximum step size at time t, s."""
         return min((limit.longest for limit in self._limits if limit.begin <= t <= limit.end), default=np.inf)
 
 
 def _in_lookups(part: Expression) -> Iterator[Limit]:
-    """Yield the intervals of lookup tables, several of one length at once."""
+    """Yield step limits from the intervals of an expression's lookup tables.
+
+    Neighbouring intervals of similar length share one limit.
+    """
     for lookup, line in part.lookups:
         times = np.sort((lookup.time - line.a) / line.b)
         begin, longest = 0, np.inf
@@ -89,7 +103,9 @@ def _in_lookups(part: Expression) -> Iterator[Limit]:
 
 
 def _near_roots(part: Expression, function: Callable[[float], float], end: float) -> Iterator[Limit]:
-    """Yield the spans around roots in which a function of time varies."""
+    """Yield step limits for a function of time near the roots of its linear arguments, where it
+    varies fastest.
+    """
     times = sorted({-line.a / line.b for line in part.roots})
     distances: Array = end * 0.5 ** np.arange(_HALVINGS, dtype=float)
     samples = {time: _samples(function, time, distances, end) for time in times if 0.0 <= time <= end}
@@ -111,13 +127,16 @@ def _near_roots(part: Expression, function: Callable[[float], float], end: float
 
 
 def _samples(function: Callable[[float], float], time: float, distances: Array, end: float) -> Array:
-    """Return values at these distances after and before a time, as far as they are in the run; shape (2, N)."""
+    """Return samples of a function of time at the given distances after and before a time, shape (2, N).
+
+    Times before the beginning and after the end of the run are replaced by its beginning and end.
+    """
     rows = [np.clip(time + sign * distances, 0.0, end).tolist() for sign in (1.0, -1.0)]
     return np.array([[function(t) for t in row] for row in rows])
 
 
 def _value(part: Expression, held: Callable[[str], float], t: float) -> float:
-    """Return the value of a function of time at t, s; nan where it has none."""
+    """Return a function of time at t, s, or nan if the function is undefined at t."""
     try:
         return value(part(_Clock(t, Sides(t), held)))
     except (ValueError, ZeroDivisionError, OverflowError):

@@ -1,4 +1,6 @@
-"""Common input of force elements and constraints: the mechanism, its points, and the language of expressions."""
+"""Shared context for building force elements and constraints: mechanism, points and expression
+compiler.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +15,22 @@ from .state import Names
 
 @dataclass
 class Setting:
-    """Everything that elements and constraints need to be built.
+    """Shared context for building force elements and constraints.
 
     Parameters
     ----------
+    machine : Machine
+        Bodies and coordinates.
+    language : Language
+        Compiler of expressions.
+    names : Names
+        Names that expressions may use.
     places : list of Place
-        Points that have been asked for; elements know them by their indices.
+        Registered body-fixed points; elements refer to them by index.
     expressions : list of Expression
-        All expressions that act, for the times at which they change.
+        All expressions that act during a run.
     filters : dict
-        Name of a filtered input to its index among the filters.
+        Index of the input filter by the name of the filtered input.
     """
 
     machine: Machine
@@ -38,12 +46,12 @@ class Setting:
         return self.machine.data
 
     def point(self, link: str, position: Sequence[float]) -> int:
-        """Return the index of a point of a link, in m."""
+        """Register a point of a link, given by its position in m, and return its index."""
         self.places.append(self.machine.place(link, position))
         return len(self.places) - 1
 
     def compile(self, text: str | float, label: str, own: Mapping[str, str] | None = None) -> Expression:
-        """Compile an expression that acts during a run."""
+        """Compile an expression that acts during a run, and register it."""
         found = self.language.compile(text, label, own)
         self.expressions.append(found)
         return found

@@ -1,4 +1,4 @@
-"""Conditions whose sides are kept between events, so that integrators see smooth equations."""
+"""Switching conditions that are frozen between events, so that integrators see smooth equations."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition that has been looked at in a state.
+    """Switching condition evaluated at one state.
 
     Parameters
     ----------
     label : str
-        What it belongs to, such as `contact deck`.
+        Name of the element that owns the condition, such as `contact deck`.
     words : tuple of str
-        What it means that it becomes true, and false.
+        Phrases that describe a change to true and a change to false.
     margin : float
-        Above zero where it is true.
+        Value of the event function; positive if the condition is true.
     closed : bool
-        Whether it is true where the margin is zero.
+        Whether the condition is true if the margin is zero.
     """
 
     label: str
@@ -29,22 +29,22 @@ class Condition:
 
     @property
     def is_true(self) -> bool:
-        """Whether it is true by its margin."""
+        """Whether the margin makes the condition true."""
         return self.margin > 0.0 or (self.closed and self.margin == 0.0)
 
 
 @dataclass
 class Sides:
-    """Sides of conditions during a time segment; what is not among them is decided by its margin.
+    """Frozen switching conditions of a time segment; other conditions are evaluated by their margins.
 
     Parameters
     ----------
     instant : float
-        An instant inside of the segment, s, by which conditions on time alone are decided.
+        Time inside the segment at which conditions on time alone are evaluated, s.
     kept : mapping
-        Key of a condition to whether it counts as true.
+        Frozen values of conditions, by key.
     seen : dict
-        Conditions that have been looked at, by their keys.
+        Conditions evaluated so far, by key.
     """
 
     instant: float
@@ -52,12 +52,16 @@ class Sides:
     seen: dict[Hashable, Condition] = field(default_factory=dict)
 
     def decide(self, key: Hashable, condition: Condition) -> bool:
-        """Return the side of a condition."""
+        """Return the frozen value of a condition, or its current value if the condition is not
+        frozen.
+        """
         self.seen[key] = condition
         return self.kept.get(key, condition.is_true)
 
     def changed(self) -> list[Hashable]:
-        """Return the keys of the seen conditions that have left the sides that are kept."""
+        """Return the keys of evaluated conditions whose current value differs from the frozen
+        value.
+        """
         return [
             key
             for key, found in self.seen.items()

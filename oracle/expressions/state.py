@@ -1,4 +1,4 @@
-"""A state of a mechanism, and the quantities that expressions may name in it."""
+"""State of a mechanism at one instant, and the quantities that expressions may use."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from .sides import Sides
 
 @dataclass
 class State:
-    """Everything known in a state before forces act.
+    """Kinematics, switching conditions and inputs at one instant.
 
     Parameters
     ----------
     t : float
         Time, s.
     motion : Motion
-        Motion of the bodies.
+        Kinematics of the bodies.
     points : PointMotion
-        Motion of all points that elements and expressions use.
+        Kinematics of all points that elements and expressions use.
     sides : Sides
-        Sides of conditions.
+        Switching conditions.
     followed : ndarray, shape (k, 3)
-        Outputs of the input filters with two derivatives, rad or m.
+        Outputs of the input filters with their first two derivatives, rad or m, per s and per s².
     inputs : mapping
-        Values of inputs, by name.
+        Values of inputs by name.
     forces : dict
-        Element forces that have been asked for in this state, N, by name.
+        Element forces already computed at this instant, by name, N.
     """
 
     t: float
@@ -44,7 +44,7 @@ class State:
     forces: dict[str, float] = field(default_factory=dict)
 
     def along(self, k: int, direction: Array) -> Jet:
-        """Return the coordinate of point k along a fixed direction, shape (3,), in m."""
+        """Return the coordinate of point k along a fixed world direction, shape (3,), in m."""
         p = self.points
         return Jet(
             p.position[k] @ direction,
@@ -54,7 +54,7 @@ class State:
         )
 
     def distance(self, a: int, b: int) -> Jet:
-        """Return the distance between points a and b, in m."""
+        """Return the distance between points a and b, m."""
         p = self.points
         way, velocity, bias = (x[b] - x[a] for x in (p.position, p.velocity, p.bias))
         length = float(np.sqrt(way @ way))
@@ -69,14 +69,15 @@ _AXES = {"x": 0, "y": 1, "z": 2}
 
 
 class Names:
-    """Names that expressions may use, each with its quantity and the number of its time derivatives.
+    """Names that expressions may use, with their quantities and derivative orders.
 
-    Parameters
+    Attributes
     ----------
-    quantities : mapping
-        Name without derivatives, such as `E.x`, to what finds it in a state.
-    forces : mapping
-        Name, such as `lift.force`, to what finds it.
+    quantities : dict
+        Functions that compute kinematic quantities from a state, by name without derivatives, such as
+        `E.x`.
+    forces : dict
+        Functions that compute element forces from a state, by name, such as `lift.force`.
     """
 
     def __init__(self) -> None:
@@ -85,24 +86,38 @@ class Names:
         self._rates: dict[str, tuple[str, int]] = {}
 
     def add(self, name: str, finder: Finder, rate: str = "", second: str = "") -> None:
-        """Add a quantity and what its first and second derivative are called."""
+        """Add a kinematic quantity with the names of its derivatives.
+
+        Parameters
+        ----------
+        name : str
+            Name of the quantity.
+        finder : callable
+            Function that computes the quantity from a state.
+        rate, second : str
+            Names of the first and second time derivatives.
+        """
         self.quantities[name] = finder
         self._rates |= {name: (name, 0), rate: (name, 1), second: (name, 2)}
 
     def level(self, name: str) -> tuple[Finder, int]:
-        """Return the quantity that a name is the derivative of, and the derivative's order."""
+        """Return the kinematic quantity whose derivative has a given name, and the order of the derivative."""
         base, level = self._rates[name]
         return self.quantities[base], level
 
 
 @dataclass
 class Numbers:
-    """Scope in which names are numbers.
+    """Context for the evaluation of an expression with numerical values of its variables.
 
     Parameters
     ----------
+    state : State
+        Kinematics and inputs.
+    names : Names
+        Known names.
     qdd : ndarray, shape (n,), or None
-        Accelerations of the coordinates, for expressions of outputs.
+        Accelerations of the coordinates, required by output expressions that use accelerations.
     """
 
     state: State
@@ -111,11 +126,10 @@ class Numbers:
 
     @property
     def sides(self) -> Sides:
-        """Sides of conditions."""
+        """States of the switching conditions."""
         return self.state.sides
 
     def number(self, name: str) -> Scalar:
-        """Return the value of a name."""
         if name == "t":
             return self.state.t
         if name in self.names.forces:
@@ -135,9 +149,10 @@ class Numbers:
 
 @dataclass
 class Derivatives:
-    """Scope in which names are jets, for a constraint of this order.
+    """Context for the evaluation of a constraint's expression with derivatives of its variables.
 
-    The slope is by the coordinates for order 0, by their rates for order 1, by their accelerations for order 2.
+    The gradient is with respect to coordinates for order 0, rates for order 1 and accelerations for
+    order 2.
     """
 
     state: State
@@ -146,11 +161,11 @@ class Derivatives:
 
     @property
     def sides(self) -> Sides:
-        """Sides of conditions."""
+        """States of the switching conditions."""
         return self.state.sides
 
     def number(self, name: str) -> Scalar:
-        """Return the value of a name with its derivatives."""
+        """Return the value of a variable with its gradient and time derivatives."""
         if name == "t":
             return Jet(self.state.t, 0.0, 1.0, 0.0)
         finder, level = self.names.level(name)
@@ -161,7 +176,9 @@ class Derivatives:
 
 
 def add_coordinates(names: Names, coordinates: list[str]) -> None:
-    """Add the coordinates by their names, such as `column.angle`."""
+    """Register coordinates, such as `column.angle`, with rates and accelerations as variables of
+    expressions.
+    """
     unit = np.eye(len(coordinates))
 
     def finder(k: int) -> Finder:
@@ -172,7 +189,9 @@ def add_coordinates(names: Names, coordinates: list[str]) -> None:
 
 
 def add_point(names: Names, name: str, k: int) -> None:
-    """Add the world coordinates of point k."""
+    """Register the world coordinates of point k with velocities and accelerations as variables of
+    expressions.
+    """
 
     def finder(axis: int) -> Finder:
         def found(state: State) -> Jet:
@@ -187,7 +206,19 @@ def add_point(names: Names, name: str, k: int) -> None:
 
 
 def add_cosines(names: Names, name: str, body: int, axes: Array) -> None:
-    """Add the direction cosines of axes, shape (3, 3) in columns, that are fixed to a body."""
+    """Register the direction cosines of body-fixed axes, such as `E.R12`, as variables of expressions.
+
+    Parameters
+    ----------
+    names : Names
+        Names to extend.
+    name : str
+        Name of the point.
+    body : int
+        Index of the body.
+    axes : ndarray, shape (3, 3)
+        Axes as columns in the body frame.
+    """
 
     def finder(i: int, j: int) -> Finder:
         def found(state: State) -> Jet:

@@ -1,4 +1,4 @@
-"""Lookup tables over time: splines and lines through points, held beyond their ends."""
+"""Lookup tables over time with linear or cubic spline interpolation."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from scipy.interpolate import CubicSpline, PPoly
 
 from .jets import Jet, Scalar, value
 
-_ROUNDING = 1e-9  # of a table's range: an argument that is outside by less is at the end
+_ROUNDING = 1e-9  # tolerance for arguments beyond the ends, relative to the range of the lookup table
 
 
 class Lookup:
-    """A function of time by points.
+    """Interpolated function of time.
 
     Parameters
     ----------
     table : mapping
-        `time` and `value`, of shape (N,), `interpolation` (`cubic` or `linear`) and `ends` (`rest` or `free`).
+        `time` and `value`, of shape (N,), `interpolation` (`cubic` or `linear`) and `ends` (`rest` or
+        `free`). With `rest`, the function is constant beyond its ends. With `free`, an argument
+        beyond an end is an error.
     """
 
     def __init__(self, table: Mapping[str, Any]) -> None:
@@ -33,14 +35,27 @@ class Lookup:
         self._derivatives = [self._curve, self._curve.derivative(1), self._curve.derivative(2)]
 
     def __call__(self, x: Scalar, near: float) -> Scalar:
-        """Return its value at x by the piece that contains `near`: at its end a table that rests has two slopes.
+        """Return the interpolated value at x.
 
-        Raises ValueError beyond the ends of a table that no run may leave.
+        Parameters
+        ----------
+        x : float or Jet
+            Argument.
+        near : float
+            Argument inside the current integration segment, which selects the polynomial piece. The
+            derivative of a table with `ends = "rest"` may jump at an end.
+
+        Raises
+        ------
+        ValueError
+            If x is outside a table with `ends = "free"`.
         """
         at, (first, last) = value(x), (float(self.time[0]), float(self.time[-1]))
         margin = _ROUNDING * (last - first)
         if self._is_free and not first - margin <= at <= last + margin:
-            raise ValueError(f"the table goes from {first:.9g} to {last:.9g}, got {at:.9g}")
+            raise ValueError(
+                f"expected an argument of the lookup table from {first:.9g} to {last:.9g}, found {at:.9g}"
+            )
         if not self._is_free and not first <= near < last:
             held = self._ends[near >= last]
             return Jet(held) if isinstance(x, Jet) else held

@@ -1,1 +1,1 @@
-"""Force elements: one law per file."""
+"""Force elements of the oracle, one force law per module."""

@@ -1,4 +1,4 @@
-"""Applied forces and efforts, by expressions or inputs."""
+"""Applied forces and joint efforts, given by expressions or inputs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .load import Load
 
 
 class AppliedForce(Silent):
-    """An effort on a joint's coordinate, or a force at a point."""
+    """Applied effort on a joint coordinate, or applied force at a point of a link."""
 
     def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:
         name, self._names = table["name"], setting.names
@@ -28,7 +28,6 @@ class AppliedForce(Silent):
         self._laws = [setting.compile(text, f"force {name}") for text in texts]
 
     def act(self, state: State, load: Load) -> None:
-        """Add the effort or the force."""
         scope = Numbers(state, self._names)
         values = [state.inputs.get(name, 0.0) for name in self._inputs] or [
             value(law(scope)) for law in self._laws

@@ -1,4 +1,4 @@
-"""Commands of elements: inputs, or expressions in their place."""
+"""Command signals of elements, given by an expression or by an input."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..expressions.state import Numbers, State
 
 
 class Command:
-    """Value of a key that is an input, `<name>_<key>`, where the description gives nothing.
+    """Command signal of an element: an expression, or the input `<name>_<key>` if the table has none.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class Command:
     key : str
         Key of the command.
     setting : Setting
-        Language in which an expression is compiled.
+        Context that compiles the expression.
     """
 
     def __init__(self, table: Mapping[str, Any], key: str, setting: Setting) -> None:
@@ -29,7 +29,7 @@ class Command:
         self._law = None if text is None else setting.compile(text, f"{key} of {name}")
 
     def __call__(self, state: State) -> float:
-        """Return the value in a state; 0 for an input that nobody gives."""
+        """Return the command at one state; 0 for an input without a value."""
         if self._law is None:
             return state.inputs.get(self._input, 0.0)
         return float(value(self._law(Numbers(state, self._names))))

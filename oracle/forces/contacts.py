@@ -1,4 +1,4 @@
-"""Points of links on planes that press and never pull, with regularised Coulomb friction."""
+"""Unilateral contacts between points of links and planes, with regularised Coulomb friction."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .pressing import pressing
 
 
 class Contact:
-    """A contact of the description."""
+    """Unilateral contact between a point of a link and a fixed plane."""
 
     def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:
         self._name = name = table["name"]
@@ -30,7 +30,6 @@ class Contact:
         setting.names.forces[f"{name}.force"] = self._force
 
     def act(self, state: State, load: Load) -> None:
-        """Press, and rub against the sliding velocity."""
         N = self._force(state)
         if N == 0.0:
             return
@@ -46,7 +45,6 @@ class Contact:
         load.energy += self._law.energy(-self._gap(state).value)
 
     def signals(self, state: State) -> dict[str, float]:
-        """Return gap and force."""
         return {f"{self._name}_gap": self._gap(state).value, f"{self._name}_force": self._force(state)}
 
     def _gap(self, state: State) -> Jet:

@@ -9,21 +9,22 @@ from .load import Load
 
 
 class Element(Protocol):
-    """A force element."""
+    """Force element that acts on bodies or coordinates."""
 
     def act(self, state: State, load: Load) -> None:
-        """Add its forces and its energy."""
+        """Add the element's forces and its potential energy at one state to the accumulated totals
+        in `load`.
+        """
         ...
 
     def signals(self, state: State) -> dict[str, float]:
-        """Return its outputs by name."""
+        """Return the element's outputs at one state, by name."""
         ...
 
 
 class Silent:
-    """An element without outputs."""
+    """Base class of force elements without outputs."""
 
     def signals(self, state: State) -> dict[str, float]:
-        """Return no outputs."""
         del state
         return {}

@@ -1,4 +1,6 @@
-"""FMU inputs that motions and lengths follow through critically damped filters of order 2."""
+"""Critically damped second-order filters of FMU inputs that prescribe joint motions and rope
+lengths.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,16 @@ from ..bodies.motion import Kinematics, Points
 
 @dataclass(frozen=True)
 class Filter:
-    """ÿ = ω²(u − y) − 2ωẏ for an input u.
+    """Input filter ÿ = ω²(u − y) − 2ωẏ with input u and output y.
 
     Parameters
     ----------
     name : str
         Name of the input.
     frequency : float
-        ω, rad/s.
+        Angular corner frequency ω, rad/s.
     begin : float
-        Value at t = 0, at rest, rad or m; also the input that nobody gives.
+        Output at t = 0, with ẏ = 0, rad or m; also the default of the input.
     """
 
     name: str
@@ -32,14 +34,16 @@ class Filter:
     begin: float
 
     def motion(self, offset: float, rate: float, inputs: Mapping[str, float]) -> tuple[float, float, float]:
-        """Return y, ẏ and ÿ for the states y − y(0) and ẏ."""
+        """Return y, ẏ and ÿ from the filter states y − y(0) and ẏ."""
         y = self.begin + offset
         u = inputs.get(self.name, self.begin)
         return y, rate, self.frequency**2 * (u - y) - 2.0 * self.frequency * rate
 
 
 def filters(machine: Machine, q0: Array) -> list[Filter]:
-    """Return the filters of driven joints, then of lines; q0, shape (n,), is the initial position."""
+    """Return the filters of driven joints and of two-point elements, for the initial position q0,
+    shape (n,).
+    """
     data, found = machine.data, list[Filter]()
     for motion in data["motions"]:
         if motion["input"]:
@@ -54,7 +58,7 @@ def filters(machine: Machine, q0: Array) -> list[Filter]:
 
 
 def _described_length(machine: Machine, line: Mapping[str, Any]) -> float:
-    """Return the distance of a line's ends in the described position, m."""
+    """Return the distance between the ends of a two-point element in the described position, m."""
     q = np.array([c.start for c in machine.coordinates], dtype=float)
     points = Points([machine.place(line[end]["link"], line[end]["point"]) for end in "ab"])
     a, b = points(Kinematics(machine)(q, 0.0 * q)).position

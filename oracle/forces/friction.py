@@ -1,4 +1,7 @@
-"""Friction of joints by bristles that deflect: LuGre (Canudas de Wit et al., 1995) and Dahl (1968)."""
+"""Joint friction models with bristle deflection:
+
+LuGre (Canudas de Wit et al., 1995) and Dahl (1968).
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,20 @@ from ..bodies.machine import Machine
 
 @dataclass(frozen=True)
 class Bristles:
-    """Friction on a coordinate: the effort μ·arm·N against its motion, for a normal force N.
+    """Joint friction with a bristle deflection as state; the friction effort is μ·arm·N for a normal force N.
 
     Parameters
     ----------
     k : int
         Index of the coordinate.
+    link : str
+        Name of the link.
     arm : float
-        Half the journal's diameter, m, or 1 for a prismatic joint.
+        Friction radius (half the journal diameter), m, or 1 for a prismatic joint.
     normal_force : float or None
-        Given N, in N; without it N is the joint's load across its axis.
+        Prescribed normal force, N; None if it is the joint reaction perpendicular to the axis.
+    table : mapping
+        Friction table of the joint.
     """
 
     k: int
@@ -31,7 +38,15 @@ class Bristles:
     table: Mapping[str, Any]
 
     def rate_and_coefficient(self, rate: float, z: float) -> tuple[float, float]:
-        """Return ż, rad/s or m/s, and μ for the joint's rate and the deflection z, rad or m."""
+        """Return the bristle deflection rate, rad/s or m/s, and the friction coefficient μ.
+
+        Parameters
+        ----------
+        rate : float
+            Rate of the joint coordinate, rad/s or m/s.
+        z : float
+            Bristle deflection, rad or m.
+        """
         return (_lugre if self.table["model"] == "lugre" else _dahl)(self.table, rate, z)
 
 
@@ -49,7 +64,9 @@ def _dahl(table: Mapping[str, Any], rate: float, z: float) -> tuple[float, float
 
 
 def bristles(machine: Machine) -> list[Bristles]:
-    """Return the friction of all joints that have a friction state, in the order of the coordinates."""
+    """Return the friction models of all joints with a friction state, in the order of the
+    coordinates.
+    """
     found = []
     for k, coordinate in enumerate(machine.coordinates):
         table = (coordinate.joint or {}).get("friction")

@@ -1,4 +1,4 @@
-"""Forces along the line between two points: springs with dampers, cylinders, ropes."""
+"""Two-point force elements: spring-dampers, cylinders and ropes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from .load import Load
 
 @dataclass(frozen=True)
 class _Tension:
-    """Force, N, positive in tension; its spring's stretch, m, and energy, J."""
+    """Axial force of a two-point element, N, positive in tension, with spring elongation, m, and
+    energy, J.
+    """
 
     force: float
     stretch: float = 0.0
@@ -23,7 +25,7 @@ class _Tension:
 
 
 class Line:
-    """A line of the description."""
+    """Force element between two points: a spring-damper, a cylinder or a rope."""
 
     def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:
         self._table, self._names = table, setting.names
@@ -39,7 +41,6 @@ class Line:
         setting.names.forces[f"{name}.force"] = lambda state: self._tension(state).force
 
     def act(self, state: State, load: Load) -> None:
-        """Pull both ends together."""
         tension, p = self._tension(state), state.points
         pull = tension.force / self._length(state).value * (p.position[self._b] - p.position[self._a])
         load.push(self._a, pull)
@@ -47,7 +48,6 @@ class Line:
         load.energy += tension.energy
 
     def signals(self, state: State) -> dict[str, float]:
-        """Return length, rate and force."""
         length = self._length(state)
         found = {"length": length.value, "rate": length.rate, "force": self._tension(state).force}
         return {f"{self._name}_{key}": number for key, number in found.items()}
@@ -69,7 +69,7 @@ class Line:
         return free if pulls else _Tension(0.0)
 
     def _free(self, state: State) -> _Tension:
-        """Return the force that it would exert if it could push, too."""
+        """Return the axial force as if the element could also push."""
         if self._table["input"]:
             return _Tension(state.inputs.get(self._name, 0.0))
         if self._law is not None:

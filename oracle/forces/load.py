@@ -1,4 +1,4 @@
-"""Forces that act on the bodies and on the coordinates, and the energy that elements store."""
+"""Sum of the forces on bodies and coordinates, and of the elements' potential energy."""
 
 from __future__ import annotations
 
@@ -9,16 +9,21 @@ from ..bodies.motion import Motion, PointMotion, cross
 
 
 class Load:
-    """Sum of the forces in a state.
+    """Sum of the applied forces on B bodies and n coordinates at one state.
 
     Parameters
     ----------
+    bodies, n : int
+        Numbers of bodies and coordinates.
+
+    Attributes
+    ----------
     force, moment : ndarray, shape (B + 1, 3)
-        On each body and the ground, N, and N·m about the body's origin, world axes.
+        Force, N, and moment about the body's origin, N·m, on each body and the ground, in world axes.
     effort : ndarray, shape (n,)
-        On each coordinate, between the bodies that it connects, N or N·m.
+        Effort on each coordinate, between the bodies that its joint connects, N or N·m.
     energy : float
-        Energy of springs, J.
+        Potential energy, J.
     """
 
     def __init__(self, bodies: int, n: int) -> None:
@@ -28,11 +33,11 @@ class Load:
         self._pushed: list[tuple[int, Array]] = []
 
     def push(self, k: int, force: Array) -> None:
-        """Add a force, shape (3,), N, at point k."""
+        """Add a force in world axes, shape (3,), N, at point k."""
         self._pushed.append((k, force))
 
     def settle(self, points: PointMotion) -> None:
-        """Bring the forces at points to the bodies' origins."""
+        """Transfer the forces at points to the origins of their bodies, with the resulting moments."""
         if self._pushed:
             which, forces = [k for k, _ in self._pushed], np.array([force for _, force in self._pushed])
             np.add.at(self.force, points.body[which], forces)
@@ -40,7 +45,9 @@ class Load:
         self._pushed = []
 
     def generalised(self, motion: Motion) -> Array:
-        """Return the generalised forces, shape (n,), by the power at unit rates."""
+        """Return the generalised forces of all applied forces, shape (n,), N or N·m, by the
+        principle of virtual power.
+        """
         n = len(self.effort)
         power = (
             motion.moving.reshape(n, -1) @ self.force.ravel() + motion.turning.reshape(n, -1) @ self.moment.ravel()

@@ -1,4 +1,4 @@
-"""Law of elements that press where they overlap, and never pull."""
+"""Force law of unilateral contacts, which push when they overlap and never pull."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from ..expressions.sides import Condition, Sides
 
 @dataclass(frozen=True)
 class Pressing:
-    """Force k·δⁿ·(1 + c·δ̇) + d·δ̇ at a depth δ > 0, at least 0 (Hunt and Crossley, 1975, with d = 0).
+    """Contact force max(k·δⁿ·(1 + c·δ̇) + d·δ̇, 0) at a penetration depth δ > 0.
+
+    With d = 0, this is the law of Hunt and Crossley (1975).
 
     Parameters
     ----------
     label : str
-        Element in messages and events.
+        Name of the element in messages and events.
     words : tuple of str
-        What happens where the overlap begins, and where it ends.
+        Phrases that describe the beginning and the end of the overlap.
     stiffness, damping, exponent, loss : float
-        k, d, n and c; SI units.
+        Parameters k, d, n and c, SI units.
     """
 
     label: str
@@ -31,16 +33,20 @@ class Pressing:
     loss: float = 0.0
 
     def elastic(self, depth: float) -> float:
-        """Return the spring's force; odd in the depth, for stages beyond an event."""
+        """Return the spring force at a depth, N.
+
+        The force at a negative depth is the negative force at the positive depth, so that trial
+        steps beyond separation also have a value.
+        """
         size: float = self.stiffness * abs(depth) ** self.exponent
         return size if depth >= 0.0 else -size
 
     def free(self, depth: float, rate: float) -> float:
-        """Return the force that it would exert if it could pull, too."""
+        """Return the contact force before tensile values are replaced by zero, N."""
         return self.elastic(depth) * (1.0 + self.loss * rate) + self.damping * rate
 
     def acts(self, sides: Sides, depth: float, rate: float) -> bool:
-        """Whether it overlaps and presses."""
+        """Whether the bodies overlap and the contact force is compressive."""
         overlaps = Condition(self.label, self.words, depth, False)
         if not sides.decide((self.label, "overlaps"), overlaps):
             return False
@@ -48,12 +54,12 @@ class Pressing:
         return sides.decide((self.label, "presses"), presses)
 
     def energy(self, depth: float) -> float:
-        """Return the spring's energy, J."""
+        """Return the potential energy of the contact spring, J."""
         return self.elastic(depth) * depth / (self.exponent + 1.0)
 
 
 def pressing(label: str, words: tuple[str, str], stiffness: float, table: Mapping[str, Any]) -> Pressing:
-    """Return the law of a table with `damping`, or with `law` in its place."""
+    """Return the contact law of a table, with either linear `damping` or a Hunt-Crossley `law`."""
     law = table["law"]
     if law is None:
         damping = table["damping"]

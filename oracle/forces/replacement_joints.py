@@ -1,4 +1,4 @@
-"""Springs and dampers in place of a closure."""
+"""Spring-dampers that replace the constraints of a loop closure."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from .load import Load
 
 
 class ReplacementJoint(Silent):
-    """A closure whose deformations have springs and dampers."""
+    """Loop closure that is modelled by spring-dampers on its deformations."""
 
     def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:
         self._closure = Closure(table, setting)
         self._stiffness, self._damping = table["stiffness"], table["damping"] or [0.0] * 6
 
     def act(self, state: State, load: Load) -> None:
-        """Exert each deformation's force and moment on both bodies."""
         numbers = zip(self._closure.equations(state), self._stiffness, self._damping, strict=True)
         for deformation, stiffness, damping in numbers:
             effort = -(stiffness * deformation.value + damping * deformation.rate)

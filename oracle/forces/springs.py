@@ -1,4 +1,4 @@
-"""Springs, dampers and regularised Coulomb friction on coordinates: of joints and between beam elements."""
+"""Springs, dampers and regularised Coulomb friction on joint coordinates and between beam elements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .load import Load
 
 
 class CoordinateSprings(Silent):
-    """All of them."""
+    """Springs, dampers and Coulomb friction on all coordinates."""
 
     def __init__(self, setting: Setting) -> None:
         coordinates = setting.machine.coordinates
@@ -24,7 +24,6 @@ class CoordinateSprings(Silent):
         ]
 
     def act(self, state: State, load: Load) -> None:
-        """Pull each coordinate towards its rest, and brake it."""
         stretch = state.motion.q - self._rest
         load.effort -= self._stiffness * stretch + self._damping * state.motion.qd
         load.energy += 0.5 * float(self._stiffness @ stretch**2)

@@ -1,4 +1,4 @@
-"""Stops of joints: contacts in the joint's coordinate."""
+"""Mechanical end stops of joints, modelled as unilateral contacts on the joint coordinate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .pressing import pressing
 
 
 class Stop(Silent):
-    """One stop of coordinate k; `way` is the direction in which it presses, 1 or −1."""
+    """Mechanical end stop at the lower or upper limit of a joint coordinate."""
 
     def __init__(self, coordinate: Coordinate, k: int, side: str) -> None:
         assert coordinate.joint is not None
@@ -21,7 +21,6 @@ class Stop(Silent):
         self._law = pressing(label, ("is met", "is left"), limits["stiffness"], limits)
 
     def act(self, state: State, load: Load) -> None:
-        """Press the coordinate back."""
         depth = self._way * (self._at - state.motion.q[self._k])
         rate = -self._way * state.motion.qd[self._k]
         if self._law.acts(state.sides, depth, rate):
@@ -30,7 +29,7 @@ class Stop(Silent):
 
 
 def stops(setting: Setting) -> list[Stop]:
-    """Return the stops of all joints."""
+    """Return the end stops of all joints."""
     return [
         Stop(coordinate, k, side)
         for k, coordinate in enumerate(setting.machine.coordinates)

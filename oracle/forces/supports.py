@@ -1,4 +1,4 @@
-"""Springs and dampers between base and ground along the world's axes."""
+"""Spring-damper supports between the base and the ground along the world axes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ _Z = np.array([0.0, 0.0, 1.0])
 
 
 class Supports:
-    """Supports of the base; one that is one-sided presses along z, and grips at most as much as it presses."""
+    """Spring-damper supports of the base.
+
+    A unilateral support only pushes along z. Its horizontal force is at most as large as its vertical
+    force.
+    """
 
     def __init__(self, tables: Sequence[Mapping[str, Any]], setting: Setting) -> None:
         self._names = [table["name"] or f"support{i}" for i, table in enumerate(tables, start=1)]
@@ -37,7 +41,6 @@ class Supports:
             self._name_measures(i, setting)
 
     def act(self, state: State, load: Load) -> None:
-        """Push the base back."""
         forces, energies = self._forces(state)
         load.energy += float(energies.sum())
         if self._small is not None:
@@ -47,7 +50,6 @@ class Supports:
             load.push(point, force)
 
     def signals(self, state: State) -> dict[str, float]:
-        """Return gap and force of each one-sided support."""
         (deflections, _), (forces, _) = self._deflections(state), self._forces(state)
         gaps = {f"{self._names[i]}_gap": float(deflections[i, 2]) for i in self._one_sided}
         return gaps | {f"{self._names[i]}_force": float(forces[i, 2]) for i in self._one_sided}
@@ -58,7 +60,7 @@ class Supports:
         setting.names.forces[f"{name}.force"] = lambda state: float(self._forces(state)[0][i, 2])
 
     def _deflections(self, state: State) -> tuple[Array, Array]:
-        """Return deflections and rates, shape (supports, 3), m and m/s."""
+        """Return deflections, m, and their rates, m/s, of the supports, shape (supports, 3) each."""
         if self._small is not None:
             return self._small @ state.motion.q[:6], self._small @ state.motion.qd[:6]
         p, own = state.points, self._points
@@ -72,7 +74,7 @@ class Supports:
         return Jet(float(slope @ state.motion.q), slope, float(slope @ state.motion.qd))
 
     def _forces(self, state: State) -> tuple[Array, Array]:
-        """Return the forces on the base, shape (supports, 3), N, and the springs' energies, the same shape, J."""
+        """Return forces on the base, N, and spring energies, J, shape (supports, 3) each."""
         deflections, rates = self._deflections(state)
         elastic = -self._stiffness * deflections
         forces, energies = elastic - self._damping * rates, -0.5 * elastic * deflections
@@ -81,7 +83,9 @@ class Supports:
         return forces, energies
 
     def _press(self, i: int, state: State, moving: tuple[Array, Array], force: Array, energy: Array) -> None:
-        """Make a two-sided support's force and energy, shape (3,) each, those of a one-sided one."""
+        """Replace force and energy, shape (3,) each, of a bilateral support by those of a
+        unilateral support.
+        """
         law, sides = self._laws[i], state.sides
         depth, sinking = -float(moving[0][2]), -float(moving[1][2])
         if not law.acts(sides, depth, sinking):
@@ -96,13 +100,15 @@ class Supports:
 
 
 def _small_motion(position: Array) -> Array:
-    """Return the displacement of a point by x, y, z, psi, theta, phi of the base, linearised at zero; (3, 6)."""
+    """Return the Jacobian, shape (3, 6), of a point's displacement at zero base coordinates (x, y,
+    z, psi, theta, phi).
+    """
     axes = np.eye(3)
     return np.column_stack([*axes, *(np.cross(axes[i], position) for i in (2, 1, 0))])
 
 
 def supports(setting: Setting) -> Supports:
-    """Return the supports of a base that is not held."""
+    """Return the spring-damper supports of the base; empty without a base or with a rigid support."""
     base = setting.data["base"]
     is_held = base is None or base["support"] == "rigid"
     return Supports([] if is_held else base["supports"], setting)

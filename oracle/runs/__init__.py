@@ -1,1 +1,1 @@
-"""Motion over time, and the signals that it gives."""
+"""Simulation over time and its output signals."""

@@ -1,4 +1,4 @@
-"""Inputs over time: numbers, or lines between points that may jump."""
+"""Input signals over time: constants, or piecewise linear functions with jumps."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ...core.trajectory import Array
 
 @dataclass(frozen=True)
 class Input:
-    """A function of time, straight between points; two points of one time are a jump.
+    """Piecewise linear function of time; two points at the same time define a jump.
 
     Parameters
     ----------
     time, values : ndarray, shape (N,)
-        Points, s and the input's unit; time does not decrease.
+        Times, s, in nondecreasing order, and values in the input's unit.
     """
 
     time: Array
@@ -24,11 +24,11 @@ class Input:
 
     @property
     def breaks(self) -> list[float]:
-        """Times of its points, s."""
+        """Times of the interpolation points, s."""
         return [float(t) for t in self.time]
 
     def at(self, t: float, instant: float) -> float:
-        """Return its value at t, s, by the line that contains `instant`, s."""
+        """Return the value at t, s, on the linear piece that contains `instant`, s."""
         if len(self.time) == 1:
             return float(self.values[0])
         k = int(np.clip(np.searchsorted(self.time, instant, side="right"), 1, len(self.time) - 1))
@@ -39,5 +39,4 @@ class Input:
 
 
 def constant(number: float) -> Input:
-    """Return an input that keeps a value."""
     return Input(np.zeros(1), np.array([number]))

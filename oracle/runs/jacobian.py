@@ -1,4 +1,4 @@
-"""Derivative of the right-hand side by the states, kept over several steps."""
+"""Finite-difference Jacobian of the right-hand side, reused over several steps."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import numpy as np
 
 from ...core.trajectory import Array
 
-_STEP = 1e-8  # of a state's magnitude
-_REQUESTS = 12  # for which one matrix serves: it changes slowly, and Newton's method needs it roughly
+_STEP = 1e-8  # difference step relative to the magnitude of a state
+_REQUESTS = 12  # number of requests that reuse one matrix; Newton's method tolerates an approximate Jacobian
 
 
 class KeptJacobian:
-    """Jacobian by forward differences, for an implicit method that asks for it more often than it changes.
+    """Forward-difference Jacobian that is reused for several requests of an implicit integrator.
 
     Parameters
     ----------
     rates : callable
-        Right-hand side of time, s, and states, shape (N,).
+        Right-hand side as a function of time, s, and states, shape (N,).
     sizes : ndarray, shape (N,)
-        Magnitudes of the states where they are zero.
+        Lower bounds of the states' magnitudes for the choice of difference steps.
     """
 
     def __init__(self, rates: Callable[[float, Array], Array], sizes: Array) -> None:
@@ -29,7 +29,7 @@ class KeptJacobian:
         self._served, self._latest = 0, -np.inf
 
     def __call__(self, t: float, y: Array) -> Array:
-        """Return the matrix, shape (N, N); a new one where a step is tried again."""
+        """Return the Jacobian, shape (N, N); recomputed if the integrator repeats a step."""
         is_again, self._latest = t <= self._latest, t
         if self._kept is None or is_again or self._served >= _REQUESTS:
             self._kept, self._served = self._differences(t, y), 0

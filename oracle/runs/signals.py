@@ -1,4 +1,4 @@
-"""Outputs in a state, by their public names."""
+"""Output signals at one state, by their public names."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from ..expressions.state import Numbers, State
 
 _LOAD = ("fx", "fy", "fz", "nx", "ny", "nz")
 _XYZ = "xyz"
-_Pair = tuple[str, Any]  # name and number
+_Pair = tuple[str, Any]  # name and value of an output
 
 
 class Signals:
-    """All outputs of a description.
+    """Function that computes all outputs of a description.
 
     Parameters
     ----------
     model, solver : Model and Solver
-        Equations and their solution.
+        Equations of motion and their solver.
     """
 
     def __init__(self, model: Model, solver: Solver) -> None:
@@ -39,7 +39,17 @@ class Signals:
         )
 
     def __call__(self, state: State, z: Array, lag: Array) -> dict[str, float]:
-        """Return the outputs in a state with friction states, shape (f,), and filter states, shape (2k,)."""
+        """Return all outputs at one state, by name.
+
+        Parameters
+        ----------
+        state : State
+            Kinematics and inputs.
+        z : ndarray, shape (f,)
+            Friction states, rad or m.
+        lag : ndarray, shape (2k,)
+            Offset and rate of each of the k input filters.
+        """
         found = self._model.situation(state)
         solution = self._solver(found, z)
         parts = (
@@ -124,7 +134,10 @@ class Signals:
 
 
 def turned(machine: Machine, q: Array, b: int) -> Rotation:
-    """Return the rotation of body b at q, shape (n,); its quaternion's sign is continuous in the coordinates."""
+    """Return the orientation of body b at coordinates q, shape (n,), as a unit quaternion.
+
+    The sign of the quaternion is a continuous function of the coordinates.
+    """
     if b == GROUND:
         return Rotation.identity()
     body = machine.bodies[b]

@@ -1,4 +1,4 @@
-"""Motion from the initial state, by SciPy's integrators between located events."""
+"""Simulation from the initial state by SciPy's integrators between located events."""
 
 from __future__ import annotations
 
@@ -26,21 +26,23 @@ from .jacobian import KeptJacobian
 from .signals import Signals
 
 _METHODS: dict[str, Any] = {"LSODA": LSODA, "DOP853": DOP853, "Radau": Radau, "BDF": BDF}
-_PART, _MANY = 0.01, 1500  # of a run, and steps in it, from which on LSODA has lost its way
-_JUST = 1e-9  # of the run: how long the end lasts
-_LOOKS = 1000  # of a run, at least, at conditions
-_HALVINGS = 60  # of a time span, to locate an event
-_MOST_EVENTS = 1000  # within a second
-_SMALL = 1e-3  # rad or m, and per second: magnitude below which a state has an absolute tolerance
-_FINEST = 3e-14  # relative tolerance: SciPy's integrators take no smaller one
-_FINER = 0.1  # of the description's tolerance: errors of the run stay below those of the other runs
-_SAME = 1e-12  # of the run: stops that are nearer to each other are one
-_SAME_OUTPUT = 1e-9  # of the run: an output time that is so near to an event is at the event
+# LSODA is replaced by BDF if it needs more than `_MANY` steps within the fraction `_PART` of a run.
+_PART, _MANY = 0.01, 1500
+_JUST = 1e-9  # delay after the end time at which final conditions are evaluated, relative to the simulated time
+_LOOKS = 1000  # minimum number of evaluations of switching conditions in a run
+_HALVINGS = 60  # maximum number of bisections that locate an event
+_MOST_EVENTS = 1000  # maximum number of events per second of simulated time
+_SMALL = 1e-3  # magnitude of a state below which the tolerance is absolute; rad or m, and per second
+_FINEST = 3e-14  # smallest relative tolerance that SciPy's integrators accept
+_FINER = 0.1  # factor on the description's tolerance; makes the oracle more accurate than the compared runs
+_SAME = 1e-12  # spacing of break points below which they coincide, relative to the simulated time
+# Distance of an output time from an event below which they coincide, relative to the simulated time.
+_SAME_OUTPUT = 1e-9
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A time span without events, s, and the sides that conditions have in it."""
+    """Time span between events, s, with the frozen values of the switching conditions."""
 
     begin: float
     end: float
@@ -48,7 +50,7 @@ class Segment:
 
     @property
     def instant(self) -> float:
-        """An instant inside, s."""
+        """Midpoint of the segment, s."""
         return 0.5 * (self.begin + self.end)
 
 
@@ -61,27 +63,32 @@ def simulate(
     tolerance: float | None = None,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Trajectory:
-    """Return the motion over the description's time, with all outputs and events.
+    """Simulate the mechanism over the described time, and return all outputs and events.
 
     Parameters
     ----------
     data : mapping
         Description as plain tables.
     claims : Claims
-        Initial state and choices of production.
+        Initial state and choices of the generator.
     inputs : mapping or None
-        Inputs over time, by name; those without one keep what they begin with.
+        Input signals by name; a missing input keeps its initial value.
     method : str or None
-        SciPy's integrator; None: LSODA, and BDF from where LSODA's steps become too short.
+        SciPy integrator; None for LSODA with a change to BDF if LSODA needs too many steps.
     tolerance : float or None
-        Relative tolerance; None: a tenth of the description's.
+        Relative tolerance; None for a tenth of the description's tolerance.
     progress : callable
-        Told the fraction that is done.
+        Callback that receives the completed fraction of the simulation.
+
+    Returns
+    -------
+    Trajectory
+        Outputs at the output times, and events.
 
     Raises
     ------
     SolveError
-        Where the motion ends.
+        If the simulation cannot be continued.
     """
     settings = data["simulation"]
     model = Model(data, claims)
@@ -97,7 +104,7 @@ def simulate(
 
 
 class Run:
-    """Integration over one run, with its events and samples."""
+    """One simulation with its integrator, events and output samples."""
 
     def __init__(
         self,
@@ -121,7 +128,6 @@ class Run:
         self._may_change = method is None
 
     def trajectory(self) -> Trajectory:
-        """Integrate, and return the outputs over time."""
         begun = clock.perf_counter()
         with np.errstate(over="ignore", invalid="ignore"):
             self._march()
@@ -142,7 +148,7 @@ class Run:
             while t < end:
                 kept = self._sides(t, y, end, kept)
                 t, y = self._segment(Segment(t, end, kept), y)
-        just_after = self._end * (1.0 + _JUST)  # conditions on time at the end have the side after it
+        just_after = self._end * (1.0 + _JUST)  # conditions on time are evaluated just after the end
         kept = self._sides(self._end, y, just_after, kept)
         self._record(Segment(self._end, just_after, kept), self._end, lambda t: y)
 
@@ -153,7 +159,9 @@ class Run:
         return np.concatenate([model.q0, qd, np.zeros(self._f), lag])
 
     def _stops(self) -> list[float]:
-        """Return the times at which right-hand sides or their derivatives may jump, with the run's ends, s."""
+        """Return the times at which the right-hand side or a derivative may jump, including both
+        ends of the run, s.
+        """
         found = [time for expression in self._model.setting.expressions for time in expression.breaks]
         for group in self._model.programmed:
             if isinstance(group, PathPositions | PathOrientations):
@@ -168,7 +176,10 @@ class Run:
         return [*stops, self._end]
 
     def _segment(self, segment: Segment, y: Array) -> tuple[float, Array]:
-        """Integrate to the end of a segment or to the first event; return time and state."""
+        """Integrate to the end of a segment or to the first event.
+
+        Return the time reached, s, and the state.
+        """
         solver, begun = self._started(segment, y), (segment.begin, self._steps)
         while solver.status == "running":
             before = float(solver.t)
@@ -179,7 +190,7 @@ class Run:
                 return before, np.asarray(solver.y)
             message = solver.step()
             if solver.status == "failed":
-                raise SolveError(f"no step is short enough at t = {solver.t:.9g} s: {message}")
+                raise SolveError(f"the integrator failed at t = {solver.t:.9g} s: {message}")
             self._steps += 1
             at, after = solver.dense_output(), float(solver.t)
             event = self._first_event(segment, at, before, after)
@@ -200,7 +211,7 @@ class Run:
         return self._method(rates, segment.begin, y, segment.end, **options)
 
     def _state(self, segment: Segment, t: float, y: Array) -> tuple[State, Array, Array]:
-        """Return the state at a time in a segment with its friction and filter states."""
+        """Return the state, friction states and filter states at a time within a segment."""
         n, f = self._n, self._f
         sides = Sides(segment.instant, segment.kept)
         inputs = {name: given.at(t, segment.instant) for name, given in self._inputs.items()}
@@ -214,7 +225,9 @@ class Run:
         return np.concatenate([state.motion.qd, found.qdd, found.z_dot, state.followed[:, 1:].ravel()])
 
     def _sides(self, t: float, y: Array, end: float, last: Mapping[Any, bool]) -> dict[Any, bool]:
-        """Return the sides of all conditions from t on, by their margins; report those that have changed."""
+        """Return the values of all switching conditions after time t, and record an event for each
+        change.
+        """
         kept: dict[Any, bool] = {}
         while True:
             state, _, _ = self._state(Segment(t, end, kept), t, y)
@@ -230,14 +243,14 @@ class Run:
         recent = [event for event in self._events if event.t > t - 1.0]
         if len(recent) > _MOST_EVENTS:
             raise SolveError(
-                f"more than {_MOST_EVENTS} events within a second up to t = {t:.9g} s: {recent[-1].label}"
+                f"more than {_MOST_EVENTS} events within 1 s up to t = {t:.9g} s; last event: {recent[-1].label}"
             )
         return {**last, **kept}
 
     def _first_event(
         self, segment: Segment, at: Callable[[float], Array], before: float, after: float
     ) -> float | None:
-        """Return the first instant at which a condition has left its side, in a step; None: never."""
+        """Return the first time within a step at which a switching condition changes, or None."""
         if not segment.kept:
             return None
         count = max(4, int(np.ceil((after - before) / self._end * _LOOKS)))
@@ -248,7 +261,9 @@ class Run:
         return None
 
     def _located(self, segment: Segment, at: Callable[[float], Array], early: float, late: float) -> float:
-        """Return the first instant between two at which a condition has left its side, by halving."""
+        """Return the first time in an interval at which a switching condition changes, by
+        bisection.
+        """
         for _ in range(_HALVINGS):
             middle = 0.5 * (early + late)
             if not early < middle < late:
@@ -265,7 +280,10 @@ class Run:
         return bool(state.sides.changed()) or bool(state.sides.seen.keys() - segment.kept.keys())
 
     def _record(self, segment: Segment, until: float, at: Callable[[float], Array], last: bool = True) -> None:
-        """Take the outputs up to a time; what is at the time itself belongs to the next segment, unless `last`."""
+        """Append the outputs at output times before `until`, s.
+
+        The output at `until` itself belongs to the next segment, unless `last` is true.
+        """
         near = _SAME_OUTPUT * self._end
         while len(self._samples) < len(self._times):
             t = float(self._times[len(self._samples)])

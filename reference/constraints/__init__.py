@@ -1,1 +1,1 @@
-"""Constraint rows from transforms, their rank and which of them are kept."""
+"""Constraint equations, the rank of their Jacobian, and the choice of independent equations."""

@@ -1,4 +1,6 @@
-"""Choice of the kept constraints among dependent ones (Wojtyra and Frączek 2013, section 3.1)."""
+"""Choice of independent constraint equations among redundant ones (Wojtyra and Frączek 2013,
+section 3.1).
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,29 @@ from .redundancy import (
 
 @dataclass(frozen=True)
 class RowChoice:
-    """Made once, at a consistent state, and kept: beside the manifold rows that depend on each other seem not to.
+    """Independent constraint equations, chosen once at a consistent state and used for the whole run.
 
-    rank          of C there
-    extent, unit  m, and shape (n,), see `extent.units_of_change`
-    independent   indices of `rank` rows that do not depend on each other
-    groups        indices of rows that depend on each other, see `redundancy.redundant_groups`
-    basis         C ↦ E, shape (r, m): what is made of the rows
-    kept_names    of the rows that have a say
-    drives        who realises the programmed constraints
+    The choice is not repeated, because redundant equations seem independent at states off the constraint
+    manifold. C is the constraint Jacobian.
+
+    Attributes
+    ----------
+    rank : Rank
+        Rank of C at the consistent state.
+    extent : float
+        Characteristic length of the mechanism, m.
+    unit : ndarray, shape (n,)
+        Scale of each coordinate, see `extent.units_of_change`.
+    independent : tuple of int
+        Indices of independent equations; their number is the rank.
+    groups : tuple of tuple of int
+        Groups of mutually dependent equations, see `redundancy.redundant_groups`.
+    basis : Elimination or MinimumNorm
+        Function of C that returns the combination matrix E, shape (r, m), of the equations.
+    kept_names : tuple of str
+        Names of the equations that take part in the combination.
+    drives : AllJoints or Actuated
+        Drives that realise the programmed constraints.
     """
 
     rank: Rank
@@ -49,11 +65,26 @@ class RowChoice:
 def choose_rows(
     mechanism: Mechanism, constraints: CompiledConstraints, state: KinematicState, uncertainty: float
 ) -> RowChoice:
-    """The choice at a consistent state, as `constraints.redundant` of the description says.
+    """Choose independent constraint equations at a consistent state.
 
-    uncertainty   of the state's coordinates, relative to the mechanism's extent
-    Raises SolveError if the rows named there are not redundant, or not all that are; or for drives that cannot do
-    what they have to.
+    The method is the one that the key `constraints.redundant` of the description selects.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Mechanism with the constraints.
+    constraints : CompiledConstraints
+        Constraint equations.
+    state : KinematicState
+        State that fulfils the constraints.
+    uncertainty : float
+        Error of the state's coordinates, relative to the mechanism's extent.
+
+    Raises
+    ------
+    SolveError
+        If the equations that the description declares redundant are not redundant or not complete, or if
+        the drives cannot realise the programmed constraints.
     """
     (extent, unit), least = units_of_change(mechanism, state.posture), max(TOLERANCE, uncertainty)
     rows, sizes = constraints(state).C, constraints.sizes(state).C
@@ -80,16 +111,22 @@ def choose_rows(
 def rank_at(
     mechanism: Mechanism, constraints: CompiledConstraints, state: KinematicState, uncertainty: float
 ) -> Rank:
-    """Return the rank of C at a consistent state; see `choose_rows`."""
+    """Return the rank of the constraint Jacobian at a consistent state.
+
+    The argument `uncertainty` is the error of the coordinates relative to the mechanism's extent.
+    """
     unit = units_of_change(mechanism, state.posture)[1]
     C = comparable(constraints(state).C, constraints.sizes(state).C, unit, uncertainty)
     return rank_of(C, max(TOLERANCE, uncertainty))
 
 
 def _automatic(constraints: CompiledConstraints, C: Array, least: float) -> tuple[int, ...]:
-    """Rows that are programmed or hold the base stay if possible: their efforts are what the drives deliver."""
-    wanted = [*constraints.programmed, *constraints.base_rows]
-    return independent_rows(C, [wanted, [k for k in range(len(C)) if k not in wanted]], least)
+    """Return the indices of independent equations, with programmed and base equations preferred.
+
+    Programmed equations are preferred because their multipliers are the efforts of the drives.
+    """
+    preferred = [*constraints.programmed, *constraints.base_rows]
+    return independent_rows(C, [preferred, [k for k in range(len(C)) if k not in preferred]], least)
 
 
 def _without(
@@ -99,16 +136,23 @@ def _without(
     named: tuple[str, ...],
     groups: tuple[tuple[int, ...], ...],
 ) -> tuple[int, ...]:
-    """The rows that are not named; they must be independent, and none may be missing."""
+    """Return the indices of all equations except the named ones.
+
+    Raises
+    ------
+    SolveError
+        If the remaining equations are not independent or have a lower rank than all equations.
+    """
     kept = [k for k, name in enumerate(constraints.names) if name not in named]
     found = rank_of(C[kept]).rank
     if found == len(kept) == rank:
         return tuple(kept)
     depend = "; ".join(", ".join(constraints.names[k] for k in group) for group in groups) or "none"
     if found < rank:
-        text = f"without {', '.join(named)} the other rows have rank {found} instead of {rank}"
+        text = f"without {', '.join(named)} the constraint equations have rank {found}, expected {rank}"
     else:
-        text = f"without {', '.join(named) or 'any row'} the other {len(kept)} rows still have rank {rank} only"
+        text = f"{len(kept)} constraint equations remain, but their rank is only {rank}"
     raise SolveError(
-        f"{text}: leave out {len(C) - rank} of the rows that depend on each other, which are: {depend}"
+        f"{text}; name {len(C) - rank} redundant equations in constraints.redundant, out of these groups of"
+        f" dependent equations: {depend}"
     )

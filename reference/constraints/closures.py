@@ -1,10 +1,10 @@
-"""Conditions between two frames, from the transforms of their bodies (Urbaś 2016, equations (6)–(12)).
+"""Conditions between two frames of a closure, from body transforms (Urbaś 2016, equations (6)–(12)).
 
-Every condition is a product u·v of two vectors that are linear in the transforms: u = Σ_b T_b ũ_b with constant
-ũ_b, which is (e, 0) for an axis, (r, 1) for a point and (−r, −1) for a point that is subtracted. So a condition's
-derivatives follow from those of T by the product rule. Turning body b by δθ about the datum and moving it by δp
-changes T_b ũ by δθ × (T_b ũ) + ũ_4 δp: the factors of δp and δθ in δ(u·v) are the wrench that the condition,
-as a constraint with multiplier 1, exerts on b.
+Each condition is a product u·v of two vectors that are linear in the transforms: u = Σ_b T_b ũ_b. The
+constant ũ_b is (e, 0) for an axis e, (r, 1) for a point r, and (−r, −1) for a subtracted point. The
+derivatives of a condition therefore follow from those of T by the product rule. A rotation of body b
+by δθ about the datum point and a translation by δp change T_b ũ by δθ × (T_b ũ) + ũ_4 δp. So the
+factors of δp and δθ in δ(u·v) are the wrench of the condition on body b for a unit multiplier.
 """
 
 from __future__ import annotations
@@ -21,10 +21,14 @@ from .rows import Rows, Sizes
 
 
 class Conditions:
-    """The conditions of some closures, compiled; K of them.
+    """Scalar loop-closure conditions of selected closures, prepared for fast evaluation; there are K conditions.
 
-    closures   the closures, in order
-    owner      shape (K,), index of the closure that each condition belongs to
+    Attributes
+    ----------
+    closures : tuple of LoopClosure
+        The closures in order.
+    owner : ndarray of int, shape (K,)
+        Index of the closure to which each condition belongs.
     """
 
     def __init__(self, mechanism: Mechanism, closures: Sequence[LoopClosure]) -> None:
@@ -42,7 +46,7 @@ class Conditions:
         self._vectors = Vectors(np.concatenate([self._u, self._v], axis=2))
 
     def rows(self, posture: Posture) -> Rows:
-        """Values d, rates ḋ, ∂d/∂q, and γ: d̈ = C q̈ − γ."""
+        """Return values d, rates ḋ, Jacobian C = ∂d/∂q and γ of the conditions, with d̈ = C q̈ − γ."""
         motion, K = self._vectors.motion(posture), len(self.owner)
         (u, v), (u_dot, v_dot), (u_bias, v_bias), (u_q, v_q) = (
             (part[..., :K], part[..., K:])
@@ -58,7 +62,10 @@ class Conditions:
         )
 
     def sizes(self, posture: Posture) -> Sizes:
-        """Return the magnitudes of the terms of all values and of ∂d/∂q."""
+        """Return the magnitudes of the summed terms in the conditions' values and Jacobian.
+
+        They scale the estimates of rounding errors.
+        """
         reach, slopes = self._vectors.sizes(posture)
         (u, v), (u_q, v_q) = (
             (part[..., : len(self.owner)], part[..., len(self.owner) :]) for part in (reach, slopes)
@@ -66,9 +73,11 @@ class Conditions:
         return Sizes(self._scale * u * v + self._offset, (self._scale * (u_q * v + u * v_q)).T)
 
     def wrenches(self, posture: Posture) -> Array:
-        """Wrench of each condition on each slot, shape (K, B, 6): force, then moment about the posture's datum.
+        """Return the wrench of each condition on the ground and each body, shape (K, B, 6).
 
-        World axes; N and N·m where the condition's multiplier is one: N for a condition in m, else N·m.
+        The multiplier of the condition is one. A wrench is a force followed by a moment, in world
+        axes. Moments refer to the posture's datum, a reference point near the mechanism. The unit
+        multiplier is 1 N for a condition in metres, else 1 N·m.
         """
         parts = np.array([np.einsum("xby,byk->kbx", posture.T[:3], factor) for factor in (self._u, self._v)])
         other = parts.sum(axis=2)[::-1, :, None, :]
@@ -78,7 +87,11 @@ class Conditions:
 
 
 def _factors(closure: LoopClosure, condition: Condition, slots: int) -> Array:
-    """ũ and ṽ of a condition on each slot, shape (2, slots, 4)."""
+    """Return the constant homogeneous vectors from which a closure condition is formed, shape (2, B, 4).
+
+    The condition is the product of two vectors, each a sum of body transforms times constant
+    vectors. The result contains these constants for both vectors, and for the ground and each body.
+    """
     way = _origin(closure.b, slots) - _origin(closure.a, slots)
     match condition.kind:
         case "along":
@@ -102,14 +115,17 @@ def _origin(frame: JointFrame, slots: int) -> Array:
 
 
 def axis_vector(frame: JointFrame, i: int, slots: int) -> Array:
-    """Return axis i of a frame as a vector of its body, shape (slots, 4)."""
+    """Return axis i of a closure's frame as a homogeneous vector, shape (B, 4).
+
+    The vector is in the row of the body that carries the frame; all other rows are zero.
+    """
     vector = np.zeros((slots, 4))
     vector[frame.place.body + 1, :3] = frame.rotation[:, i]
     return vector
 
 
 def frame_pose(posture: Posture, frame: JointFrame) -> Array:
-    """A closure's frame in the world, shape (4, 4), m."""
+    """Return the pose of a closure's frame in world axes, relative to the datum point, (4, 4), m."""
     own = np.eye(4)
     own[:3, :3], own[:3, 3] = frame.rotation, frame.place.position
     return np.asarray(posture.T[:, frame.place.body + 1] @ own)

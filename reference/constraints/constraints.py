@@ -1,4 +1,7 @@
-"""Constraints on position, velocity and acceleration level (Jarzębowska et al. 2023, equations (28) to (32))."""
+"""Constraint equations at position, velocity and acceleration level.
+
+The equations are (28) to (32) of Jarzębowska et al. 2023.
+"""
 
 from __future__ import annotations
 
@@ -26,45 +29,72 @@ from .rows import Rows, Sizes, stack
 
 
 class RowGroup(Protocol):
-    """Some rows that belong together."""
+    """Group of constraint equations that are evaluated together.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Name of each equation.
+    order : int
+        0 for equations in positions, 1 in velocities, 2 in accelerations.
+    """
 
     names: tuple[str, ...]
     order: int
 
     def rows(self, state: KinematicState) -> Rows:
-        """The rows in the state."""
+        """Return the constraint equations of the group at one state or at many."""
         ...
 
     def sizes(self, state: KinematicState) -> Sizes:
-        """Return the magnitudes of the terms of Φ and C."""
+        """Return the magnitudes of the summed terms in the group's constraint values Φ and Jacobian C.
+
+        They scale the estimates of rounding errors.
+        """
         ...
 
     def stops(self) -> Iterator[float]:
-        """Times at which a row or one of its derivatives jumps, s."""
+        """Return the times at which a constraint equation or one of its derivatives jumps, s."""
         return iter(())
 
 
 class ProgrammedGroup(RowGroup, Protocol):
-    """Rows that expressions or paths demand of the quantities."""
+    """Group of constraint equations that an expression or a path of the description defines."""
 
     def slopes(self, state: KinematicState) -> Array:
-        """Shape (rows, quantities): by x, for order 1 by ẋ and for order 2 by ẍ; C is this times ∂x/∂q."""
+        """Return the derivatives of the equations with respect to the quantities x, shape (rows, quantities).
+
+        Equations in velocities are differentiated with respect to ẋ, and those in accelerations with respect
+        to ẍ. The constraint Jacobian is the product of these derivatives with ∂x/∂q.
+        """
         ...
 
 
 class CompiledConstraints:
-    """All constraints of a mechanism, compiled.
+    """All m constraint equations of a mechanism, compiled.
 
-    Programmed ones in file order, knife edges and closures likewise, the fixed base.
+    The order is: programmed constraints, knife edges, closures (each as in the description), fixed base.
 
-    tasks          the programmed ones
-    edges, loops   the knife edges, and the closures' conditions
-    names          of the m rows
-    orders         shape (m,): 0 for rows of positions, 1 of velocities, 2 of accelerations
-    programmed     indices of the programmed rows
-    contact_rows   where knife edges and closures are among the rows: what acts from outside on a body
-    closure_rows   where the closures are
-    base_rows      indices of the base's rows
+    Attributes
+    ----------
+    tasks : list of ProgrammedGroup
+        Programmed constraints.
+    edges : KnifeEdges
+        Nonholonomic constraints of knife edges.
+    loops : Conditions
+        Conditions of the closures.
+    names : tuple of str
+        Name of each equation.
+    orders : ndarray of int, shape (m,)
+        0 for equations in positions, 1 in velocities, 2 in accelerations.
+    programmed : tuple of int
+        Indices of the programmed equations.
+    contact_rows : slice
+        Equations of knife edges and closures, whose multipliers are forces on bodies.
+    closure_rows : slice
+        Equations of the closures.
+    base_rows : tuple of int
+        Indices of the equations of a fixed base.
     """
 
     def __init__(self, mechanism: Mechanism, quantities: Quantities, reader: ExpressionCompiler) -> None:
@@ -86,34 +116,45 @@ class CompiledConstraints:
         self._none = Rows(np.zeros(0), np.zeros(0), np.zeros((0, mechanism.n)), np.zeros(0))
 
     def contact_wrenches(self, posture: Posture) -> Array:
-        """Wrench of each of `contact_rows` with multiplier 1 on each slot; see `Conditions.wrenches`."""
+        """Return the wrench of each knife edge and closure equation on all bodies, shape (rows, B, 6).
+
+        The multiplier of the equation is 1. A wrench is a force followed by a moment, in world
+        axes. Moments refer to the posture's datum, a reference point near the mechanism.
+        """
         if posture.S.ndim > 2:
             return np.array([self.contact_wrenches(posture[k]) for k in range(len(posture.S))])
         return np.concatenate([self.edges.wrenches(posture), self.loops.wrenches(posture)])
 
     def __call__(self, state: KinematicState) -> Rows:
-        """All rows in the state, or in each of many."""
+        """Return all constraint equations at one state or at many."""
         return stack([self._none, *(group.rows(state) for group in self._groups)], state.q.shape[:-1])
 
     @property
     def readings(self) -> list[CompiledExpression]:
-        """The expressions among the programmed ones."""
+        """Compiled expressions of the programmed constraints."""
         return [task.reading for task in self.tasks if isinstance(task, _ExpressionRow)]
 
     def sizes(self, state: KinematicState) -> Sizes:
-        """Return the magnitudes of the terms of all constraints."""
+        """Return the magnitudes of the summed terms in all constraint values and in their Jacobian.
+
+        They scale the estimates of rounding errors.
+        """
         parts = [group.sizes(state) for group in self._groups]
         phi = [np.zeros(0), *(part.Phi for part in parts)]
         return Sizes(np.concatenate(phi), np.concatenate([self._none.C, *(part.C for part in parts)]))
 
     def stops(self) -> Iterator[float]:
-        """Times at which a row or one of its derivatives jumps, s."""
+        """Yield the times at which a constraint equation or one of its derivatives jumps, s."""
         for group in self._groups:
             yield from group.stops()
 
 
 def programmed(entry: ProgrammedTask, quantities: Quantities, reader: ExpressionCompiler) -> list[ProgrammedGroup]:
-    """The rows of a programmed constraint; of a path those of its orientations come second."""
+    """Return the groups of equations of a programmed constraint.
+
+    A path has one group for positions and, if it prescribes orientations, a second group for
+    orientations.
+    """
     if entry.path is not None:
         places = PathRows(entry.name, entry.path, quantities)
         if entry.path.orientations is None:
@@ -127,7 +168,11 @@ def programmed(entry: ProgrammedTask, quantities: Quantities, reader: Expression
 
 
 class _ExpressionRow:
-    """Φ(t, x) = 0; Ψ(t, x, ẋ) = 0, linear in ẋ; or linear in ẍ (Jarzębowska et al. 2023, equation (7))."""
+    """Constraint equation from an expression of the description.
+
+    The form is Φ(t, x) = 0 for positions, or Ψ(t, x, ẋ) = 0 for velocities, linear in ẋ. An equation
+    for accelerations is linear in ẍ. See Jarzębowska et al. 2023, equation (7).
+    """
 
     def __init__(self, name: str, order: int, reading: CompiledExpression, quantities: Quantities) -> None:
         self.names: tuple[str, ...] = (name,)
@@ -143,7 +188,8 @@ class _ExpressionRow:
 
     def _velocity_row(self, state: KinematicState) -> Rows:
         jet, used, rates = self.reading.jet(state), self.reading.positions, self.reading.velocities
-        by_rate = jet.gradient[..., 1 + len(used) :]  # of order 1 there are no accelerations
+        # A velocity constraint uses no accelerations, so that the last gradient entries belong to velocities.
+        by_rate = jet.gradient[..., 1 + len(used) :]
         none = np.zeros_like(jet.value)
         return _row(none, jet.value, by_chain(by_rate, state.jacobian[..., rates, :]), -jet.rate)
 
@@ -151,7 +197,7 @@ class _ExpressionRow:
         jet, rates = self.reading.jet(state), self.reading.accelerations
         by_rate = jet.gradient[..., jet.gradient.shape[-1] - len(rates) :]
         none = np.zeros_like(jet.value)
-        # the accelerations' names stand for ẍ without q̈, so the value is Ψ's part without q̈
+        # Accelerations are evaluated for q̈ = 0, so the value is the part of Ψ without q̈.
         return _row(none, none, by_chain(by_rate, state.jacobian[..., rates, :]), -jet.value)
 
     def sizes(self, state: KinematicState) -> Sizes:
@@ -168,7 +214,11 @@ class _ExpressionRow:
 
     @property
     def _leading(self) -> tuple[Indices, slice]:
-        """The quantities whose derivative of the row's order it refers to, and where they are in its gradient."""
+        """Indices of the quantities by which the equation is differentiated, and a slice of the gradient.
+
+        The slice contains the derivatives with respect to these quantities. They are x, ẋ or ẍ for an equation
+        in positions, velocities or accelerations.
+        """
         used = (self.reading.positions, self.reading.velocities, self.reading.accelerations)
         first = 1 + sum(map(len, used[: self.order]))
         return used[self.order], slice(first, first + len(used[self.order]))
@@ -183,7 +233,9 @@ def _row(Phi: Number, Phi_dot: Number, C: Array, gamma: Number) -> Rows:
 
 
 class _FollowingRow(RowGroup):
-    """q_k − y of a coordinate and the filter that leads it."""
+    """Constraint equation q_k − y = 0 between a driven coordinate and the output y of its input
+    filter.
+    """
 
     order = 0
 
@@ -209,7 +261,11 @@ class _FollowingRow(RowGroup):
 
 
 class KnifeEdges(RowGroup):
-    """Ψ = n·v = 0, n a body's normal, v its point's velocity (Wojtyra and Frączek 2013, equations (30), (31))."""
+    """Knife-edge constraints Ψ = n·v = 0 of bodies with a no-slip direction.
+
+    n is a normal fixed to the body and v is the velocity of the contact point (Wojtyra and Frączek 2013,
+    equations (30), (31)).
+    """
 
     order = 1
 
@@ -224,21 +280,26 @@ class KnifeEdges(RowGroup):
         self._vectors = Vectors(factors.reshape(slots, 4, -1))
 
     def rows(self, state: KinematicState) -> Rows:
-        """The rows in the state."""
         motion, K = self._vectors.motion(state.posture), len(self.names)
         n, v, C = motion.position[..., :K], motion.velocity[..., K:], motion.jacobian[..., K:]
-        # Γ of Wojtyra and Frączek 2013, equation (31), with the opposite sign
+        # Negative of Γ in Wojtyra and Frączek 2013, equation (31).
         rate = motion.velocity[..., :K] * v + n * motion.bias[..., K:]
         slopes = np.sum(n[..., None, :, :] * C, axis=-2).swapaxes(-2, -1)
         return Rows(np.zeros(K), np.sum(n * v, axis=-2), slopes, -np.sum(rate, axis=-2))
 
     def sizes(self, state: KinematicState) -> Sizes:
-        """Return the magnitudes of the terms of Φ and C."""
+        """Return the magnitudes of the summed terms in the Jacobian of all knife edges.
+
+        They scale the estimates of rounding errors.
+        """
         K, (reach, slopes) = len(self.names), self._vectors.sizes(state.posture)
         return Sizes(np.zeros(K), (reach[:K] * slopes[:, K:]).T)
 
     def wrenches(self, posture: Posture) -> Array:
-        """Force n at the point, see `Constraints.contact_wrenches`; the ground that it leans on bears none."""
+        """Return the wrench of each knife edge on all bodies, shape (rows, B, 6), for a unit multiplier.
+
+        It is the unit force n at the contact point. The reaction on the ground is omitted.
+        """
         place, K = self._vectors.motion(posture).position, len(self.names)
         n, r = place[:, :K].T, place[:, K:].T
         wrenches = np.zeros((K, posture.T.shape[1], 6))
@@ -247,7 +308,7 @@ class KnifeEdges(RowGroup):
 
 
 class _Closures(RowGroup):
-    """Cut joints: one row per condition."""
+    """Constraint equations of the cut joints that close kinematic loops."""
 
     order = 0
 
@@ -264,7 +325,7 @@ class _Closures(RowGroup):
 
 
 class _FixedBase(RowGroup):
-    """q_base = 0 (Jarzębowska et al. 2023, equation (32))."""
+    """Constraint equations q_base = 0 of a fixed base (Jarzębowska et al. 2023, equation (32))."""
 
     order = 0
 

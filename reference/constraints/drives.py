@@ -1,4 +1,4 @@
-"""Who realises the programmed constraints: drives in all joints, or in the actuated ones alone."""
+"""Drives that realise the programmed constraints: in all joints, or in the actuated joints only."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ from ...mechanism import Mechanism
 from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
-_LEFT = 1e-6  # of a programmed row, by what the drives can do
+# Largest part of a programmed constraint, with Jacobian row of length 1, that the drives need not realise.
+# Singular values of the drives' equations up to this limit also count as zero.
+_LEFT = 1e-6
 
 
 class AllJoints:
-    """Each joint has a drive: knife edges and closures bear their own multipliers."""
+    """Drives in all joints.
+
+    The multipliers of knife edges and closures are then the reactions of these constraints.
+    """
 
     rows: tuple[int, ...] = ()
 
@@ -24,18 +29,24 @@ class AllJoints:
         self._contacts = constraints.contact_rows
 
     def contacts(self, C: Array, effort: Array, multipliers: Array) -> Array:
-        """λ of knife edges and closures, shape (…, k, c), from λ of all rows, shape (…, m, c)."""
+        """Return the multipliers of knife edges and closures, shape (…, k, c), from those of all
+        equations, (…, m, c).
+        """
         del C, effort
         return multipliers[..., self._contacts, :]
 
 
 class Actuated:
-    """Only some coordinates have a drive τ: [C_otherᵀ B] [λ; τ] = M q̈ + h − Q, n equations.
+    """Drives in some joints only, whose efforts τ follow from the inverse dynamics.
 
-    C_other has the rows of knife edges, closures and the fixed base; redundant ones are handled as the description
-    says. B has a column of the unit matrix for each actuated coordinate.
+    The n equations are [C_otherᵀ B] [λ; τ] = M q̈ + h − Q. C_other is the Jacobian of knife edges,
+    closures and the fixed base; its redundant equations are treated as in the description. B has
+    one column of the identity matrix for each actuated coordinate.
 
-    rows   indices of independent rows of C_other among all rows
+    Attributes
+    ----------
+    rows : tuple of int
+        Indices of the independent equations of C_other among all equations.
     """
 
     def __init__(
@@ -47,18 +58,33 @@ class Actuated:
         sizes: Array,
         unit: Array,
     ) -> None:
-        """C, shape (m, n), at a consistent state, rows of length 1; kept: indices of independent rows.
+        """Prepare the drives at a consistent state.
 
-        sizes, unit   see `redundancy.MinimumNorm`
+        Parameters
+        ----------
+        mechanism : Mechanism
+            Mechanism with the actuated joints.
+        constraints : CompiledConstraints
+            Constraint equations.
+        C : ndarray, shape (m, n)
+            Constraint Jacobian with rows of length 1.
+        kept : sequence of int
+            Indices of independent equations.
+        sizes, unit : ndarray
+            Magnitudes of the summed terms in C, and scales of the coordinates; see
+            `redundancy.MinimumNorm`.
 
-        Raises SolveError if the drives cannot realise each programmed row, or not in one way alone.
+        Raises
+        ------
+        SolveError
+            If the drives cannot realise each programmed constraint, or if their efforts are not unique.
         """
         self._contacts = constraints.contact_rows
         self._others = [k for k in range(len(C)) if k not in constraints.programmed]
         self._columns = np.eye(mechanism.n)[:, list(mechanism.actuated or ())]
         others = C[self._others]
-        wanted = [i for i, k in enumerate(self._others) if k in kept]
-        rows = independent_rows(others, [wanted, [i for i in range(len(others)) if i not in wanted]])
+        preferred = [i for i, k in enumerate(self._others) if k in kept]
+        rows = independent_rows(others, [preferred, [i for i in range(len(others)) if i not in preferred]])
         self.rows = tuple(self._others[i] for i in rows)
         least = mechanism.redundant == "minimum_norm"
         self._basis = (
@@ -67,14 +93,17 @@ class Actuated:
         self._check(mechanism, constraints, C)
 
     def contacts(self, C: Array, effort: Array, multipliers: Array) -> Array:
-        """λ of knife edges and closures, shape (…, k, c), from M q̈ + h − Q, shape (…, n, c)."""
+        """Return the multipliers of knife edges and closures, shape (…, k, c), by inverse dynamics.
+
+        The argument `effort` is M q̈ + h − Q, shape (…, n, c).
+        """
         if C.ndim > 2:
             parts = zip(C, effort, multipliers, strict=True)
             return np.array([self.contacts(*part) for part in parts])
         others = C[self._others]
         basis = self._basis(others)
         unknown = np.linalg.lstsq(self._system(basis @ others), effort, rcond=None)[0]
-        # contact rows come first among the others
+        # The equations of knife edges and closures precede those of a fixed base.
         return np.asarray((basis.T @ unknown[: len(basis)])[: self._contacts.stop - self._contacts.start])
 
     def _system(self, rows: Array) -> Array:
@@ -85,15 +114,15 @@ class Actuated:
         joints = ", ".join(mechanism.coordinates[k].name for k in mechanism.actuated or ()) or "no joint"
         if np.linalg.matrix_rank(system, tol=_LEFT) < system.shape[1]:
             raise SolveError(
-                f"the efforts of drives of {joints} are not unique: closures and knife edges can take them, or one"
-                " drive another's; leave one out of constraints.actuated, or name another joint"
+                f"the efforts of drives of {joints} are not unique: closures, knife edges or other drives can"
+                " exert the same forces; remove a joint from constraints.actuated, or name another joint"
             )
         for k in constraints.programmed:
             row = C[k]
             left = row - system @ np.linalg.lstsq(system, row, rcond=None)[0]
             if np.linalg.norm(left) > _LEFT:
                 raise SolveError(
-                    f"the drives of {joints} cannot realise {constraints.names[k]}: they leave"
-                    f" {mechanism.coordinates[int(np.argmax(np.abs(left)))].name} without what it needs; name"
-                    " another joint in constraints.actuated"
+                    f"the drives of {joints} cannot realise {constraints.names[k]}: it also needs an"
+                    f" effort on {mechanism.coordinates[int(np.argmax(np.abs(left)))].name}; name another joint in"
+                    " constraints.actuated"
                 )

@@ -1,4 +1,7 @@
-"""Constraints of a path, on position and orientation, and its target (Jarzębowska et al. 2023, (28) and (29))."""
+"""Path constraints on position and orientation of a point, and the target that moves along the path.
+
+The equations are (28) and (29) of Jarzębowska et al. 2023.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,17 @@ from ..kinematics.quantities import KinematicState, Quantities
 from .rows import Rows, Sizes, of_each
 
 Steps: TypeAlias = tuple[Number, Number, Number]
-_DIFFERENCES = np.array([np.cross(np.eye(3), e) for e in np.eye(3)])  # −ε
-_OPPOSITE = 1e-12  # of 1 + tr Q, an error of 180° but for 1e-6 rad
+_DIFFERENCES = np.array([np.cross(np.eye(3), e) for e in np.eye(3)])  # Negative permutation symbol, −ε_imn.
+# Smallest admissible value of 1 + tr Q, with the rotation matrix Q from prescribed to actual axes.
+# At a smaller value the orientation error is within 1e-6 rad of 180°.
+_OPPOSITE = 1e-12
 
 
 class Target:
-    """Target point of a path in its frame: w(t) = w_0 + Σ (w_k+1 − w_k) s_k(t), s_k from 0 to 1 during leg k.
+    """Target point of a path in the path's frame, w(t) = w_0 + Σ (w_k+1 − w_k) s_k(t).
 
-    Where legs overlap, their motions add up.
+    The function s_k rises from 0 to 1 during leg k, from waypoint w_k to w_k+1. The motions of
+    overlapping legs add up.
     """
 
     def __init__(self, path: Path) -> None:
@@ -34,17 +40,28 @@ class Target:
         self._legs = path.legs(value_of)
 
     def motion(self, t: Number, since: float) -> tuple[Array, Array, Array]:
-        """w, ẇ, ẅ, each of shape (…, 3), m and s, at t, s, in the time segment that began at `since`, s."""
+        """Return the target point w with ẇ and ẅ at time t, s, each of shape (…, 3), m and s.
+
+        The time segment that begins at `since`, s, selects the phase (accelerating, constant velocity or
+        braking) of each leg of the path.
+        """
         w, w_dot, w_ddot = np.moveaxis(self.steps(t, since) @ self._ways, -2, 0)
         return self._waypoints[0] + w, w_dot, w_ddot
 
     def steps(self, t: Number, since: float) -> Array:
-        """s_k, ṡ_k and s̈_k of all legs, shape (…, 3, legs), 1/s and 1/s²; t of shape (…)."""
+        """Return the transitions s_k from 0 to 1 during all legs of a path, with ṡ_k and s̈_k.
+
+        The shape is (…, 3, legs) for times t of shape (…); units are 1, 1/s and 1/s².
+        """
         step = self._trapezoid if self._trapezoidal else _quintic
         return np.array([step(t, since, *leg) for leg in self._legs]).T
 
     def _trapezoid(self, t: Number, since: float, begin: float, duration: float) -> Steps:
-        """The phase is that of the segment; its acceleration holds also where a trial step reaches beyond it."""
+        """Return the transition from 0 to 1 during one leg of a path, and its first two time derivatives.
+
+        The velocity profile is a trapezoid. Its phase depends on the beginning of the time segment
+        alone, so that a trial step beyond a switching time continues with the same acceleration.
+        """
         r, phase = self._ramp, sum(time <= since for time in self._switches(begin, duration))
         x, top = (t - begin) / duration, 1.0 / (1.0 - r)
         left, none = 1.0 - x, 0.0 * x
@@ -62,12 +79,16 @@ class Target:
         return begin, begin + self._ramp * duration, begin + (1.0 - self._ramp) * duration, begin + duration
 
     def stops(self) -> Iterator[float]:
-        """Times at which the acceleration, or its derivative, jumps, s."""
+        """Yield the times at which the acceleration of the target or its derivative jumps, s."""
         return (time for leg in self._legs for time in self._switches(*leg))
 
     @property
     def visits(self) -> list[float]:
-        """When it is at each waypoint, or in the middle of rounding it, s."""
+        """Times at which the target reaches each waypoint, s.
+
+        If two legs overlap, the target rounds the waypoint between them; the time is then the middle of
+        the overlap.
+        """
         begins = [begin for begin, _ in self._legs]
         ends = [begin + duration for begin, duration in self._legs]
         between = [(begin + end) / 2.0 for begin, end in zip(begins[1:], ends[:-1], strict=True)]
@@ -75,7 +96,10 @@ class Target:
 
 
 def _quintic(t: Number, since: float, begin: float, duration: float) -> Steps:
-    """With clamped time: both derivatives vanish at the ends."""
+    """Return the quintic transition from 0 to 1 during one leg of a path, and its first two time derivatives.
+
+    Both derivatives are zero at both ends.
+    """
     del since
     x = np.minimum(np.maximum((t - begin) / duration, 0.0), 1.0)
     return (
@@ -86,7 +110,11 @@ def _quintic(t: Number, since: float, begin: float, duration: float) -> Steps:
 
 
 class PathRows:
-    """Components of R_Pᵀ(r_E − r_P(t)) in the path's frame P, whose origin is o_P: R_Pᵀ(r_E − o_P) − w(t)."""
+    """Position constraints of a path: selected components of R_Pᵀ(r_E − o_P) − w(t) = 0.
+
+    R_P and o_P are the axes and origin of the path's frame, r_E is the position of the guided point, and
+    w(t) is the target point in the path's frame.
+    """
 
     order = 0
 
@@ -98,9 +126,8 @@ class PathRows:
         self._target = Target(path)
 
     def rows(self, state: KinematicState) -> Rows:
-        """The rows in the state."""
         R, used = self._rotation, self._point
-        w, w_dot, w_ddot = self._wanted(state)
+        w, w_dot, w_ddot = self._prescribed(state)
         return Rows(
             (state.x[..., used] - self._origin) @ R.T - w,
             state.x_dot[..., used] @ R.T - w_dot,
@@ -109,29 +136,36 @@ class PathRows:
         )
 
     def sizes(self, state: KinematicState) -> Sizes:
-        """Return the magnitudes of the terms of Φ and C."""
+        """Return the magnitudes of the summed terms in the path's constraint values and Jacobian.
+
+        They scale the estimates of rounding errors.
+        """
         C = np.abs(self._rotation) @ self._quantities.jacobian_sizes(state)[self._point]
         far = np.linalg.norm(state.x[self._point]) + np.linalg.norm(self._origin)
-        return Sizes(far + np.abs(self._wanted(state)[0]), C)
+        return Sizes(far + np.abs(self._prescribed(state)[0]), C)
 
     def slopes(self, state: KinematicState) -> Array:
-        """By the quantities."""
+        """Return the derivatives of a path's position constraints with respect to all quantities, shape
+        (rows, quantities).
+        """
         slopes = np.zeros((len(self._own), len(state.x)))
         slopes[:, self._point] = self._rotation
         return slopes
 
     def stops(self) -> Iterator[float]:
-        """Yield the times at which the target's acceleration or its derivative jumps, s."""
+        """Return the times at which the target's acceleration or its derivative jumps, s."""
         return self._target.stops()
 
-    def _wanted(self, state: KinematicState) -> list[Array]:
+    def _prescribed(self, state: KinematicState) -> list[Array]:
         return [x[..., self._own] for x in self._target.motion(state.t, state.segment.begin)]
 
 
 class Orientation:
-    """Prescribed axes of a path: R_d(t) = R_P R_0 Π_k exp(s_k(t) W_k), W_k the rotation vector of leg k.
+    """Prescribed axes of a path, R_d(t) = R_P R_0 Π_k exp(s_k(t) W_k).
 
-    Each leg turns about one axis from the orientation at its first waypoint to that at its second.
+    R_P and R_0 are the axes of the path's frame and the first orientation, s_k is the step function of
+    leg k and W_k the cross product matrix of its rotation vector. So each leg is a rotation about a fixed
+    axis, from the orientation at its first waypoint to that at its second.
     """
 
     def __init__(self, path: Path) -> None:
@@ -143,7 +177,10 @@ class Orientation:
         self._skew = [np.cross(np.eye(3), turn) for turn in self._turns]
 
     def motion(self, t: float, since: float) -> tuple[Array, Array, Array]:
-        """R_d, its first and second derivative, shape (3, 3) each, world axes; t and since as of `Target`."""
+        """Return the prescribed axes R_d with their first and second derivatives, shape (3, 3) each, world axes.
+
+        The argument t is the time, s, and `since` is the beginning of the current time segment, s.
+        """
         found, steps = (self._first, np.zeros((3, 3)), np.zeros((3, 3))), self._steps(t, since)
         turned = Rotation.from_rotvec(steps[0][:, None] * self._turns).as_matrix()
         for W, E, (_, rate, second) in zip(self._skew, turned, steps.T, strict=True):
@@ -157,9 +194,11 @@ def _product(a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]) -> tu
 
 
 class OrientationRows:
-    """Orientation constraints by Q = R_dᵀ R, R the axes of the point: φ = d/√(1 + tr Q), d_i = −ε_imn Q_mn.
+    """Orientation constraints of a path: φ = d/√(1 + tr Q) = 0 with Q = R_dᵀ R and d_i = −ε_imn Q_mn.
 
-    Its length is 2 sin(α/2) for an error of the angle α; rows of a small one are angles about axes of R_d, rad.
+    R_d are the prescribed axes, R the axes of the guided point, and ε the permutation symbol. The
+    length of φ is 2 sin(α/2) for an error of angle α. For small errors, φ contains the angles about
+    the axes of R_d, rad.
     """
 
     order = 0
@@ -168,17 +207,17 @@ class OrientationRows:
         self.names = tuple(f"{name}_r{axis}" for axis in "xyz")
         self._quantities, self._used = quantities, quantities.axes(path.point)
         self._orientation, self._target = Orientation(path), Target(path)
-        self._text = f"the axes of {path.point} are turned by 180° from those that path {name} wants"
+        self._text = f"the axes of {path.point} are rotated by 180° against the orientation of path {name}"
 
     def rows(self, state: KinematicState) -> Rows:
-        """The rows in the state, of many one by one."""
+        """Return the orientation constraints in a state; many states are evaluated one by one."""
         if state.is_many:
             return of_each([self.rows(one) for one in state.each()])
         used = self._used
         R, R_dot, R_bias = (x[used] for x in (state.x, state.x_dot, state.bias))
         target = self._orientation.motion(state.t, state.segment.begin)
-        wanted = target[0].T, target[1].T, target[2].T
-        Q, Q_dot, Q_bias = _product(wanted, (R, R_dot, R_bias))
+        prescribed = target[0].T, target[1].T, target[2].T
+        Q, Q_dot, Q_bias = _product(prescribed, (R, R_dot, R_bias))
         d, d_dot, d_bias = (_differences(x) for x in (Q, Q_dot, Q_bias))
         s, (s_dot, s_bias) = self._sum(Q, state.t), (float(np.trace(x)) for x in (Q_dot, Q_bias))
         second = d_bias - d_dot * s_dot / s - d * s_bias / (2.0 * s) + 0.75 * d * (s_dot / s) ** 2
@@ -186,28 +225,40 @@ class OrientationRows:
         return Rows(d / np.sqrt(s), (d_dot - d * s_dot / (2.0 * s)) / np.sqrt(s), C, -second / np.sqrt(s))
 
     def sizes(self, state: KinematicState) -> Sizes:
-        """Return the magnitudes of the terms of Φ and C; axes have length 1."""
+        """Return the magnitudes of the summed terms in the orientation constraints and their Jacobian.
+
+        They scale the estimates of rounding errors. Axes have length 1.
+        """
         turning = self._quantities.jacobian_sizes(state)[self._used].max(axis=(0, 1))
         return Sizes(np.ones(3), np.tile(turning, (3, 1)))
 
     def slopes(self, state: KinematicState) -> Array:
-        """By the quantities."""
+        """Return the derivatives of orientation constraints with respect to all quantities, shape (3,
+        quantities).
+        """
         slopes = np.zeros((3, len(state.x)))
-        wanted = self._orientation.motion(state.t, state.segment.begin)[0]
-        Q = wanted.T @ state.x[self._used]
-        slopes[:, self._used] = _by_axes(wanted, _differences(Q), self._sum(Q, state.t))
+        prescribed = self._orientation.motion(state.t, state.segment.begin)[0]
+        Q = prescribed.T @ state.x[self._used]
+        slopes[:, self._used] = _by_axes(prescribed, _differences(Q), self._sum(Q, state.t))
         return slopes
 
     def stops(self) -> Iterator[float]:
-        """Yield the times at which the target's acceleration or its derivative jumps, s."""
+        """Return the times at which the target's acceleration or its derivative jumps, s."""
         return self._target.stops()
 
     def _sum(self, Q: Array, t: float) -> float:
-        """1 + tr Q = 4 cos²(α/2)."""
+        """Return 1 + tr Q = 4 cos²(α/2) for the angle α between actual and prescribed axes.
+
+        Raises
+        ------
+        SolveError
+            If the angle is 180°, where the orientation error has no unique axis.
+        """
         s = 1.0 + float(np.trace(Q))
         if s < _OPPOSITE:
             raise SolveError(
-                f"{self._text} at t = {t:.9g} s, and there is no saying about which axis to turn back"
+                f"{self._text} at t = {t:.9g} s, where the axis of the orientation error is not unique;"
+                " expected a smaller error: change the orientations of the path or the initial state"
             )
         return s
 
@@ -216,7 +267,11 @@ def _differences(Q: Array) -> Array:
     return np.asarray(np.tensordot(_DIFFERENCES, Q, 2))
 
 
-def _by_axes(wanted: Array, d: Array, s: float) -> Array:
-    """∂φ/∂R, shape (3, 3, 3), with R_d, d and 1 + tr Q."""
-    by_axes = np.einsum("amj,im->aij", _DIFFERENCES, wanted) - np.multiply.outer(d, wanted) / (2.0 * s)
+def _by_axes(prescribed: Array, d: Array, s: float) -> Array:
+    """Return the derivatives of the orientation constraints φ with respect to the actual axes R, shape (3, 3, 3).
+
+    The constraints are φ = d/√s with s = 1 + tr Q, Q = R_dᵀ R and the prescribed axes R_d. The
+    vector d contains the differences of off-diagonal entries of Q.
+    """
+    by_axes = np.einsum("amj,im->aij", _DIFFERENCES, prescribed) - np.multiply.outer(d, prescribed) / (2.0 * s)
     return np.asarray(by_axes / np.sqrt(s))

@@ -1,9 +1,12 @@
-"""Dependent constraints: rank, groups, choice (Wojtyra and Frączek 2013, sections 2.1, 3.1).
+"""Redundant constraint equations: rank, groups of dependent equations, and independent combinations.
 
-Rows and columns mix metres and radians, so they are made comparable before the rank is asked for: coordinates by
-the mechanism's extent, rows by their length. Whether a row is zero is asked of what it is made of, not of other
-rows: where the machine stands and how large it is do not matter. The rank is one *on* the constraint manifold: a
-little beside it, rows that depend on each other hardly do so any more.
+The methods follow Wojtyra and Frączek 2013, sections 2.1 and 3.1. Rows and columns of a constraint
+Jacobian mix metres and radians. They are therefore scaled before the rank is computed: coordinates by
+the mechanism's extent, and rows to unit length. A row counts as zero if it is small relative to its own
+terms, not relative to other rows, so that position and size of the mechanism have no influence.
+
+The rank is meant on the constraint manifold. Slightly off the manifold, dependent rows are no longer
+exactly dependent.
 """
 
 from __future__ import annotations
@@ -16,21 +19,31 @@ from scipy.linalg import qr
 
 from ...core.trajectory import Array
 
-TOLERANCE = 1e-8  # singular values of C, rows of length 1, relative to the largest: smaller ones count as zero
-# length of a row relative to the magnitudes that it is made of: a shorter one is zero: descriptions have 8 digits
+# Largest singular value of C that counts as zero, relative to the largest one, for rows of length 1.
+TOLERANCE = 1e-8
+# Length of a row relative to its terms below which the row is zero: descriptions often have eight digits only.
 _ZERO = 1e-7
-_SHORT = 1e-6  # the same: a shorter one is not stretched to length 1, for its rounding errors would grow, too
-_ROUNDING = 1e-12  # length of a row relative to the longest: a shorter one is zero but for rounding
-_INVOLVED = 1e-6  # of a row's share in another one
+# Length of a row relative to its terms below which scaling it to length 1 would amplify rounding errors.
+_SHORT = 1e-6
+_ROUNDING = 1e-12  # Length of a row that is pure rounding error, relative to the longest row.
+_INVOLVED = 1e-6  # Smallest coefficient of a row in a linear combination that counts as a dependence.
 
 
 @dataclass(frozen=True)
 class Rank:
     """Rank of a matrix whose rows have been scaled to length 1.
 
-    tolerance   singular values up to it count as zero, relative to the largest one: TOLERANCE unless less is known
-    smallest    the smallest singular value that counts; 0 if none does
-    largest     the largest one that does not; 0 if all do. The wider the gap to `smallest`, the surer the rank
+    Attributes
+    ----------
+    rank : int
+        Number of singular values above the tolerance.
+    tolerance : float
+        Threshold; singular values up to it count as zero.
+    smallest : float
+        Smallest singular value above the tolerance; 0 if there is none.
+    largest : float
+        Largest singular value that counts as zero; 0 if there is none. A wide gap to `smallest` makes the
+        rank reliable.
     """
 
     rank: int
@@ -40,22 +53,31 @@ class Rank:
 
 
 def scaled(C: Array) -> Array:
-    """C, shape (m, n), with rows of length 1; rows of zeros stay."""
+    """Return the matrix C, shape (m, n), with rows of length 1; rows of zeros remain zero."""
     return C / _lengths(C)[:, None]
 
 
 def without_rounding(C: Array, sizes: Array, unit: Array) -> Array:
-    """C, shape (m, n), with exact zeros in place of rows that are zero, see `comparable`."""
+    """Return C, shape (m, n), with rows that are zero up to rounding replaced by exact zeros; see
+    `comparable`.
+    """
     own, made_of = (np.linalg.norm(part * unit, axis=1, keepdims=True) for part in (C, sizes))
     return np.where(own > _ZERO * made_of, C, 0.0)
 
 
 def comparable(C: Array, sizes: Array, unit: Array, uncertainty: float = 0.0) -> Array:
-    """C, shape (m, n), for coordinates that are all lengths, with rows of length 1; rows that are zero get zeros.
+    """Return the Jacobian C with comparable columns and rows of length 1; rows that count as zero become zero.
 
-    sizes        shape (m, n): magnitudes of the terms that C's entries are made of
-    unit         shape (n,), of each coordinate: what counts as much as 1 m, rad or m
-    uncertainty  of the coordinates, relative to the mechanism's extent
+    Parameters
+    ----------
+    C : ndarray, shape (m, n)
+        Constraint Jacobian.
+    sizes : ndarray, shape (m, n)
+        Magnitudes of the summed terms in C's entries, for rounding error estimates.
+    unit : ndarray, shape (n,)
+        Scale of each coordinate: the change that is equivalent to 1 m, in rad or m.
+    uncertainty : float
+        Error of the coordinates, relative to the mechanism's extent.
     """
     own, made_of = (np.linalg.norm(part * unit, axis=1) for part in (C, sizes))
     counts = own > max(_ZERO, uncertainty) * made_of
@@ -69,9 +91,10 @@ def _lengths(C: Array) -> Array:
 
 
 def rank_of(C: Array, least: float = TOLERANCE) -> Rank:
-    """Rank of C, shape (m, n), by singular values; rows of length 1, here and below.
+    """Return the rank of C, shape (m, n), from its singular values.
 
-    least   singular values relative to the largest: up to it they count as zero
+    The rows of C have length 1. Singular values up to `least`, relative to the largest one, count
+    as zero.
     """
     values = np.linalg.svd(C, compute_uv=False) if C.size else np.zeros(0)
     tolerance = least * float(values.max(initial=0.0))
@@ -81,10 +104,18 @@ def rank_of(C: Array, least: float = TOLERANCE) -> Rank:
 
 
 def independent_rows(C: Array, preferred: Sequence[Sequence[int]], least: float = TOLERANCE) -> tuple[int, ...]:
-    """Return the indices of a largest set of independent rows of C, shape (m, n), in ascending order.
+    """Return the indices of a maximal set of independent rows of C in ascending order.
 
-    preferred   groups of row indices, most wanted first: a row is left out only if those of its group and of the
-                groups before it make it redundant. Column-pivoted QR of Cᵀ takes the best conditioned of a group.
+    Parameters
+    ----------
+    C : ndarray, shape (m, n)
+        Matrix with rows of length 1.
+    preferred : sequence of sequence of int
+        Groups of row indices, in order of preference. A row is omitted only if it depends on rows
+        of its own group and of preceding groups. Within a group, QR decomposition of Cᵀ with column
+        pivoting selects the best conditioned rows.
+    least : float
+        Relative length up to which the independent part of a row counts as zero.
     """
     chosen: list[int] = []
     for group in preferred:
@@ -93,7 +124,7 @@ def independent_rows(C: Array, preferred: Sequence[Sequence[int]], least: float 
 
 
 def _extending(C: Array, candidates: list[int], chosen: list[int], least: float) -> list[int]:
-    """Candidates that extend the chosen rows' span, best conditioned first."""
+    """Return the candidate rows that extend the span of the chosen rows, best conditioned first."""
     if not candidates:
         return []
     span = qr(C[chosen].T, mode="economic")[0] if chosen else np.zeros((C.shape[1], 0))
@@ -105,10 +136,11 @@ def _extending(C: Array, candidates: list[int], chosen: list[int], least: float)
 
 
 def redundant_groups(C: Array, independent: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Groups of rows of C, shape (m, n), that depend on each other; a row of zeros is a group of its own.
+    """Return the groups of mutually dependent rows of C, shape (m, n); a zero row is its own group.
 
-    Each row beyond the independent ones is a sum of some of these; sums that share a row belong to one group.
-    The groups do not depend on which independent rows were chosen (they are a matroid's connected components).
+    Each redundant row is a linear combination of independent rows. Combinations that share a row
+    belong to one group. The groups do not depend on the choice of independent rows: they are the
+    connected components of a matroid.
     """
     kept = list(independent)
     groups: list[set[int]] = []
@@ -121,9 +153,14 @@ def redundant_groups(C: Array, independent: Sequence[int]) -> tuple[tuple[int, .
 
 
 class Elimination:
-    """Independent constraints of C; redundant ones have no reaction (Wojtyra and Frączek 2013, section 3.1).
+    """Selection of independent equations; redundant equations have no reaction.
 
-    rows   indices of the r rows that stay
+    See Wojtyra and Frączek 2013, section 3.1.
+
+    Attributes
+    ----------
+    rows : tuple of int
+        Indices of the r selected equations.
     """
 
     def __init__(self, rows: Sequence[int], count: int) -> None:
@@ -131,20 +168,31 @@ class Elimination:
         self._picked = np.eye(count)[list(rows)]
 
     def __call__(self, C: Array) -> Array:
-        """E, shape (r, m): E C has the rows that stay; λ = Eᵀ λ', λ' their multipliers."""
+        """Return the selection matrix E, shape (r, m), for a constraint Jacobian C.
+
+        E C contains the selected equations. If λ' are their multipliers, those of all equations are
+        λ = Eᵀ λ'.
+        """
         del C
         return self._picked
 
 
 class MinimumNorm:
-    """r independent combinations of all rows of C, so that λ = Eᵀ λ' is the shortest of all λ.
+    """Combination of all equations to r independent ones, with the shortest vector of multipliers.
 
-    The multipliers that have no effect are the null space of Cᵀ; the shortest λ has no part in it.
+    The multipliers are λ = Eᵀ λ' with the combination matrix E and the multipliers λ' of the r combined
+    equations. Multipliers without an effect form the null space of Cᵀ. The shortest λ has no
+    component in this space.
 
-    rank   of C
-    sizes  shape (m, n): magnitudes of the terms of C somewhere, by which rows of rounding noise tell
-    unit   shape (n,), see `comparable`
-    Without the two, C has rows that can be compared by their lengths.
+    Parameters
+    ----------
+    rank : int
+        Rank r of the constraint Jacobian C.
+    sizes : ndarray, shape (m, n), optional
+        Magnitudes of the summed terms in C, from which rows of pure rounding errors are recognised.
+        Without magnitudes, the rows of C are compared by their lengths.
+    unit : ndarray, shape (n,), or float
+        Scale of each coordinate, see `comparable`.
     """
 
     def __init__(self, rank: int, sizes: Array | None = None, unit: Array | float = 1.0) -> None:
@@ -152,7 +200,10 @@ class MinimumNorm:
         self._weights = None if sizes is None else np.linalg.norm(sizes * unit, axis=1)
 
     def __call__(self, C: Array) -> Array:
-        """E, shape (…, r, m), orthonormal rows, for C, (…, m, n); beside the manifold its rank may seem more."""
+        """Return the combination matrix E, shape (…, r, m), with orthonormal rows, for C of shape (…, m, n).
+
+        The rank r is prescribed, because C seems to have a higher rank off the constraint manifold.
+        """
         if C.ndim > 2:
             return np.array([self(part) for part in C])
         weights = _lengths(C) if self._weights is None else np.where(self._weights > 0, self._weights, 1.0)

@@ -1,4 +1,4 @@
-"""Constraint rows in one state."""
+"""Values and derivatives of constraint equations in one state or in many."""
 
 from __future__ import annotations
 
@@ -12,12 +12,19 @@ from ...core.trajectory import Array
 
 @dataclass(frozen=True)
 class Rows:
-    """m constraint rows in a state; those of a spring-damper closure are its deformations.
+    """m constraint equations in one state or in many; for a spring-damper closure, its deformations.
 
-    Phi      shape (…, m): Φ(t, q); 0 for rows of order 1 and 2
-    Phi_dot  shape (…, m): C q̇ + ∂Φ/∂t; for rows of order 1 their expression Ψ(t, q, q̇) itself, 0 for order 2
-    C        shape (…, m, n): ∂Φ/∂q; ∂Ψ/∂q̇ for rows of order 1, ∂Ψ/∂q̈ of order 2
-    gamma    shape (…, m): the constraint's second derivative (of order 1: first; of order 2: itself) is C q̈ − γ
+    Attributes
+    ----------
+    Phi : ndarray, shape (…, m)
+        Constraint values Φ(t, q); 0 for equations in velocities or accelerations.
+    Phi_dot : ndarray, shape (…, m)
+        Time derivatives C q̇ + ∂Φ/∂t; for equations in velocities their values Ψ(t, q, q̇), and 0 for
+        equations in accelerations.
+    C : ndarray, shape (…, m, n)
+        Jacobian ∂Φ/∂q; ∂Ψ/∂q̇ for equations in velocities, ∂Ψ/∂q̈ for equations in accelerations.
+    gamma : ndarray, shape (…, m)
+        Vector γ of the equations at acceleration level, C q̈ − γ = 0.
     """
 
     Phi: Array
@@ -28,10 +35,14 @@ class Rows:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Magnitudes of the terms that m rows are made of, before these cancel each other.
+    """Magnitudes of the summed terms in m constraint equations, for estimates of rounding errors.
 
-    Phi  shape (m,), of Φ; of rows of order 1 and 2, which have none, 0
-    C    shape (m, n), of C
+    Attributes
+    ----------
+    Phi : ndarray, shape (m,)
+        Magnitudes for the constraint values; 0 for equations in velocities or accelerations.
+    C : ndarray, shape (m, n)
+        Magnitudes for the entries of the Jacobian.
     """
 
     Phi: Array
@@ -39,7 +50,7 @@ class Sizes:
 
 
 def stack(parts: Sequence[Rows], many: tuple[int, ...] = ()) -> Rows:
-    """The parts' rows one below the other; many: the shape of the states, (…)."""
+    """Return the constraint equations of all parts as one record; `many` is the leading shape of many states."""
     vectors = (
         np.concatenate([_of_all(getattr(part, name), 1, many) for part in parts], axis=-1)
         for name in ("Phi", "Phi_dot", "gamma")
@@ -50,11 +61,11 @@ def stack(parts: Sequence[Rows], many: tuple[int, ...] = ()) -> Rows:
 
 
 def of_each(rows: Sequence[Rows]) -> Rows:
-    """Stack the constraints of single states to those of many states."""
+    """Return the constraint equations of many states from those of single states."""
     names = ("Phi", "Phi_dot", "C", "gamma")
     return Rows(*(np.array([getattr(part, name) for part in rows]) for name in names))
 
 
 def _of_all(values: Array, own: int, many: tuple[int, ...]) -> Array:
-    """Values with `own` axes that are the same in all states are given once."""
+    """Return an array broadcast to many states; `own` is its number of axes for one state."""
     return values if values.ndim > own or not many else np.broadcast_to(values, (*many, *values.shape))

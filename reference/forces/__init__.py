@@ -1,1 +1,1 @@
-"""Generalised forces, friction, joint loads."""
+"""Force elements in numbers: generalised forces, joint friction and joint reactions."""

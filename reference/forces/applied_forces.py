@@ -1,4 +1,4 @@
-"""Forces and efforts that the description gives as expressions, or the FMU's user as inputs."""
+"""Applied forces and efforts, from expressions of the description or from FMU inputs."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .element import ElementContext, ForceArrow, ForceContribution, ForceElement
 
 
 class Component(Protocol):
-    """One component of an applied force."""
+    """Component of an applied force that has a value in each state."""
 
     def number(self, state: KinematicState) -> Number:
-        """Return the value of the component, N or N·m."""
+        """Return the value of the force component, N or N·m."""
         ...
 
 
 class AppliedForces(ForceElements):
-    """All of them."""
+    """All applied forces and efforts of a mechanism."""
 
     takes_many = True
 
@@ -55,12 +55,11 @@ class AppliedForces(ForceElements):
         return reading
 
     def stops(self) -> list[float]:
-        """Times at which an input or an expression of time jumps or has a kink, s."""
+        """Return the times at which an input or an expression of time has a jump or a kink, s."""
         times = [time for table in self._inputs for time in table.stops()]
         return times + [time for reading in self.readings for time in stops(reading.node)]
 
     def reaction(self, state: KinematicState) -> ForceContribution:
-        """Return the generalised forces of all applied forces."""
         effort = np.zeros_like(state.q)
         for force, components, column in self._forces:
             values = _values(force, components, state)
@@ -81,11 +80,14 @@ class AppliedForces(ForceElements):
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:
-        """Arrows; an effort's at the joint that it drives."""
+        """Arrows of all applied forces; an effort is drawn at the joint on which it acts."""
         return tuple(self._mark(force) for force, *_ in self._forces)
 
     def acting(self, state: KinematicState) -> Array:
-        """On what they act on: of an effort along the axis of its coordinate, which is a moment of a rotation."""
+        """Return the vector of each applied force in world axes, shape (arrows, 3), N.
+
+        The vector of an effort lies along the axis of its coordinate; for a rotation it is a moment, N·m.
+        """
         return np.array(
             [_values(force, components, state) * _direction(force, state) for force, components, _ in self._forces]
         ).reshape(-1, 3)
@@ -97,7 +99,7 @@ class AppliedForces(ForceElements):
         return effort_mark(self._mechanism, "forces", force.name, force.coordinate)
 
     def wrenches(self, state: KinematicState) -> Array:
-        """Return the wrench of the point forces on each slot, shape (B, 6)."""
+        """Return the wrench of the point forces on the ground and each body, shape (B, 6)."""
         total = np.zeros((self._slots, 6))
         for force, components, column in self._forces:
             if force.place is not None:
@@ -108,7 +110,7 @@ class AppliedForces(ForceElements):
 
 
 def _values(force: AppliedForce, components: Sequence[Component], state: KinematicState) -> Array:
-    """An effort, shape (…, 1), or a force in world axes, shape (…, 3)."""
+    """Return the value of an effort, shape (…, 1), or of a force in world axes, shape (…, 3)."""
     return _in_world(force, np.array([component.number(state) for component in components]).T, state)
 
 
@@ -120,7 +122,11 @@ def _in_world(force: AppliedForce, values: Array, state: KinematicState) -> Arra
 
 
 def _direction(force: AppliedForce, state: KinematicState) -> Array:
-    """Return the world axis of an effort, shape (3,); ones for a force, given in world axes."""
+    """Return the world axis of an effort, shape (3,); (1, 1, 1) for a force.
+
+    The components of a force are in world axes already, so that a factor of 1 leaves each
+    unchanged.
+    """
     if force.coordinate is None:
         return np.ones(3)
     return effort_direction(state, force.coordinate)
@@ -134,18 +140,17 @@ def _check_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> None:
 
 
 class _Given:
-    """A component whose value is an FMU input."""
+    """Component of an applied force whose value is an FMU input."""
 
     def __init__(self, value: Input) -> None:
         self._value = value
 
     def number(self, state: KinematicState) -> Number:
-        """Return the value of the FMU input, N or N·m."""
         return input_in(self._value, state)
 
 
 def places(mechanism: Mechanism) -> list[Place]:
-    """Return the points of application of all point forces."""
+    """Return the points of application of all applied forces; efforts on joints have none."""
     return [force.place for force in mechanism.forces if force.place is not None]
 
 

@@ -1,4 +1,4 @@
-"""Arrows of efforts in pictures: along the axis of the coordinate, at the joint."""
+"""Drawn arrows of joint efforts, along the axis of the coordinate at the joint."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from .element import ForceArrow
 
 
 def effort_mark(mechanism: Mechanism, table: str, name: str, k: int) -> ForceArrow:
-    """Return the mark of an effort on coordinate k, by the table and the name of the element that exerts it."""
+    """Return the arrow of an effort on coordinate k.
+
+    The arguments `table` and `name` are the description table and the name of the force element.
+    """
     owner = next(b for b, body in enumerate(mechanism.bodies) if k in body.coordinates)
     kind: Literal["moment", "force"] = "moment" if mechanism.coordinates[k].unit == "rad" else "force"
     return ForceArrow(table, name, kind, Place(owner, np.zeros(3)))

@@ -1,4 +1,4 @@
-"""Force elements whose law is expressions: what `laws` says of them, in numbers."""
+"""Numerical evaluation of force elements whose law, in the package `laws`, consists of expressions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from .element import ElementContext, ForceArrow, ForceContribution, ForceElement
 
 @dataclass(frozen=True)
 class _Part:
-    """An element with its expressions compiled; a coordinate and a point by their indices."""
+    """Force element with its compiled expressions.
+
+    Each effort has the index of its coordinate, and each point force the index of its point.
+    """
 
     element: LawElement
     observed: dict[str, CompiledExpression]
@@ -27,14 +30,14 @@ class _Part:
     energy: CompiledExpression | None
 
     def readings(self) -> Iterator[CompiledExpression]:
-        """Return all that acts."""
+        """Yield all compiled expressions of a force element, apart from its energy."""
         yield from self.observed.values()
         yield from (effort for _, effort in self.efforts)
         yield from (component for _, force in self.forces for component in force)
 
 
 class LawForces(ForceElements):
-    """All of them."""
+    """All force elements of a mechanism whose law consists of expressions."""
 
     takes_many = True
 
@@ -59,20 +62,25 @@ class LawForces(ForceElements):
         )
 
     def forces(self) -> dict[str, Callable[[KinematicState], float]]:
-        """Return what laws publish, by the names of expressions."""
+        """Return the functions of the state that expressions can refer to, by name, such as
+        `motor.force`.
+        """
         return {name: reading.number for part in self._parts for name, reading in part.observed.items()}
 
     def signals(self, state: KinematicState) -> dict[str, float]:
-        """Return the same by the names of outputs."""
+        """Return the output values of the force elements by the names of the outputs."""
         observed = (pair for part in self._parts for pair in part.observed.items())
         return {name.replace(".", "_"): float(reading.number(state)) for name, reading in observed}
 
     def stops(self) -> list[float]:
-        """Return the times at which expressions in place of inputs jump or have a kink, s."""
+        """Return the times at which the expressions of the elements have a jump or a kink, s."""
         return [time for reading in self.readings for time in stops(reading.node)]
 
     def reaction(self, state: KinematicState) -> ForceContribution:
-        """Return the generalised forces: elastic is the gradient of the stored energy, applied the rest."""
+        """Return the generalised forces of all elements.
+
+        The elastic part is the negative gradient of the stored energy; the applied part is the rest.
+        """
         total, elastic, energy = np.zeros_like(state.q), np.zeros_like(state.q), np.zeros(state.q.shape[:-1])
         for part in self._parts:
             for k, effort in part.efforts:
@@ -86,12 +94,12 @@ class LawForces(ForceElements):
         return ForceContribution(elastic=elastic, applied=total - elastic, energy=energy)
 
     def powers(self, state: KinematicState) -> dict[str, float]:
-        """Return the power of each, W."""
+        """Return the power of each force element, W."""
         return {f"{part.element.kind} {part.element.name}": _power(part, state) for part in self._parts}
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:
-        """Arrows where they act."""
+        """Arrows at the points and joints where the force elements act."""
         return tuple(mark for part in self._parts for mark in self._marks(part))
 
     def _marks(self, part: _Part) -> Iterator[ForceArrow]:
@@ -100,7 +108,9 @@ class LawForces(ForceElements):
         yield from (ForceArrow(table, name, "force", places[column]) for column, _ in part.forces)
 
     def acting(self, state: KinematicState) -> Array:
-        """Return each force, shape (marks, 3), world axes, N, or N·m of a moment."""
+        """Return the vector of each arrow in world axes, shape (arrows, 3): a force, N, or a moment,
+        N·m.
+        """
         found = [
             vector
             for part in self._parts
@@ -112,7 +122,7 @@ class LawForces(ForceElements):
         return np.array(found).reshape(-1, 3)
 
     def wrenches(self, state: KinematicState) -> Array:
-        """Return what forces at points do to each slot, shape (B, 6)."""
+        """Return the wrench of all point forces on the ground and each body, shape (B, 6)."""
         total = np.zeros((len(self._mechanism.bodies) + 1, 6))
         places = [*self._mechanism.points.values()]
         for part in self._parts:
@@ -124,12 +134,12 @@ class LawForces(ForceElements):
 
 
 def _vector(force: tuple[CompiledExpression, ...], state: KinematicState) -> Array:
-    """Return a force, shape (…, 3), N."""
+    """Return the force vector of three component expressions, shape (…, 3), N."""
     return np.stack([np.broadcast_to(part.number(state), state.q.shape[:-1]) for part in force], axis=-1)
 
 
 def _gradient(energy: CompiledExpression, state: KinematicState) -> Array:
-    """Return ∂energy/∂q, shape (…, n); energies depend on positions."""
+    """Return the derivative of a stored energy with respect to the coordinates, shape (…, n)."""
     slopes = energy.jet(state).gradient[..., 1 : 1 + len(energy.positions)]
     return by_chain(slopes, state.jacobian[..., energy.positions, :])
 

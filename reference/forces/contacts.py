@@ -1,4 +1,4 @@
-"""Places on planes that press and never pull, with regularised Coulomb friction."""
+"""Unilateral contacts between points of bodies and planes, with regularised Coulomb friction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from .unilateral import NumericPressingLaw, Overlap, pressing_law
 
 @dataclass(frozen=True)
 class _Touch:
-    """One contact; column: of its place among the state's."""
+    """Contact between a point of a body and a plane; `column` is the index of the point among the
+    points of a state.
+    """
 
     contact: PlaneContact
     column: int
@@ -32,25 +34,25 @@ class _Touch:
         return Overlap(name, f"contact {name}", self.depth, self.held, ("touches", "is clear"))
 
     def gap(self, state: KinematicState) -> Number:
-        """M, negative in contact."""
+        """Return the signed distance of the contact point from its plane, m, negative in contact."""
         way = state.posture.datum - np.asarray(self.contact.origin, dtype=float)
         return (state.places.position[..., self.column] + way) @ self.contact.normal
 
     def depth(self, state: KinematicState) -> Number:
-        """M, below the plane."""
+        """Return the penetration depth of the contact point below its plane, m."""
         return -self.gap(state)
 
     def held(self, state: KinematicState) -> Number:
-        """Spring and damper if they pulled, too, N."""
+        """Return the spring and damper force as if the contact could also pull, N."""
         opening = state.places.velocity[..., self.column] @ self.contact.normal
         return self.law.force(self.depth(state), -opening)
 
     def normal_force(self, state: KinematicState) -> Number:
-        """N, not negative but for what a trial step beyond an event makes of it."""
+        """Return the normal force of the contact, N, which is negative only in trial steps beyond an event."""
         return self.held(state) if self.overlap.acts(state) else 0.0 * self.held(state)
 
     def force(self, state: KinematicState) -> Array:
-        """On the body, shape (…, 3), N, world axes."""
+        """Return the contact force on the body in world axes, shape (…, 3), N."""
         contact, N = self.contact, self.normal_force(state)
         pressing: Array = np.multiply.outer(N, contact.normal)
         if contact.mu is None or contact.v_s is None:
@@ -63,7 +65,7 @@ class _Touch:
 
 
 class Contacts(ForceElements):
-    """All of them."""
+    """All contacts between points and planes."""
 
     takes_many = True
 
@@ -75,11 +77,16 @@ class Contacts(ForceElements):
         ]
 
     def relations(self) -> list[Relation]:
-        """Whether the place is below the plane, and whether that presses."""
+        """Return two switching conditions for each contact: overlap with the plane, and compressive
+        force.
+        """
         return [relation for touch in self._touches for relation in touch.overlap.relations()]
 
     def reaction(self, state: KinematicState) -> ForceContribution:
-        """Springs with their energy, dampers, friction as applied; a spring that lets go loses its energy."""
+        """Return the generalised forces of all contacts: springs, dampers, and friction as the applied part.
+
+        A contact that separates with a compressed spring loses the energy of the spring.
+        """
         parts, energy = np.zeros((3, *state.q.shape)), np.zeros(state.q.shape[:-1])
         for touch in self._touches:
             across, normal = state.places.jacobian[..., touch.column], touch.contact.normal
@@ -94,7 +101,7 @@ class Contacts(ForceElements):
         return ForceContribution(elastic, dissipative, applied, energy)
 
     def wrenches(self, state: KinematicState) -> Array:
-        """On the slots, shape (B, 6)."""
+        """Return the wrench of the contact forces on the ground and each body, shape (B, 6)."""
         total = np.zeros((self._slots, 6))
         for touch in self._touches:
             F = touch.force(state)
@@ -103,7 +110,7 @@ class Contacts(ForceElements):
         return total
 
     def forces(self) -> dict[str, Callable[[KinematicState], float]]:
-        """Return functions of the state for the normal force of each contact, N."""
+        """Return a function of the state for the normal force of each contact, N."""
         return {f"{touch.contact.name}.{FORCE}": touch.normal_force for touch in self._touches}
 
     def powers(self, state: KinematicState) -> dict[str, float]:
@@ -114,7 +121,7 @@ class Contacts(ForceElements):
         }
 
     def signals(self, state: KinematicState) -> dict[str, float]:
-        """Gap and normal force of each."""
+        """Return gap, m, and normal force, N, of each contact by the names of the outputs."""
         found: dict[str, float] = {}
         for touch in self._touches:
             found[touch.contact.signals["gap"].signal.name] = touch.gap(state)
@@ -123,7 +130,7 @@ class Contacts(ForceElements):
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:
-        """Parts of the planes."""
+        """Drawings of the contact planes."""
         return tuple(
             ForceArrow(
                 "contacts",
@@ -137,7 +144,7 @@ class Contacts(ForceElements):
         )
 
     def acting(self, state: KinematicState) -> Array:
-        """On the bodies."""
+        """Return the contact force on each body, shape (contacts, 3), world axes, N."""
         return np.array([touch.force(state) for touch in self._touches]).reshape(-1, 3)
 
 
@@ -147,7 +154,7 @@ def places(mechanism: Mechanism) -> list[Place]:
 
 
 def lengths(mechanism: Mechanism, first: int) -> Iterator[Height]:
-    """Yield the gap of each contact as a measured length."""
+    """Yield the gap of each contact as a length that expressions can refer to."""
     for k, contact in enumerate(mechanism.contacts):
         name, slot = f"{contact.name}.gap", contact.place.body + 1
         origin = np.asarray(contact.origin, dtype=float)

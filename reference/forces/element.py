@@ -1,4 +1,4 @@
-"""Interface of the reference's force elements."""
+"""Common interface of all force elements of the reference solver."""
 
 from __future__ import annotations
 
@@ -18,14 +18,18 @@ Input: TypeAlias = Callable[[float], float] | float | PiecewiseLinear
 
 
 def input_value(given: Input, t: float, since: float | None = None) -> float:
-    """An input at t, s; of a table by the line that holds where the present time segment began, at `since`."""
+    """Return the value of an FMU input at time t, s.
+
+    An input from a table is evaluated on the linear piece that is active after time `since`, s, the
+    beginning of the current time segment.
+    """
     if isinstance(given, PiecewiseLinear):
         return given.at(t, t if since is None else since)
     return float(given(t)) if callable(given) else float(given)
 
 
 def input_in(given: Input, state: KinematicState) -> Number:
-    """An input in a state, or in each of many, shape (N,)."""
+    """Return the value of an FMU input in a state, or in each of many states, shape (N,)."""
     since = state.segment.begin
     if not state.is_many:
         return input_value(given, state.t, since)
@@ -34,9 +38,16 @@ def input_in(given: Input, state: KinematicState) -> Number:
 
 @dataclass(frozen=True)
 class ForceContribution:
-    """Generalised forces by origin, each of shape (…, n), N·m or N, and the energy in springs, J.
+    """Generalised forces of a force element, separated by their cause, each of shape (…, n), N·m or N.
 
-    driven  W, that springs take from what moves their lengths at rest
+    Attributes
+    ----------
+    elastic, dissipative, applied : ndarray
+        Forces of springs, forces of dampers, and all other forces.
+    energy : float or ndarray
+        Energy that is stored in the springs, J.
+    driven : float or ndarray
+        Power that the springs receive from the drives of their rest lengths, W.
     """
 
     elastic: Array | float = 0.0
@@ -50,9 +61,17 @@ class ForceContribution:
 class ElementContext:
     """Data from which a force element is constructed.
 
-    first   index among the state's places of the first one that its module's `places` asks for; the named points
-            come first of all, in the mechanism's order
-    inputs  values of the FMU inputs by their symbols; those without one are zero
+    Attributes
+    ----------
+    mechanism : Mechanism
+        Mechanism that contains the element.
+    reader : ExpressionCompiler
+        Compiler of the description's expressions.
+    first : int
+        Index of the first point of the element's module among the points of a state. The named points of
+        the mechanism precede all others.
+    inputs : mapping of str to input
+        Values of the FMU inputs by their symbols; an input without an entry is zero.
     """
 
     mechanism: Mechanism
@@ -63,15 +82,23 @@ class ElementContext:
 
 @dataclass(frozen=True)
 class ForceArrow:
-    """Picture of a force: an arrow at its point of application, and the element that exerts it.
+    """Drawing of a force: its shape, its point of application, and the element that exerts it.
 
-    table   key of its table in the description, such as `lines` or `base.supports`
-    name    of its part of the description
-    kind    force | moment: nothing but the arrow; support: a foot on the ground; line: a rod from a to b;
-            plane: a part of the plane through b across `axis`
-    a       where it acts
-    b       its other end, on which the opposite acts; None where there is none
-    axis    shape (3,), normal of a plane, in the axes of b's body
+    Attributes
+    ----------
+    table : str
+        Key of the element's table in the description, such as `lines` or `base.supports`.
+    name : str
+        Name of the element in the description.
+    kind : str
+        Shape: an arrow for `force` or `moment`, a foot on the ground for `support`, a rod from a to b for
+        `line`, or a part of the plane through b for `plane`.
+    a : Place
+        Point of application.
+    b : Place or None
+        Point of application of the opposite force, if there is one.
+    axis : tuple of float or None
+        Normal of a plane in the body axes of b, shape (3,).
     """
 
     table: str
@@ -83,57 +110,73 @@ class ForceArrow:
 
 
 class ForceElements:
-    """One kind of force, of all parts of a mechanism that have it.
+    """All force elements of one kind in a mechanism.
 
-    A module has `of`, what makes it of what is given; where it asks for the motion of places, `places`; and where
-    expressions may name lengths of it, `lengths`.
+    The module of a kind defines `of`, the class of its elements. It can also define `places`, the points
+    whose motion the elements need, and `lengths`, the lengths that expressions can refer to.
 
-    readings     of expressions
-    takes_many   whether `reaction` takes many states along a leading axis, too; otherwise it is asked for each. It
-                 may raise Apart where they differ in what holds, and is then asked for each
+    Attributes
+    ----------
+    readings : tuple of CompiledExpression
+        Compiled expressions of the elements.
+    takes_many : bool
+        Whether `reaction` accepts many states along a leading axis. It may raise NotVectorisable if the
+        states differ in a switching condition, and is then called for each state.
     """
 
     readings: tuple[CompiledExpression, ...] = ()
     takes_many = False
 
     def reaction(self, state: KinematicState) -> ForceContribution:
-        """Return the element's generalised forces and potential energy."""
+        """Return the generalised forces and the stored energy of the elements."""
         del state
         return ForceContribution()
 
     def wrenches(self, state: KinematicState) -> Array | float:
-        """Return the wrench on each slot, shape (B, 6): force, then moment about the positions' origin."""
+        """Return the wrench of the elements on the ground and each body, shape (B, 6).
+
+        A wrench is a force followed by a moment, in world axes. Moments refer to the posture's
+        datum, a reference point near the mechanism.
+        """
         del state
         return 0.0
 
     def relations(self) -> list[Relation]:
-        """Return the switching conditions of the element, apart from those of its expressions."""
+        """Return the switching conditions of the elements, apart from those of their expressions."""
         return []
 
     def forces(self) -> dict[str, Callable[[KinematicState], float]]:
-        """Forces that expressions may name, `lift.force`, in a state, N."""
+        """Return a function of the state for each force that expressions can refer to, such as
+        `lift.force`, N.
+        """
         return {}
 
     def signals(self, state: KinematicState) -> dict[str, float]:
-        """Return the element's outputs by name."""
+        """Return the output values of the elements by name."""
         del state
         return {}
 
     def powers(self, state: KinematicState) -> dict[str, float]:
-        """Return the power of each part, W, by a label such as `line rope`; negative if absorbed."""
+        """Return the power of each element, W, by a label such as `line rope`.
+
+        The power is negative if the element absorbs energy.
+        """
         del state
         return {}
 
     def stops(self) -> list[float]:
-        """Times at which it jumps or has a kink, s."""
+        """Return the times at which a force has a jump or a kink, s."""
         return []
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:
-        """Return the pictures of the element, one for each force of `acting`."""
+        """Drawings of the force elements, one for each force that `acting` returns."""
         return ()
 
     def acting(self, state: KinematicState) -> Array:
-        """Force at each mark's place a, shape (marks, 3), world axes, N; of a moment N·m."""
+        """Return the force at point a of each drawn force element, shape (drawings, 3), world axes.
+
+        The unit is N for a force and N·m for a moment.
+        """
         del state
         return np.zeros((0, 3))

@@ -1,6 +1,7 @@
-"""FMU inputs that motions and lengths follow through critically damped filters.
+"""Critically damped second-order filters of FMU inputs that drive joint motions and rest lengths.
 
-ÿ = ω² (u − y) − 2 ω ẏ of a command u; states are the offset y − y₀ and its rate, 0 at the start.
+The output y follows a command u by ÿ = ω² (u − y) − 2 ω ẏ. The state variables are the offset y − y₀
+from the initial value and its rate; both are initially zero.
 """
 
 from __future__ import annotations
@@ -19,10 +20,17 @@ from .element import Input, input_in
 
 
 class Filters:
-    """All filters of a mechanism, compiled; k of them.
+    """All k input filters of a mechanism, compiled.
 
-    start   q0, shape (n,), rad or m: where driven joints start; None: where they are in the state being evaluated
-    inputs  commands by name; those without one are what the filters start with
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Mechanism with the filters.
+    start : ndarray, shape (n,), or None
+        Initial coordinates, rad or m, from which driven joints start. Without them, driven joints start
+        at the currently evaluated state.
+    inputs : mapping of str to input
+        Commands by name. A filter without a command keeps its initial value.
     """
 
     def __init__(self, mechanism: Mechanism, start: Array | None, inputs: Mapping[str, Input]) -> None:
@@ -33,11 +41,14 @@ class Filters:
 
     @property
     def size(self) -> int:
-        """Number of states: offset and rate of each."""
+        """Number of state variables of all filters: an offset and its rate for each filter."""
         return 2 * len(self._filters)
 
     def followed(self, state: KinematicState, lag: Array | None) -> KinematicState:
-        """The state with the filters' own states, shape (2k,), default 0, and what they lead to."""
+        """Return the kinematic state with the states and outputs of the filters added.
+
+        The argument `lag`, shape (2k,), contains offset and rate of each filter; zero by default.
+        """
         if not self._filters:
             return state
         many = state.q.shape[:-1]
@@ -49,11 +60,16 @@ class Filters:
         return replace(state, lag=own, followed=np.stack([y, rate, second], axis=-1))
 
     def begins(self, q: Array) -> list[float]:
-        """Return the initial values of the filtered signals, rad or m; q: see `start`."""
+        """Return the initial output value of each filter, rad or m.
+
+        The coordinates q, shape (n,), are used if the filters have no initial coordinates of their own.
+        """
         return [float(begin) for begin in self._begins(q)]
 
     def _begins(self, q: Array) -> Array:
-        """Shape (…, k), for q of shape (…, n)."""
+        """Return the initial output values of the filters, shape (…, k), for coordinates q of shape
+        (…, n).
+        """
         held = q if self._start is None else self._start
         found = np.zeros((*held.shape[:-1], len(self._filters)))
         for i, (f, begin) in enumerate(zip(self._filters, self._begin, strict=True)):
@@ -61,21 +77,23 @@ class Filters:
         return found
 
     def rates(self, state: KinematicState) -> Array:
-        """Return the time derivatives of the filters' states, shape (…, 2k)."""
+        """Return the time derivatives of the filters' state variables, shape (…, 2k)."""
         return state.followed[..., 1:].reshape(*state.q.shape[:-1], -1) if self._filters else state.qd[..., :0]
 
     def lags(self, run: Trajectory) -> Array:
-        """Return the filters' states along a run, shape (N, 2k); initial values for absent signals."""
+        """Return the filters' states along a run, shape (N, 2k); zeros for absent signals."""
         none = np.zeros(len(run.time))
         return np.array([run.signals.get(name, none) for name in self.names]).reshape(-1, len(run.time)).T
 
     @property
     def names(self) -> list[str]:
-        """Signals of their states."""
+        """Names of the signals of the filters' state variables."""
         return [f.signal(quantity).name for f in self._filters for quantity in ("offset", "offset_rate")]
 
     def signals(self, states: Sequence[KinematicState]) -> dict[str, Array]:
-        """Offsets, their rates, and where they lead to, shape (N,) each."""
+        """Return offset, offset rate and output of each filter over a list of states, shape (N,)
+        each.
+        """
         found = {name: np.array([state.lag[i] for state in states]) for i, name in enumerate(self.names)}
         for i, f in enumerate(self._filters):
             found[f.signal("value").name] = np.array([state.followed[i, 0] for state in states])
@@ -87,7 +105,9 @@ class Filters:
 
 
 def _length(mechanism: Mechanism, given: Filter) -> float:
-    """Return the initial length of a line, m: the given value, or the distance of both ends."""
+    """Return the initial rest length of a two-point force element, m: its `start` key, or the
+    distance of its ends.
+    """
     if given.start is not None:
         return float(given.start)
     line = next(line for line in mechanism.lines if line.filter is given)

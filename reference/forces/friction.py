@@ -1,7 +1,9 @@
-"""Friction of joints, with the joint's own load as normal force (Jarzębowska et al. 2023, (19) to (22)).
+"""Joint friction with bristle states and the joint reaction as normal force.
 
-Bristles deflect by z, a state. The friction effort μ·arm·f_n depends on the load, the load on the accelerations,
-and these on the friction; all are affine in the friction efforts τ, so the loop is solved in τ alone.
+The equations are (19) to (22) of Jarzębowska et al. 2023. The bristle deflection z is a state
+variable. The friction effort μ·arm·f_n depends on the joint reaction, the reaction depends on the
+accelerations, and the accelerations depend on the friction efforts τ. The last two dependencies are
+affine in τ, so that the loop is a system of equations in τ alone.
 """
 
 from __future__ import annotations
@@ -18,12 +20,21 @@ from ...mechanism import FRICTION_SWEEPS, Friction, Mechanism
 from ..kinematics.kinematics import Posture
 from .joint_loads import AffineLoads
 
-_SMOOTH = 1e-12  # N², under the root of the normal force
+# Constant under the square root in the normal force; it makes the force differentiable at zero, N².
+_SMOOTH = 1e-12
 
 
 @dataclass(frozen=True)
 class Bristles:
-    """Rate of the friction states and friction coefficients, each of shape (…, f)."""
+    """Bristle rates and friction coefficients of the f joints with friction.
+
+    Attributes
+    ----------
+    z_dot : ndarray, shape (…, f)
+        Time derivatives of the bristle deflections.
+    mu : ndarray, shape (…, f)
+        Friction coefficients with the sign of the motion.
+    """
 
     z_dot: Array
     mu: Array
@@ -31,17 +42,28 @@ class Bristles:
 
 @dataclass(frozen=True)
 class FrictionEfforts:
-    """Friction efforts τ against the motion, (…, f), N·m or N, and |τ − μ·arm·f_n(τ)|/|τ| that is left, (…)."""
+    """Converged friction efforts of the f joints with friction.
+
+    Attributes
+    ----------
+    tau : ndarray, shape (…, f)
+        Friction efforts against the motion, N·m or N.
+    residual : ndarray, shape (…)
+        Relative residual |τ − μ·arm·f_n(τ)|/|τ|.
+    """
 
     tau: Array
     residual: Array
 
 
-_Bristle: TypeAlias = tuple[Array, Array]  # ż and μ; shape (…) each
+_Bristle: TypeAlias = tuple[Array, Array]  # Bristle rate and friction coefficient, shape (…) each.
 
 
 def _lugre(friction: Friction, rate: Array, z: Array) -> _Bristle:
-    """Canudas de Wit et al., 1995."""
+    """Return bristle rate and friction coefficient of the LuGre model (Canudas de Wit et al., 1995).
+
+    All arrays have shape (…).
+    """
     ratio, drop = rate / friction.v_s, friction.mu_s - friction.mu_k
     steady = friction.mu_k + drop * np.exp(-ratio * ratio)
     z_dot = rate - friction.sigma0 * abs(rate) * z / steady
@@ -49,7 +71,7 @@ def _lugre(friction: Friction, rate: Array, z: Array) -> _Bristle:
 
 
 def _dahl(friction: Friction, rate: Array, z: Array) -> _Bristle:
-    """Dahl, 1968."""
+    """Return bristle rate and friction coefficient of the Dahl model (Dahl, 1968), shape (…) each."""
     free = 1.0 - friction.sigma0 * z * np.sign(rate) / friction.mu_s
     return rate * abs(free) ** friction.gamma * np.sign(free), friction.sigma0 * z
 
@@ -58,11 +80,16 @@ _MODELS: dict[str, Callable[[Friction, Array, Array], _Bristle]] = {"lugre": _lu
 
 
 class FrictionModel:
-    """Friction of a mechanism's joints, compiled; f of them.
+    """Bristle friction of the f joints that have friction, compiled for evaluation.
 
-    coordinates   their indices, in order
-    units         shape (n, f): unit efforts against them
-    loaded        links of those whose normal force is the joint's load
+    Attributes
+    ----------
+    coordinates : list of int
+        Indices of the coordinates with friction.
+    units : ndarray, shape (n, f)
+        Generalised forces of unit friction efforts, which oppose the coordinates.
+    loaded : tuple of str
+        Links whose joint reaction is the normal force of the friction.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -81,7 +108,9 @@ class FrictionModel:
         ]
 
     def bristles(self, qd: Array, z: Array) -> Bristles:
-        """Rates and coefficients at q̇, shape (…, n), and z, shape (…, f)."""
+        """Return bristle rates and friction coefficients for velocities of shape (…, n) and
+        deflections z of shape (…, f).
+        """
         z_dot, mu = np.zeros((2, *z.shape))
         for i, (friction, k) in enumerate(zip(self._friction, self.coordinates, strict=True)):
             z_dot[..., i], mu[..., i] = _MODELS[friction.model](friction, qd[..., k], z[..., i])
@@ -90,13 +119,25 @@ class FrictionModel:
     def efforts(
         self, posture: Posture, mu: Array, loads: AffineLoads, qdd: Array, multipliers: Array
     ) -> FrictionEfforts:
-        """τ after FRICTION_SWEEPS Newton steps on τ = μ·arm·f_n(τ), begun with f_n(0).
+        """Return the friction efforts τ after FRICTION_SWEEPS Newton steps on τ = μ·arm·f_n(τ).
 
-        A fixed point would not do: where friction locks a mechanism, f_n grows faster than τ.
+        The factors are the friction coefficient μ, the radius `arm` (1 for a prismatic joint) and the
+        normal force f_n. The iteration starts with the normal force without friction, f_n(0). A
+        fixed-point iteration would diverge if friction locks the mechanism, because f_n then grows
+        faster than τ.
 
-        loads         of the joints of `loaded`
-        qdd           shape (…, n, 1 + f): q̈ without friction, and its change per τ of each joint
-        multipliers   shape (…, rows, 1 + f), of the closures, likewise
+        Parameters
+        ----------
+        posture : Posture
+            Transforms of the bodies.
+        mu : ndarray, shape (…, f)
+            Friction coefficients.
+        loads : AffineLoads
+            Joint reactions of the links `loaded`.
+        qdd : ndarray, shape (…, n, 1 + f)
+            Accelerations without friction, and their change by a unit effort of each joint.
+        multipliers : ndarray, shape (…, rows, 1 + f)
+            Multipliers of the knife edges and closures, in the same columns.
         """
         normal_force = self._normal_force(posture, loads, qdd, multipliers)
         lever = mu * self._arm
@@ -111,7 +152,10 @@ class FrictionModel:
     def _normal_force(
         self, posture: Posture, loads: AffineLoads, qdd: Array, multipliers: Array
     ) -> Callable[[Array], tuple[Array, Array]]:
-        """Normal forces, shape (…, f), N, and their slopes by τ, shape (…, f, f), as a function of τ."""
+        """Return a function of the friction efforts τ that computes normal forces and their derivatives.
+
+        The normal forces have shape (…, f), N. Their derivatives with respect to τ have shape (…, f, f).
+        """
         R = posture.T[..., :3, np.array(self._bodies, dtype=int) + 1, :3].swapaxes(-3, -2)
         e = (R @ self._axes[..., None])[..., 0]
         across = np.eye(3) - e[..., :, None] * e[..., None, :]
@@ -132,10 +176,11 @@ class FrictionModel:
 
 
 def friction_efforts(mechanism: Mechanism, run: Trajectory) -> dict[str, Array]:
-    """Friction efforts against the motion over a run, N·m or N, by coordinate's symbol, shape (N,) each.
+    """Return the friction efforts against the motion over a run, N·m or N, shape (N,) each.
 
-    From the run's signals `<coordinate>_dot`, `<coordinate>_z` and, unless the normal force is given,
-    `<link>_load_normal`; coordinates without these are left out.
+    The keys are the symbols of the coordinates. The efforts follow from the signals `<coordinate>_dot`
+    and `<coordinate>_z` of the run and from the normal force: the value of the description or the signal
+    `<link>_load_normal`. Coordinates without these signals are omitted.
     """
     found = {}
     for coordinate in mechanism.coordinates:

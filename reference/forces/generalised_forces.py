@@ -1,6 +1,8 @@
-"""Generalised forces Q = −∂E_p/∂q − ∂R/∂q̇ + f_ext of all force elements, and the energy behind them.
+"""Generalised forces of all force elements, and their potential energy.
 
-Jarzębowska et al. 2020, equations (14)–(16), Urbaś 2016, equations (13), (14).
+The generalised forces are Q = −∂E_p/∂q − ∂R/∂q̇ + f_ext with the potential energy E_p and the Rayleigh
+dissipation function R: Jarzębowska et al. 2020, equations (14)–(16), and Urbaś 2016, equations (13)
+and (14).
 """
 
 from __future__ import annotations
@@ -27,11 +29,18 @@ _FORCES = ("elastic", "dissipative", "applied")
 
 @dataclass(frozen=True)
 class GeneralisedForces:
-    """Generalised forces by origin, each of shape (…, n), N·m or N.
+    """Generalised forces of a mechanism, separated by their cause, each of shape (…, n), N·m or N.
 
-    elastic      springs of coordinates, supports and closures
-    dissipative  their dampers
-    driven       W, that springs take from what moves their lengths at rest
+    Attributes
+    ----------
+    gravity : ndarray
+        Weight of the bodies.
+    elastic, dissipative : ndarray
+        Springs and dampers of coordinates, supports, closures and force elements.
+    applied : ndarray
+        All other forces.
+    driven : float or ndarray
+        Power that the springs receive from the drives of their rest lengths, W.
     """
 
     gravity: Array
@@ -42,7 +51,7 @@ class GeneralisedForces:
 
     @property
     def total(self) -> Array:
-        """Q, shape (…, n), N·m or N."""
+        """Sum Q of all generalised forces, shape (…, n), N·m or N."""
         return self.gravity + self.elastic + self.dissipative + self.applied
 
 
@@ -55,12 +64,15 @@ def _places(module: Any, mechanism: Mechanism) -> list[Place]:
 
 
 def force_places(mechanism: Mechanism) -> list[Place]:
-    """Places whose motion the force elements need, in the order of these."""
+    """Return the points whose motion the force elements need, in the order of the elements."""
     return [place for module in _modules() for place in _places(module, mechanism)]
 
 
 def force_lengths(mechanism: Mechanism, first: int) -> list[Length]:
-    """Lengths that the force elements let expressions name; first: index of the first of `force_places`."""
+    """Return the lengths of force elements that expressions can refer to.
+
+    The argument `first` is the index of the first point of `force_places` among the points of a state.
+    """
     found: list[Length] = []
     for module in _modules():
         if hasattr(module, "lengths"):
@@ -72,9 +84,21 @@ def force_lengths(mechanism: Mechanism, first: int) -> list[Length]:
 class ForceModel:
     """All force elements of a mechanism, compiled.
 
-    first        index of the first of `force_places` among the state's places
-    inputs       values of the FMU inputs by their symbols; those without one are zero
-    replacement  the spring-damper closures
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Mechanism with the force elements.
+    reader : ExpressionCompiler
+        Compiler of the description's expressions.
+    first : int
+        Index of the first point of `force_places` among the points of a state.
+    inputs : mapping of str to input, optional
+        Values of the FMU inputs by their symbols; an input without an entry is zero.
+
+    Attributes
+    ----------
+    replacement : ReplacementJoints
+        Closures that are modelled by springs and dampers.
     """
 
     def __init__(
@@ -94,23 +118,27 @@ class ForceModel:
         self.replacement = next(e for e in self._elements if isinstance(e, ReplacementJoints))
 
     def stops(self) -> list[float]:
-        """Times at which an input or an expression of time jumps or has a kink, s."""
+        """Return the times at which an input or an expression of time has a jump or a kink, s."""
         return [time for element in self._elements for time in element.stops()]
 
     def relations(self) -> list[Relation]:
-        """Return the switching conditions of all elements, apart from those of expressions."""
+        """Return the switching conditions of all force elements, apart from those of their
+        expressions.
+        """
         return [relation for element in self._elements for relation in element.relations()]
 
     def signals(self, state: KinematicState) -> dict[str, float]:
-        """Outputs of the elements by their names."""
+        """Return the output values of all force elements by name."""
         return {name: value for element in self._elements for name, value in element.signals(state).items()}
 
     def powers(self, state: KinematicState) -> dict[str, float]:
-        """Return the power of each element, W; see `ForceElement.powers`."""
+        """Return the power of each force element, W, by its label; negative if the element absorbs
+        energy.
+        """
         return {name: value for element in self._elements for name, value in element.powers(state).items()}
 
     def __call__(self, state: KinematicState) -> GeneralisedForces:
-        """All generalised forces in the state."""
+        """Return all generalised forces in a state."""
         zero, reactions = np.zeros(state.q.shape), [_reaction(element, state) for element in self._elements]
         return GeneralisedForces(
             gravity=state.posture.T_q.reshape(*zero.shape, -1) @ self._gravity.ravel(),
@@ -121,24 +149,32 @@ class ForceModel:
         )
 
     def potential(self, state: KinematicState) -> float:
-        """Energy of gravity (zero at the world's origin) and springs, J."""
+        """Return the potential energy of gravity and springs, J; gravity is zero at the world's
+        origin.
+        """
         weight = self._gravity[:3, :, 3].sum(axis=1)
         work = float(np.vdot(state.posture.T, self._gravity) + weight @ state.posture.datum)
         return float(sum(element.reaction(state).energy for element in self._elements)) - work
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:
-        """Return the pictures of all elements."""
+        """Drawings of all force elements."""
         return tuple(mark for element in self._elements for mark in element.marks)
 
     def acting(self, state: KinematicState) -> Array:
-        """Force at each mark's place a, shape (marks, 3), world axes, N, or N·m."""
+        """Return the force at point a of each drawn force element, shape (drawings, 3), world axes.
+
+        The unit is N for a force and N·m for a moment.
+        """
         return np.vstack([np.zeros((0, 3)), *(element.acting(state) for element in self._elements)])
 
     def wrenches(self, state: KinematicState) -> Array:
-        """Return the wrenches of point forces and spring-damper closures on each slot, shape (B, 6).
+        """Return the sum of all external wrenches on the ground and each body, shape (B, 6).
 
-        Force, then moment about the posture's datum; world axes, N and N·m; of many states (…, B, 6).
+        Point forces and spring-damper closures exert these wrenches.
+
+        A wrench is a force, N, followed by a moment, N·m, in world axes. Moments refer to the
+        posture's datum, a reference point near the mechanism. Many states yield shape (…, B, 6).
         """
         if state.is_many:
             return np.array([self.wrenches(one) for one in state.each()])
@@ -147,7 +183,7 @@ class ForceModel:
 
 
 def _reaction(element: ForceElements, state: KinematicState) -> ForceContribution:
-    """In a state, or in each of many: one by one where an element does not take them all at once."""
+    """Return the forces of an element; many states are evaluated one by one if necessary."""
     if element.takes_many or not state.is_many:
         try:
             return element.reaction(state)
@@ -165,7 +201,12 @@ def _sum(parts: Iterable[Array | float], zero: Array) -> Array:
 
 
 def _weights(mechanism: Mechanism) -> Array:
-    """m g c̃ᵀ of every slot, shape (4, B, 4): its product with T, summed, is the work of gravity."""
+    """Return the matrices m g c̃ᵀ of the ground and all bodies, shape (4, B, 4).
+
+    The mass is m, the gravity vector g and the homogeneous centre of mass c̃.
+
+    The sum of their element-wise products with the body transforms is the work of gravity.
+    """
     weights = np.zeros((4, len(mechanism.bodies) + 1, 4))
     for b, body in enumerate(mechanism.bodies):
         weights[:3, b + 1] = body.mass * np.outer(mechanism.gravity, [*body.com, 1.0])

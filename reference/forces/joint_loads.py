@@ -1,8 +1,9 @@
-"""Joint loads: the wrench that a joint transmits to its subtree, and the forces of closures.
+"""Joint reactions: wrenches that joints transmit to their subtrees, and forces of closures.
 
-To accelerate a body takes the force ∫ r̈ dm and the moment ∫ r × r̈ dm. With its pseudo-inertia H, both stand in
-P = T̈ H Tᵀ = ∫ r̈ rᵀ dm, r homogeneous: the force in the last column, the moment in the skew part. P is linear in
-T̈ = Σ T_i q̈_i + Σ T_mn q̇_m q̇_n.
+The acceleration of a body requires the force ∫ r̈ dm and the moment ∫ r × r̈ dm. Let H be the body's
+pseudo-inertia, T its transform and r a homogeneous position vector. Then the matrix
+P = T̈ H Tᵀ = ∫ r̈ rᵀ dm contains the force in its last column and the moment in its skew part. The
+matrix is linear in T̈ = Σ T_i q̈_i + Σ T_mn q̇_m q̇_n.
 """
 
 from __future__ import annotations
@@ -24,13 +25,20 @@ COMPONENTS = ("fx", "fy", "fz", "nx", "ny", "nz")
 
 @dataclass(frozen=True)
 class AffineLoads:
-    """Loads of J joints: constant + Σ by_qdd q̈ + Σ by_multiplier λ, λ of knife edges and closures.
+    """Reactions of J joints as affine functions of accelerations q̈ and multipliers λ.
 
-    Wrenches are force, then moment about the posture's datum; world axes, N and N·m.
+    The multipliers are those of knife edges and closures. A wrench is a force, N, followed by a
+    moment, N·m, in world axes. Moments refer to the posture's datum, a reference point near the
+    mechanism.
 
-    constant        shape (…, J, 6)
-    by_qdd          shape (…, n, J, 6)
-    by_multiplier   shape (…, rows, J, 6)
+    Attributes
+    ----------
+    constant : ndarray, shape (…, J, 6)
+        Reactions for q̈ = 0 and λ = 0.
+    by_qdd : ndarray, shape (…, n, J, 6)
+        Derivatives with respect to the accelerations.
+    by_multiplier : ndarray, shape (…, rows, J, 6)
+        Derivatives with respect to the multipliers.
     """
 
     constant: Array
@@ -38,19 +46,29 @@ class AffineLoads:
     by_multiplier: Array
 
     def change(self, qdd: Array, multipliers: Array) -> Array:
-        """Return the linear part for q̈ of shape (…, n, c) and λ of shape (…, rows, c), shape (…, J, 6, c)."""
+        """Return the linear part of the joint reactions, shape (…, J, 6, c), for c columns of unknowns.
+
+        The accelerations have shape (…, n, c) and the multipliers shape (…, rows, c).
+        """
         parts = ((self.by_qdd, qdd), (self.by_multiplier, multipliers))
         return np.asarray(sum(_combined(loads, factors) for loads, factors in parts))
 
     def at(self, qdd: Array, multipliers: Array) -> Array:
-        """The loads, shape (…, J, 6), for q̈ of shape (…, n) and λ of shape (…, rows)."""
+        """Return the joint reactions, shape (…, J, 6), for q̈ of shape (…, n) and multipliers of
+        shape (…, rows).
+        """
         return self.constant + self.change(qdd[..., None], multipliers[..., None])[..., 0]
 
 
 class CompiledJointLoads:
-    """Loads of some links' joints, compiled.
+    """Joint reactions of selected links, compiled.
 
-    inertia   shape (B, 4, 4), pseudo-inertias of the slots
+    Attributes
+    ----------
+    links : tuple of str
+        Links whose joint reactions are computed.
+    axes : dict
+        Axis of each revolute or prismatic joint in the link's frame, shape (3,), by link.
     """
 
     def __init__(
@@ -61,7 +79,7 @@ class CompiledJointLoads:
         self._slots = np.array(joints, dtype=int) + 1
         self._carried = np.array([_subtree(mechanism, body) for body in joints]).reshape(-1, len(inertia))
         coordinates = [mechanism.bodies[body].coordinates for body in joints]
-        # Revolute and prismatic joints have one coordinate, whose axis is the same in the link's frame.
+        # The axis of a revolute or prismatic joint has the same components in the joint and link frames.
         self.axes = {
             link: np.array(mechanism.coordinates[own[0]].axis)
             for link, own in zip(links, coordinates, strict=True)
@@ -72,9 +90,14 @@ class CompiledJointLoads:
         self._gravity[:3, :, 3] = np.asarray(mechanism.gravity, dtype=float)[:, None]
 
     def affine(self, posture: Posture, external: Array) -> AffineLoads:
-        """The loads as functions of q̈ and the multipliers of knife edges and closures.
+        """Return the joint reactions as affine functions of accelerations and multipliers.
 
-        external   shape (…, B, 6), wrenches of point forces and spring-damper closures on the slots
+        Parameters
+        ----------
+        posture : Posture
+            Transforms of the bodies.
+        external : ndarray, shape (…, B, 6)
+            Wrenches of point forces and spring-damper closures on the ground and each body.
         """
         HT = self._inertia @ np.moveaxis(posture.T, -3, -1)
         fixed = (
@@ -87,16 +110,21 @@ class CompiledJointLoads:
         )
 
     def local(self, posture: Posture, loads: Array) -> Array:
-        """Loads of shape (J, 6) about the links' origins, in the links' axes."""
+        """Return joint reactions of shape (J, 6) with moments about the links' origins, in link
+        axes.
+        """
         T = posture.T[:, self._slots].transpose(1, 0, 2)
         force, moment = loads[:, :3], loads[:, 3:] - np.cross(T[:, :3, 3], loads[:, :3])
         return np.concatenate([(x[:, None] @ T[:, :3, :3])[:, 0] for x in (force, moment)], axis=1)
 
 
 def joint_body(mechanism: Mechanism, link: str) -> int:
-    """Index of the body that the link's joint moves: of a flexible link the first element.
+    """Return the index of the body that a link's joint moves; for a flexible link, the first element.
 
-    Raises SolveError if there is no such link.
+    Raises
+    ------
+    SolveError
+        If there is no such link.
     """
     links = [body.link for body in mechanism.bodies]
     if link not in links or link == "base":
@@ -106,12 +134,12 @@ def joint_body(mechanism: Mechanism, link: str) -> int:
 
 
 def all_links(mechanism: Mechanism) -> tuple[str, ...]:
-    """The links in the order of their bodies."""
+    """Return the names of all links in the order of their bodies."""
     return tuple(dict.fromkeys(body.link for body in mechanism.bodies if body.link != "base"))
 
 
 def _subtree(mechanism: Mechanism, root: int) -> list[float]:
-    """1 for each slot that the body `root` carries, itself included, else 0."""
+    """Return 1 for each body in the subtree of body `root`, including itself, else 0; ground first."""
     carried = [False] * len(mechanism.bodies)
     for b, body in enumerate(mechanism.bodies):
         carried[b] = b == root or (body.parent != GROUND and carried[body.parent])
@@ -119,9 +147,14 @@ def _subtree(mechanism: Mechanism, root: int) -> list[float]:
 
 
 def _rate_of_momentum(T_ddot: Array, HT: Array) -> Array:
-    """∫ r̈ dm and ∫ r × r̈ dm of each slot, shape (…, c, B, 6), for c parts of T̈, shape (…, c, 4, B, 4).
+    """Return ∫ r̈ dm and ∫ r × r̈ dm of the ground and each body, shape (…, c, B, 6).
 
-    HT   shape (…, B, 4, 4), H Tᵀ
+    Parameters
+    ----------
+    T_ddot : ndarray, shape (…, c, 4, B, 4)
+        Parts of the second time derivative of the body transforms.
+    HT : ndarray, shape (…, B, 4, 4)
+        Products H Tᵀ of pseudo-inertia and transposed transform.
     """
     *many, count, _, slots, _ = T_ddot.shape
     P = np.moveaxis(T_ddot, -2, -4).reshape(*many, slots, -1, 4) @ HT
@@ -131,22 +164,26 @@ def _rate_of_momentum(T_ddot: Array, HT: Array) -> Array:
 
 
 def _combined(loads: Array, factors: Array) -> Array:
-    """Σ_i loads[…, i, :, :] factors[…, i, c], shape (…, J, 6, c)."""
+    """Return linear combinations of joint reactions, Σ_i loads[…, i, :, :] factors[…, i, c], (…, J, 6, c)."""
     *many, count, J, _ = loads.shape
     flat = loads.reshape(*many, count, J * 6).swapaxes(-2, -1)
     return np.asarray((flat @ factors).reshape(*many, J, 6, factors.shape[-1]))
 
 
 def axial_and_normal(load: Array, axis: Array) -> tuple[float, float]:
-    """Force along the joint's axis and length of the force across it, N, of a load of shape (6,) in link axes."""
+    """Return the force along a joint's axis and the magnitude of the force across it, N.
+
+    The joint reaction has shape (6,) and refers to link axes.
+    """
     axial = float(load[:3] @ axis)
     return axial, float(np.linalg.norm(load[:3] - axial * axis))
 
 
 def closure_wrench(posture: Posture, closure: LoopClosure, wrenches: Array) -> Array:
-    """Force and moment about frame b's origin on the body of frame b, shape (6,), N and N·m, world axes.
+    """Return the force and moment of a closure on the body of its frame b, shape (6,), N and N·m.
 
-    wrenches   shape (rows, B, 6): what each of the closure's conditions does to the slots
+    The moment refers to the origin of frame b; all components are in world axes. The argument `wrenches`,
+    shape (rows, B, 6), contains the wrenches of its constraint equations on the ground and all bodies.
     """
     total = wrenches[:, closure.b.place.body + 1].sum(axis=0)
     total[3:] -= np.cross(frame_pose(posture, closure.b)[:3, 3], total[:3])

@@ -1,4 +1,4 @@
-"""Springs and dampers of coordinates."""
+"""Linear springs and viscous dampers of coordinates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .element import ElementContext, ForceContribution, ForceElements
 
 
 class JointSprings(ForceElements):
-    """Springs and dampers of all coordinates."""
+    """Linear springs and viscous dampers of all coordinates."""
 
     takes_many = True
 
@@ -21,7 +21,7 @@ class JointSprings(ForceElements):
         self._stiffness, self._rest, self._damping = np.array(data, dtype=float).reshape(-1, 3).T
 
     def reaction(self, state: KinematicState) -> ForceContribution:
-        """−k (q − rest), −d q̇."""
+        """Return the generalised forces −k (q − rest) of the springs and −d q̇ of the dampers."""
         deflection = state.q - self._rest
         elastic = -self._stiffness * deflection
         return ForceContribution(
@@ -29,7 +29,7 @@ class JointSprings(ForceElements):
         )
 
     def powers(self, state: KinematicState) -> dict[str, float]:
-        """Return the power of the springs and dampers of each joint and of each beam, W."""
+        """Return the power of the springs and dampers of each joint and each beam, W."""
         each = -(self._stiffness * (state.q - self._rest) + self._damping * state.qd) * state.qd
         found = {owner: 0.0 for _, owner in self._owners}
         for k, owner in self._owners:

@@ -1,4 +1,7 @@
-"""Forces along the lines between two places; Q = −F ∂L/∂q of a tension F and the length L."""
+"""Two-point force elements: spring-dampers, cylinders and ropes between two points.
+
+An element with tension F and length L has the generalised force Q = −F ∂L/∂q.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,17 @@ from .element import ElementContext, ForceArrow, ForceContribution, ForceElement
 
 @dataclass(frozen=True)
 class _Span:
-    """L, m, its rate, m/s, the direction from a to b, shape (…, 3), and ∂L/∂q, shape (…, n)."""
+    """Geometry of a two-point force element in one state or many.
+
+    Attributes
+    ----------
+    length, rate : float or ndarray
+        Length, m, and its time derivative, m/s.
+    direction : ndarray, shape (…, 3)
+        Unit vector from a to b.
+    jacobian : ndarray, shape (…, n)
+        Derivatives of the length by the coordinates.
+    """
 
     length: Number
     rate: Number
@@ -29,9 +42,18 @@ class _Span:
 
 @dataclass(frozen=True)
 class _Tension:
-    """Tension of a line by spring, damper and applied force, N; spring energy, J; power of the rest length, W.
+    """Tension of a two-point force element, separated by its cause, N.
 
-    stretch  m, beyond the length at rest
+    Attributes
+    ----------
+    elastic, dissipative, applied : float or ndarray
+        Spring, damper and applied force, N.
+    energy : float or ndarray
+        Energy of the spring, J.
+    driven : float or ndarray
+        Power that the spring receives from the drive of its rest length, W.
+    stretch : float or ndarray
+        Length beyond the rest length, m.
     """
 
     elastic: Number = 0.0
@@ -43,12 +65,12 @@ class _Tension:
 
     @property
     def total(self) -> Number:
-        """The line's force, N."""
+        """Total force of the element, N, positive in tension."""
         return self.elastic + self.dissipative + self.applied
 
 
 class _Law:
-    """Law of a line's force without the condition that a rope cannot push."""
+    """Force law of a two-point force element, without the condition that a rope cannot push."""
 
     def __init__(self, line: TwoPointForce, given: ElementContext) -> None:
         self._line, self._input = line, given.inputs.get(line.name, 0.0)
@@ -69,7 +91,9 @@ class _Law:
         return self._spring(span, at_rest.value, at_rest.rate)
 
     def _spring(self, span: _Span, rest: Number, rest_rate: Number) -> _Tension:
-        """Spring and damper about a length at rest, m, of this rate, m/s."""
+        """Return the tension of spring and damper for a rest length, m, and its rate of change,
+        m/s.
+        """
         stiffness, damping = float(self._line.stiffness or 0.0), float(self._line.damping or 0.0)
         stretch = span.length - rest
         elastic, applied = stiffness * stretch, -damping * rest_rate
@@ -78,7 +102,7 @@ class _Law:
 
 
 class Lines(ForceElements):
-    """All of them."""
+    """All two-point force elements of a mechanism."""
 
     takes_many = True
 
@@ -90,15 +114,20 @@ class Lines(ForceElements):
         self.readings = tuple(law.reading for law in self._laws)
 
     def stops(self) -> list[float]:
-        """Times at which expressions of the lines switch, s."""
+        """Return the times at which the expressions of two-point force elements have a jump or a
+        kink, s.
+        """
         return [time for reading in self.readings for time in stops(reading.node)]
 
     def relations(self) -> list[Relation]:
-        """Whether ropes are tight."""
+        """Return the switching conditions of all ropes: taut or slack."""
         return [relation for i, line in enumerate(self._lines) if line.tension_only for relation in self._tight(i)]
 
     def _tight(self, i: int) -> list[Relation]:
-        """Return the conditions under which a rope is taut; a spring rope below its rest length is slack."""
+        """Return the conditions under which a rope is taut.
+
+        A rope with a spring is slack if it is shorter than its rest length.
+        """
         line, label, tight = self._lines[i], self._laws[i].label, ("is taut", "is slack")
         pulls = Relation(line.name, label, lambda state: self._free(i, state).total, tight)
         if line.stiffness is None:
@@ -110,14 +139,16 @@ class Lines(ForceElements):
         return self._laws[i](self._span(i, state), state)
 
     def forces(self) -> dict[str, Callable[[KinematicState], float]]:
-        """Return functions of the state for the force of each line, N."""
+        """Return a function of the state for the force of each two-point force element, N."""
         return {f"{line.name}.{FORCE}": self._force_of(i) for i, line in enumerate(self._lines)}
 
     def _force_of(self, i: int) -> Callable[[KinematicState], float]:
         return lambda state: self._tension(i, self._span(i, state), state).total
 
     def reaction(self, state: KinematicState) -> ForceContribution:
-        """Return the generalised forces of the springs, dampers and applied forces of all lines."""
+        """Return the generalised forces of springs, dampers and applied forces of all two-point
+        force elements.
+        """
         parts, (energy, driven) = np.zeros((3, *state.q.shape)), np.zeros((2, *state.q.shape[:-1]))
         for span, tension in self._pulls(state):
             for i, force in enumerate((tension.elastic, tension.dissipative, tension.applied)):
@@ -128,7 +159,7 @@ class Lines(ForceElements):
         return ForceContribution(elastic, dissipative, applied, energy, driven)
 
     def wrenches(self, state: KinematicState) -> Array:
-        """On the slots of both ends, shape (B, 6)."""
+        """Return the wrench of all two-point force elements on the ground and each body, shape (B, 6)."""
         total = np.zeros((self._slots, 6))
         for i, (line, (span, tension)) in enumerate(zip(self._lines, self._pulls(state), strict=True)):
             F = tension.total * span.direction
@@ -138,12 +169,17 @@ class Lines(ForceElements):
         return total
 
     def powers(self, state: KinematicState) -> dict[str, float]:
-        """Return the power of each line, W; positive if it gives energy while its ends approach each other."""
+        """Return the power of each two-point force element, W.
+
+        The power is positive if the element delivers energy while its ends approach each other.
+        """
         pulls = zip(self._laws, self._pulls(state), strict=True)
         return {law.label: -tension.total * span.rate for law, (span, tension) in pulls}
 
     def signals(self, state: KinematicState) -> dict[str, float]:
-        """Length, rate and force of each."""
+        """Return length, m, rate, m/s, and force, N, of each two-point force element by the names
+        of the outputs.
+        """
         found: dict[str, float] = {}
         for line, (span, tension) in zip(self._lines, self._pulls(state), strict=True):
             values = {"length": span.length, "rate": span.rate, "force": tension.total}
@@ -152,11 +188,13 @@ class Lines(ForceElements):
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:
-        """Rods."""
+        """Rods that depict the two-point force elements."""
         return tuple(ForceArrow("lines", line.name, "line", line.a, line.b) for line in self._lines)
 
     def acting(self, state: KinematicState) -> Array:
-        """On the bodies of ends a."""
+        """Return the force of each two-point force element on the body of its end a, shape (lines,
+        3), world axes, N.
+        """
         return np.array([tension.total * span.direction for span, tension in self._pulls(state)]).reshape(-1, 3)
 
     def _pulls(self, state: KinematicState) -> list[tuple[_Span, _Tension]]:
@@ -167,7 +205,7 @@ class Lines(ForceElements):
         k, a = self._lengths[i], self._first + 2 * i
         between = state.places.position[..., a + 1] - state.places.position[..., a]
         length = state.x[..., k]
-        with np.errstate(invalid="ignore"):  # what has no length has no direction
+        with np.errstate(invalid="ignore"):  # A zero length has no direction: nan.
             direction = between / length[..., None]
         return _Span(length, state.x_dot[..., k], direction, state.jacobian[..., k, :])
 
@@ -180,12 +218,12 @@ class Lines(ForceElements):
 
 
 def places(mechanism: Mechanism) -> list[Place]:
-    """Ends a and b of each."""
+    """Return both ends a and b of each two-point force element."""
     return [place for line in mechanism.lines for place in (line.a, line.b)]
 
 
 def lengths(mechanism: Mechanism, first: int) -> Iterator[Distance]:
-    """Between their ends."""
+    """Yield the length of each two-point force element, by which expressions can refer to it."""
     for k, line in enumerate(mechanism.lines):
         columns, slots = (first + 2 * k, first + 2 * k + 1), (line.a.body + 1, line.b.body + 1)
         yield Distance(f"{line.name}.length", f"{line.name}.rate", columns, slots)

@@ -1,4 +1,6 @@
-"""Closures by springs and dampers between their frames (Urbaś 2016, equations (13), (14))."""
+"""Replacement joints: closures by springs and dampers between two frames (Urbaś 2016, equations
+(13), (14)).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,11 @@ from .element import ElementContext, ForceArrow, ForceContribution, ForceElement
 
 
 class ReplacementJoints(ForceElements):
-    """Replacement joints: deformations d, forces −(C d + B ḋ), Q = −(∂d/∂q)ᵀ(C d + B ḋ) (Urbaś 2016, (13))."""
+    """Closures that are modelled by springs and dampers between their frames.
+
+    Deformations d cause the forces −(C d + B ḋ) with stiffness C and damping B, and the generalised
+    forces Q = −(∂d/∂q)ᵀ(C d + B ḋ) (Urbaś 2016, equation (13)).
+    """
 
     takes_many = True
 
@@ -25,7 +31,7 @@ class ReplacementJoints(ForceElements):
         )
 
     def reaction(self, state: KinematicState) -> ForceContribution:
-        """Generalised forces and energy."""
+        """Return the generalised forces and the spring energy of all spring-damper closures."""
         if not self.closures:
             return ForceContribution()
         rows = self.conditions.rows(state.posture)
@@ -34,11 +40,13 @@ class ReplacementJoints(ForceElements):
         return ForceContribution(elastic, dissipative, energy=0.5 * np.sum(spring * rows.Phi, axis=-1))
 
     def wrenches(self, state: KinematicState) -> Array | float:
-        """Return the wrenches of all replacement joints on the slots, shape (B, 6)."""
+        """Return the wrench of all spring-damper closures on the ground and each body, shape (B,
+        6).
+        """
         return self.by_deformation(state).sum(axis=0) if self.closures else 0.0
 
     def powers(self, state: KinematicState) -> dict[str, float]:
-        """Return the power of each replacement joint, W."""
+        """Return the power of each spring-damper closure, W."""
         if not self.closures:
             return {}
         rows = self.conditions.rows(state.posture)
@@ -48,14 +56,16 @@ class ReplacementJoints(ForceElements):
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:
-        """Rods between the frames' origins."""
+        """Rods that depict the spring-damper closures, between the origins of both frames of each."""
         return tuple(
             ForceArrow("closures", closure.name, "line", closure.b.place, closure.a.place)
             for closure in self.closures
         )
 
     def acting(self, state: KinematicState) -> Array:
-        """On the bodies of frames b."""
+        """Return the force of each spring-damper closure on the body of its frame b, shape
+        (closures, 3), world axes, N.
+        """
         if not self.closures:
             return np.zeros((0, 3))
         wrenches, owner = self.by_deformation(state), self.conditions.owner
@@ -63,7 +73,11 @@ class ReplacementJoints(ForceElements):
         return np.array([wrenches[owner == i, slot, :3].sum(axis=0) for i, slot in enumerate(slots)])
 
     def by_deformation(self, state: KinematicState) -> Array:
-        """Return the wrenches of each deformation's spring and damper, (K, B, 6); see `Conditions.wrenches`."""
+        """Return the wrench of each deformation's spring and damper on the ground and each body, (K, B, 6).
+
+        A wrench is a force followed by a moment, in world axes. Moments refer to the posture's
+        datum, a reference point near the mechanism.
+        """
         rows = self.conditions.rows(state.posture)
         forces = -(self._stiffness * rows.Phi + self._damping * rows.Phi_dot)
         return forces[:, None, None] * self.conditions.wrenches(state.posture)

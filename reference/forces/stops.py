@@ -1,4 +1,4 @@
-"""Stops of coordinates, which press and never pull, and Coulomb friction on them."""
+"""Mechanical end stops of coordinates, and Coulomb friction of joints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from .unilateral import NumericPressingLaw, Overlap, pressing_law
 
 @dataclass(frozen=True)
 class _Stop:
-    """One stop of coordinate k; way: 1 presses up, −1 down."""
+    """End stop of coordinate k; it pushes the coordinate upwards if `way` is 1 and downwards if
+    `way` is −1.
+    """
 
     key: str
     k: int
@@ -24,20 +26,20 @@ class _Stop:
 
     @property
     def overlap(self) -> Overlap:
-        """Overlap of the coordinate with its stop."""
+        """Overlap of the coordinate with its end stop."""
         return Overlap(self.key, f"stop {self.key}", self.depth, self.held, ("is met", "is left"))
 
     def depth(self, state: KinematicState) -> Number:
-        """Rad or m, positive beyond the stop."""
+        """Return the distance of the coordinate beyond its end stop, rad or m."""
         return self.way * (self.at - state.q[..., self.k])
 
     def held(self, state: KinematicState) -> Number:
-        """Spring and damper if they pulled, too, N·m or N."""
+        """Return the effort of spring and damper as if the end stop could also pull, N·m or N."""
         return self.law.force(self.depth(state), -self.way * state.qd[..., self.k])
 
 
 class Stops(ForceElements):
-    """Stops and Coulomb friction of all coordinates."""
+    """End stops and Coulomb friction of all coordinates."""
 
     takes_many = True
 
@@ -63,11 +65,15 @@ class Stops(ForceElements):
         self._v_s = np.array([float(coulomb.v_s) for _, coulomb in friction])
 
     def relations(self) -> list[Relation]:
-        """Whether a coordinate is beyond a stop, and whether that presses."""
+        """Return two switching conditions for each end stop: coordinate beyond the stop, and
+        compressive force.
+        """
         return [relation for stop in self._stops for relation in stop.overlap.relations()]
 
     def reaction(self, state: KinematicState) -> ForceContribution:
-        """Springs of stops with their energy, dampers, and friction."""
+        """Return the generalised forces of the end stops' springs and dampers, and of Coulomb
+        friction.
+        """
         elastic, dissipative, applied = np.zeros((3, *state.q.shape))
         energy = np.zeros(state.q.shape[:-1])
         for stop in self._stops:
@@ -80,7 +86,7 @@ class Stops(ForceElements):
         return ForceContribution(elastic, dissipative, applied, energy)
 
     def powers(self, state: KinematicState) -> dict[str, float]:
-        """Return the power of each joint's stops and of its Coulomb friction, W."""
+        """Return the power of each joint's end stops and of its Coulomb friction, W."""
         found: dict[str, float] = {}
         for stop in self._stops:
             name, effort = f"stops of {self._owners[stop.k]}", 0.0

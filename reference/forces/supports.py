@@ -1,4 +1,7 @@
-"""Springs and dampers between base and ground, along world axes (Jarzębowska et al. 2020, equations (14)–(16))."""
+"""Springs and dampers between base and ground, along world axes.
+
+The equations are (14)–(16) of Jarzębowska et al. 2020.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,9 @@ from .unilateral import Overlap
 class Supports(ForceElements):
     """Springs and dampers between base and ground, along world axes.
 
-    The deflection d is J (T_b r̃ − r_0), or linearized U q_base (Jarzębowska et al. 2020, below equation (14));
-    Q = −(∂d/∂q)ᵀ(S d + D ḋ).
+    The deflection d is the displacement of the support's point on the base from its undeformed position.
+    The linearised deflection is U q_base for small angles (Jarzębowska et al. 2020, below equation (14)).
+    With stiffness S and damping D, the generalised force is Q = −(∂d/∂q)ᵀ(S d + D ḋ).
     """
 
     takes_many = True
@@ -44,10 +48,12 @@ class Supports(ForceElements):
         self._U = _small_motion(self._position, mechanism.n) if linearized else None
 
     def reaction(self, state: KinematicState) -> ForceContribution:
-        """Generalised forces and energy; what slips stores none."""
+        """Return the generalised forces and the energy of all supports; slipping supports store no
+        tangential energy.
+        """
         deflection, _, jacobian = self._deflection(state)
         parts = self._parts(state)
-        size = self._position.size  # no -1: there may be no support
+        size = self._position.size  # The length is explicit because reshape(-1) fails without any support.
         across = -jacobian.reshape(*jacobian.shape[:-2], size)
         forces = parts.reshape(*parts.shape[:-2], size, 1)
         elastic, dissipative, applied = (across @ forces)[..., 0]
@@ -56,7 +62,7 @@ class Supports(ForceElements):
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:
-        """Feet on the ground where the supports are relaxed."""
+        """Feet on the ground at the undeformed positions of the supports."""
         return tuple(
             ForceArrow(
                 "base.supports",
@@ -69,11 +75,13 @@ class Supports(ForceElements):
         )
 
     def acting(self, state: KinematicState) -> Array:
-        """On the base."""
+        """Return the force of each support on the base, shape (supports, 3), world axes, N."""
         return np.asarray(-self._parts(state).sum(axis=0).T)
 
     def relations(self) -> list[Relation]:
-        """Return the switching conditions of unilateral supports: overlap, and slipping along the ground."""
+        """Return the switching conditions of unilateral supports: overlap, and slipping along the
+        ground.
+        """
         found = []
         for k in np.flatnonzero(self._one_sided).tolist():
             name, overlap = self._supports[k].name, self._overlap(k)
@@ -90,11 +98,11 @@ class Supports(ForceElements):
         return Overlap(name, f"support {name}", partial(self._depth, k), pressing, ("touches", "lifts"))
 
     def _depth(self, k: int, state: KinematicState) -> Number:
-        """Below the ground, m."""
+        """Return the depth of a support below the ground, m."""
         return -self._deflection(state)[0][..., 2, k]
 
     def forces(self) -> dict[str, Callable[[KinematicState], float]]:
-        """Return functions of the state for the vertical force of each unilateral support, N."""
+        """Return a function of the state for the vertical force of each unilateral support, N."""
         held = np.flatnonzero(self._one_sided).tolist()
         return {f"{self._supports[k].name}.{FORCE}": self._force_of(k) for k in held}
 
@@ -108,7 +116,9 @@ class Supports(ForceElements):
         return {f"support {s.name}": -float(x) for s, x in zip(self._supports, taken, strict=True)}
 
     def signals(self, state: KinematicState) -> dict[str, float]:
-        """Gap and force of one-sided ones."""
+        """Return gap, m, and vertical force, N, of each unilateral support by the names of the
+        outputs.
+        """
         deflection, _, _ = self._deflection(state)
         along_z = self._parts(state)[:, 2].sum(axis=0)
         found: dict[str, float] = {}
@@ -118,9 +128,10 @@ class Supports(ForceElements):
         return found
 
     def _parts(self, state: KinematicState) -> Array:
-        """Return the opposed forces of springs, dampers and slipping, shape (3, …, 3, supports), N.
+        """Return the support forces of springs, dampers and slipping, shape (3, …, 3, supports), N.
 
-        One-sided ones act while they are below the ground alone, never pull, and hold no more along it than on it.
+        The sign is that of the forces on the ground. A unilateral support acts only
+        below the ground, never pulls, and its tangential force does not exceed its normal force.
         """
         free = self._free(state)
         parts = np.concatenate([free, np.zeros((1, *free.shape[1:]))])
@@ -138,13 +149,19 @@ class Supports(ForceElements):
         return lambda state: of(self._free(state)[..., k])
 
     def _free(self, state: KinematicState) -> Array:
-        """Return the opposed spring and damper forces of bilateral supports, shape (2, …, 3, supports), N."""
+        """Return spring and damper forces as if all supports were bilateral, shape (2, …, 3, supports), N.
+
+        The sign is that of the forces on the ground.
+        """
         deflection, rate, _ = self._deflection(state)
         elastic = self._stiffness * np.sign(deflection) * np.abs(deflection) ** self._exponent
         return np.array([elastic, (self._damping - self._loss * elastic) * rate])
 
     def _deflection(self, state: KinematicState) -> tuple[Array, Array, Array]:
-        """d and ḋ, shape (…, 3, supports), m and m/s, and ∂d/∂q, shape (…, n, 3, supports)."""
+        """Return the supports' deflections d, their rates, and their derivatives with respect to the coordinates.
+
+        The first two have shape (…, 3, supports), m and m/s; ∂d/∂q has shape (…, n, 3, supports).
+        """
         if self._U is not None:
             many, each = state.q.shape[:-1], self._position.shape
             jacobian = np.broadcast_to(self._U.reshape(len(self._U), *each), (*many, len(self._U), *each))
@@ -155,17 +172,27 @@ class Supports(ForceElements):
 
 
 def _pressing(free: Array) -> Number:
-    """Return the vertical force of a bilateral support, N; free: of its spring and damper, shape (2, …, 3)."""
+    """Return the vertical force of a support as if it were bilateral, N.
+
+    The argument contains its spring and damper forces on the ground, shape (2, …, 3).
+    """
     return -free[..., 2].sum(axis=0)
 
 
 def _beyond(free: Array) -> Number:
-    """Return the tangential force of a support in excess of its normal force, N; free: see `_pressing`."""
+    """Return the excess of a support's tangential force over its normal force, N.
+
+    The argument contains its spring and damper forces on the ground, shape (2, …, 3).
+    """
     return np.linalg.norm(free[..., :2].sum(axis=0), axis=-1) - _pressing(free)
 
 
 def _small_motion(positions: Array, n: int) -> Array:
-    """Transposed U of all supports, shape (n, 3·supports): small angles psi, theta, phi about z, y, x."""
+    """Return the transposed matrices U of all supports, shape (n, 3·supports).
+
+    U yields the displacement of a support from the base's translation and its small angles psi, theta and
+    phi about z, y and x.
+    """
     (x, y, z), zero = positions, np.zeros(positions.shape[1])
     U = np.zeros((n, 3, positions.shape[1]))
     U[:3] = np.eye(3)[:, :, None]
@@ -174,13 +201,13 @@ def _small_motion(positions: Array, n: int) -> Array:
 
 
 def places(mechanism: Mechanism) -> list[Place]:
-    """Return the points of the base at which the supports hold it."""
+    """Return the points of the base at which the supports act."""
     base = next((b for b, body in enumerate(mechanism.bodies) if body.name == "base"), 0)
     return [Place(base, support.position) for support in mechanism.supports]
 
 
 def lengths(mechanism: Mechanism, first: int) -> Iterator[Height | LinearHeight]:
-    """Gaps of one-sided ones."""
+    """Yield the gap of each unilateral support as a length that expressions can refer to."""
     base, n = mechanism.chain.base, mechanism.n
     for k, support in enumerate(mechanism.supports):
         position = np.asarray(support.position, dtype=float)

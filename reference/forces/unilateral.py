@@ -1,4 +1,6 @@
-"""Laws of what presses where it overlaps, and never pulls: contacts, stops, one-sided supports."""
+"""Force laws of unilateral elements, which push but never pull: contacts, end stops and unilateral
+supports.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,16 @@ _MARGINS = ("would press", "would pull")
 
 @dataclass(frozen=True)
 class NumericPressingLaw:
-    """Spring and damper, k·δ + d·δ̇, or by Hunt and Crossley (1975) k·δⁿ·(1 + c·δ̇), at a depth δ.
+    """Compressive force at a depth δ: k·δ + d·δ̇, or k·δⁿ·(1 + c·δ̇) by Hunt and Crossley (1975).
 
     Parameters
     ----------
     stiffness, damping : float
-        N/m and N·s/m (or N·m/rad and N·m·s/rad); with a smooth law N/mⁿ and nothing.
+        k and d, N/m and N·s/m (or N·m/rad and N·m·s/rad); by Hunt and Crossley k in N/mⁿ and no d.
     exponent : float
         Exponent n of the depth.
     loss : float
-        Coefficient c, s/m or s/rad.
+        Damping coefficient c, s/m or s/rad.
     """
 
     stiffness: float
@@ -34,20 +36,26 @@ class NumericPressingLaw:
     loss: float = 0.0
 
     def elastic(self, depth: Number) -> Number:
-        """Spring force, N; odd in the depth, for trial steps beyond an event."""
+        """Return the spring force at a depth, N.
+
+        The force at a negative depth is the negative force at the positive depth, so that trial
+        steps beyond an event also have a value.
+        """
         return self.stiffness * np.sign(depth) * np.abs(depth) ** self.exponent
 
     def force(self, depth: Number, rate: Number) -> Number:
-        """Spring and damper if they pulled, too, N."""
+        """Return the force of spring and damper as if the element could also pull, N."""
         return self.elastic(depth) * (1.0 + self.loss * rate) + self.damping * rate
 
     def energy(self, depth: Number) -> Number:
-        """Energy of the spring, J."""
+        """Return the energy of the spring at a depth, J."""
         return self.elastic(depth) * depth / (self.exponent + 1.0)
 
 
 def pressing_law(stiffness: float, damping: float, smooth: HuntCrossley | None) -> NumericPressingLaw:
-    """The law of an element's numbers."""
+    """Return the force law of an element from its stiffness, damping and optional Hunt–Crossley
+    parameters.
+    """
     if smooth is None:
         return NumericPressingLaw(stiffness, damping)
     return NumericPressingLaw(stiffness, damping, smooth.exponent, smooth.loss)
@@ -55,18 +63,20 @@ def pressing_law(stiffness: float, damping: float, smooth: HuntCrossley | None) 
 
 @dataclass(frozen=True)
 class Overlap:
-    """Depth of an element and the force that it would exert if it could pull.
+    """Overlap of a unilateral element with its counterpart.
 
     Parameters
     ----------
     key : str
-        Element's name among the relations.
+        Name of the element in the keys of the switching conditions.
     label : str
-        Element in messages and events.
-    depth, held : callable
-        m (or rad) and N (or N·m) in a state.
+        Name of the element in messages and events.
+    depth : callable
+        Depth of the overlap in a state, m or rad.
+    held : callable
+        Force as if the element could also pull, in a state, N or N·m.
     words : tuple of str
-        What happens where the overlap begins, and where it ends.
+        Descriptions of the events at which the overlap begins and ends.
     """
 
     key: str
@@ -76,13 +86,13 @@ class Overlap:
     words: tuple[str, str]
 
     def relations(self) -> list[Relation]:
-        """Whether it overlaps, and whether it would press."""
+        """Return both switching conditions of the element: overlap, and compressive force."""
         return [
             Relation((self.key, "gap"), self.label, self.depth, self.words),
             Relation((self.key, "held"), self.label, self.held, _MARGINS),
         ]
 
     def acts(self, state: KinematicState) -> bool:
-        """Whether it exerts a force."""
+        """Whether the element exerts a force: it overlaps, and its force is compressive."""
         overlaps = state.segment.holds((self.key, "gap"), self.depth(state))
         return overlaps and state.segment.holds((self.key, "held"), self.held(state))

@@ -1,1 +1,1 @@
-"""The equations integrated over time: first-order system, integrators, events."""
+"""Time integration of the equations of motion: first-order system, integrators and events."""

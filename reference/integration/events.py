@@ -1,4 +1,4 @@
-"""Events whose times are not known before: relations that change."""
+"""State events: switching conditions that change at times which are not known in advance."""
 
 from __future__ import annotations
 
@@ -17,29 +17,49 @@ from .grazing import instants, is_resolved, lowest, suspected
 from .integrators import Interpolant
 from .motion import FormulatedModel
 
-_MOST = 1000  # changes within a second
-_NEAR = 1e-13  # s, and relative to the time: how exactly events are located
-_INSTANTS, _MOST_INSTANTS = 16, 256  # of a step, where relations are looked at
+_MOST = 1000  # Largest number of events within one second.
+_NEAR = 1e-13  # Accuracy of event times, in s up to t = 1 s, and relative to t later.
+_INSTANTS, _MOST_INSTANTS = 16, 256  # Least and largest number of samples of the event indicators in a step.
 
 
 class Events:
-    """Events of one run.
+    """State events of one run.
 
-    longest  s, between two looks at the relations
-    found    in the order of time
+    Parameters
+    ----------
+    motion : FormulatedModel
+        Equations of motion.
+    longest : float
+        Longest time between two evaluations of the switching conditions, s.
+
+    Attributes
+    ----------
+    found : list of Event
+        Events so far, in the order of time.
     """
 
     def __init__(self, motion: FormulatedModel, longest: float = np.inf) -> None:
         self._motion, self._relations, self._longest = motion, motion.model.relations(), longest
-        self._greatest = np.zeros(len(self._relations))  # distances so far
+        # Greatest magnitudes of the event indicators so far.
+        self._greatest = np.zeros(len(self._relations))
         self.found: list[Event] = []
 
     def segment(self, t: float, y: Array, begin: float, last: Segment | None = None) -> Segment:
-        """The segment that begins with the state y, shape (size,), at t, s.
+        """Return the time segment that begins with state y, shape (size,), at time t, s.
 
-        begin   s, the switching time that has come last
-        last    the segment that ends there; None: the run begins
-        Raises SolveError where the conditions contradict each other, and where events do not end.
+        Parameters
+        ----------
+        t, y : float and ndarray
+            Time, s, and state.
+        begin : float
+            Time of the last time event, s.
+        last : Segment or None
+            Preceding segment; None at the initial time.
+
+        Raises
+        ------
+        SolveError
+            If the switching conditions contradict each other, or if events accumulate without end.
         """
         sides = {r.key: r.closed if last is None else last.sides[r.key] for r in self._relations}
         for _ in range(len(sides) + 1):
@@ -54,7 +74,9 @@ class Events:
     def first(
         self, segment: Segment, before: float, after: float, interpolant: Callable[[], Interpolant]
     ) -> float | None:
-        """When the first relation changes in a step from `before` to `after`, s; None: never."""
+        """Return the time of the first state event in a step from `before` to `after`, s, or None
+        without an event.
+        """
         if not self._relations:
             return None
         at = interpolant()
@@ -78,7 +100,10 @@ class Events:
         return event
 
     def _course(self, segment: Segment, before: float, after: float, at: Interpolant) -> tuple[Array, Array]:
-        """Times in a step, shape (N,), and distances there, (N, m), that tell what they are between."""
+        """Return sample times in a step, shape (N,), and the signed event indicators at these times, shape (N, m).
+
+        The number of samples is doubled until a polynomial through them resolves the indicators.
+        """
         count = max(_INSTANTS, int(np.ceil(0.5 * np.pi * (after - before) / self._longest)))
         while True:
             times = instants(before, after, count)
@@ -98,7 +123,8 @@ class Events:
         if len(self.found) > _MOST and t - self.found[-_MOST - 1].t < 1.0:
             raise SolveError(
                 f"there are more than {_MOST} events within a second, up to t = {t:.9g} s; the last one:"
-                f" {relation.label}; make it softer, give it damping, or write noevent(...) around it"
+                f" {relation.label}; reduce its stiffness, add damping, or write noevent(...) around its"
+                " expression"
             )
 
     def _changed(self, t: float, y: Array, segment: Segment) -> list[Relation]:
@@ -109,17 +135,20 @@ class Events:
         return [
             relation
             for relation, distance in distances
-            # zero, for good perhaps, by another relation that has changed: it is what is written
+            # At an indicator of exactly zero, the comparison operator decides the truth value.
             if distance < 0.0 or (distance == 0.0 and segment.sides[relation.key] != relation.closed)
         ]
 
     def _distances(self, times: Array, states: Array, segment: Segment) -> Array:
-        """Margins of all relations, shape (N, m), above 0 on the sides of the segment, at y of shape (N, size)."""
+        """Return the signed event indicators of all conditions, shape (N, m), for states of shape (N, size).
+
+        An indicator is positive while its condition keeps the truth value of the segment.
+        """
         state, _ = self._motion.moment(times, states, segment)
         return np.stack([self._signed(relation, state) for relation in self._relations], axis=-1)
 
     def _distance(self, k: int, segment: Segment, at: Interpolant, t: float) -> float:
-        """Return the signed distance of relation k from its change at a time in a step, s."""
+        """Return the signed event indicator of condition k at a time in a step, s."""
         return float(self._signed(self._relations[k], self._motion.moment(t, at(t), segment)[0]))
 
     def _signed(self, relation: Relation, state: KinematicState) -> Number:
@@ -127,7 +156,7 @@ class Events:
         return margin if state.segment.sides[relation.key] else -margin
 
     def _located(self, k: int, segment: Segment, span: tuple[float, float], at: Interpolant) -> float:
-        """The first instant, but for rounding, at which relation k has changed, between two times, s."""
+        """Return the first time in a span, s, at which condition k has changed, up to rounding."""
         before, after = span
         distance = partial(self._distance, k, segment, at)
         if before == after or distance(before) < 0.0:

@@ -1,10 +1,10 @@
-"""Search for relations that change and change back within a step.
+"""Search for events in pairs: switching conditions that change and change back within one step.
 
-Distances of relations from their changes are looked at in the extrema of a Chebyshev polynomial over the step: as
-many of them as it takes for the last coefficients of the series through them to be small (Trefethen, Approximation
-Theory and Approximation Practice, 2013, chapters 3 and 8). The parabola through three neighbours says where a
-distance may be least. That place is looked at, and parabolas through what has been found there go on from it
-(successive parabolic interpolation: Brent, Algorithms for Minimization without Derivatives, 1973, chapter 5).
+Event indicators are sampled at the extrema of a Chebyshev polynomial over the step. The number of
+samples is increased until the last coefficients of the interpolating series are small (Trefethen,
+Approximation Theory and Approximation Practice, 2013, chapters 3 and 8). The parabola through three
+neighbouring samples estimates a minimum of the indicator. Successive parabolic interpolation refines
+this estimate (Brent, Algorithms for Minimization without Derivatives, 1973, chapter 5).
 """
 
 from __future__ import annotations
@@ -16,16 +16,21 @@ from scipy.fft import dct
 
 from ...core.trajectory import Array
 
-_LAST = 3  # coefficients of a series, which say how far it is from what it stands for
-_SMALL = 1e-3  # of the greatest distance in a step: last coefficients are
-_NOISE = 1e-10  # of the greatest distance in a run: the same
-_NEAR = 0.5  # of the lesser distance next to it: a least one below is looked at
-_LOOKS = 20  # at a least distance; after them it counts as positive
-_SHORT = 1e-12  # of the step
+_LAST = 3  # Number of last coefficients of a Chebyshev series that estimate its error.
+_SMALL = 1e-3  # Error of a resolved series, relative to the greatest event indicator in the step.
+_NOISE = 1e-10  # Error of a resolved series, relative to the greatest event indicator in the run.
+# A minimum is searched for if its estimate is below this fraction of the smallest of three samples.
+_NEAR = 0.5
+# Largest number of evaluations near a minimum; if none is negative, the minimum counts as positive.
+_LOOKS = 20
+_SHORT = 1e-12  # Shortest search interval relative to the initial one.
 
 
 def instants(before: float, after: float, count: int) -> Array:
-    """Extrema of a Chebyshev polynomial between two times, s, and these, shape (count + 1,)."""
+    """Return the Chebyshev points of a time span from `before` to `after`, s, shape (count + 1,).
+
+    These points are the extrema of a Chebyshev polynomial, including both ends of the span.
+    """
     share = 0.5 - 0.5 * np.cos(np.pi * np.arange(count + 1) / count)
     times = before + (after - before) * share
     times[-1] = after
@@ -33,7 +38,11 @@ def instants(before: float, after: float, count: int) -> Array:
 
 
 def is_resolved(distances: Array, greatest: Array) -> bool:
-    """Whether distances at `instants`, shape (N, m), tell their course between; greatest ones in the run, (m,)."""
+    """Whether a polynomial through samples of event indicators represents the indicators between the samples.
+
+    The samples, at the times of `instants`, have shape (N, m) for m indicators. The greatest
+    magnitudes of the indicators so far in the run have shape (m,).
+    """
     known = distances[:, np.isfinite(distances).all(axis=0)]
     last = np.abs(dct(known, type=1, axis=0)[-_LAST:]).max(axis=0) / (len(known) - 1)
     sizes = np.abs(known).max(axis=0)
@@ -42,13 +51,13 @@ def is_resolved(distances: Array, greatest: Array) -> bool:
 
 
 def suspected(times: Array, distances: Array) -> list[tuple[int, int]]:
-    """(i, k) where distance k may vanish near instant i, and is there before, at and after it, in their order.
+    """Return the pairs (i, k) for which event indicator k can vanish near sample i, in the order of time.
 
-    times      s, shape (N,)
-    distances  shape (N, m)
+    The indicator is nonnegative at the sample and at both of its neighbours. Times have shape (N,),
+    s, and indicators have shape (N, m).
     """
     t, d = (times[:-2, None], times[1:-1, None], times[2:, None]), (distances[:-2], distances[1:-1], distances[2:])
-    with np.errstate(all="ignore"):  # of lines, and of conditions without values
+    with np.errstate(all="ignore"):  # Straight lines have no vertex; undefined indicators are nan.
         time, least = _vertex(t, d)
         lesser = np.minimum(np.minimum(d[0], d[1]), d[2])
         found = (time > t[0]) & (time < t[2]) & (least < _NEAR * lesser) & (lesser >= 0.0)
@@ -56,7 +65,10 @@ def suspected(times: Array, distances: Array) -> list[tuple[int, int]]:
 
 
 def lowest(distance: Callable[[float], float], times: Sequence[float], distances: Sequence[float]) -> float | None:
-    """A time between the outer ones of three, s, at which the distance is below 0; None: there is none."""
+    """Return a time at which an event indicator is negative, s, or None if none is found.
+
+    The search starts with three increasing times, s, and the indicator's values there.
+    """
     (low, middle, high), values = times, list(distances)
     shortest = _SHORT * (high - low)
     for _ in range(_LOOKS):
@@ -73,7 +85,10 @@ def lowest(distance: Callable[[float], float], times: Sequence[float], distances
 
 
 def _vertex(t: Sequence[Array | float], d: Sequence[Array | float]) -> tuple[Array, Array]:
-    """Time and value of the parabola's least point; nan or inf where it has none."""
+    """Return time and value of the lowest point of a parabola through three points.
+
+    Both are nan if the parabola has no lowest point.
+    """
     first, second = (d[1] - d[0]) / (t[1] - t[0]), (d[2] - d[1]) / (t[2] - t[1])
     curvature = np.asarray((second - first) / (t[2] - t[0]), dtype=float)
     curvature = np.where(curvature > 0.0, curvature, np.nan)

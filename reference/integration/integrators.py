@@ -1,4 +1,7 @@
-"""Integrators that march step by step: Radau's, SciPy's, and the papers' Runge–Kutta method with fixed step."""
+"""Integrators that advance step by step:
+
+Radau IIA, methods of SciPy, and a fixed-step Runge–Kutta method.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,17 @@ Rate = Callable[[Any, Array], Array]
 
 _ADAPTIVE = {"DOP853": integrate.DOP853, "Radau": Radau, "BDF": integrate.BDF, "LSODA": integrate.LSODA}
 METHODS = ("RK4", *_ADAPTIVE)
-_FINEST = 1e-13  # relative tolerance: with a smaller one SciPy warns, for rounding is as large
-_ABSOLUTE = 1e-3  # absolute tolerance by the relative one, rad or m and per s: elastic angles are small
-_WHOLE = 1e-6  # of a fixed step: an interval longer by less has no further step
+# Smallest relative tolerance that SciPy accepts without a warning; rounding errors are of this size.
+_FINEST = 1e-13
+# Ratio of absolute tolerance, in rad, m, rad/s or m/s, to relative tolerance: small for elastic angles.
+_ABSOLUTE = 1e-3
+_WHOLE = 1e-6  # Rest of an interval, relative to the step length, that is too short for a step of its own.
 
 
 class Stalled(SolveError):
-    """An integrator gave up: t, s, and y, shape (k,), are how far it came."""
+    """Error of an integrator that cannot continue, with the time t, s, and the state y, shape (k,),
+    it has reached.
+    """
 
     def __init__(self, method: str, t: float, y: Array, message: str) -> None:
         self.t, self.y = t, y
@@ -34,13 +41,21 @@ class Stalled(SolveError):
 
 @dataclass(frozen=True)
 class Integrator:
-    """Method and accuracy.
+    """Integration method with its accuracy.
 
-    method     one of METHODS
-    tolerance  relative; absolute it is a thousandth of it, in rad or m and per s, for elastic angles are small
-    step       s, of RK4
-    longest    s, of SciPy's methods: on a smooth motion their steps grow until the stabilisation's decay is all
-               that holds them, and what they let through there is more than small signals bear; Radau's damp it
+    Attributes
+    ----------
+    method : str
+        One of METHODS.
+    tolerance : float
+        Relative tolerance. The absolute tolerance is a thousandth of it, in rad, m, rad/s or m/s, because
+        elastic angles are small.
+    step : float
+        Step length of the method RK4, s.
+    longest : float
+        Longest step of the methods of SciPy, s. On a smooth motion their steps would grow to the
+        stability limit of the constraint stabilisation, where small signals are inaccurate. Radau
+        IIA damps these components and needs no limit.
     """
 
     method: str
@@ -50,17 +65,32 @@ class Integrator:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            raise SolveError(f"expected a method out of {', '.join(METHODS)}, got {self.method!r}")
+            raise SolveError(f"expected one of the methods {', '.join(METHODS)}, found {self.method!r}")
 
     def integrate(
         self, rate: Rate, span: tuple[float, float], y: Array, record: Record, pace: Pace = STEADY
     ) -> tuple[float, Array]:
-        """When it ends, s, and the end state, shape (k,), of ẏ = rate(t, y) over span, s.
+        """Integrate ẏ = rate(t, y) over a span of time; return the final time, s, and state, shape (k,).
 
-        pace    longest steps over time
-        record  called after each step with its begin and end, s, the state there, and the interpolant between
-                them; it may say at what time within the step the integration ends
-        Raises Stalled where the integrator gives up.
+        Parameters
+        ----------
+        rate : callable
+            Right-hand side of the differential equations.
+        span : tuple of float
+            Initial and final time, s.
+        y : ndarray, shape (k,)
+            Initial state.
+        record : callable
+            Function that is called after each step with the beginning and end of the step, s, the
+            state at its end, and the interpolant. It can return a time within the step at which the
+            integration ends.
+        pace : Pace
+            Longest steps over time.
+
+        Raises
+        ------
+        Stalled
+            If the integrator cannot continue.
         """
         return (_fixed if self.method == "RK4" else _adaptive)(self, rate, span, y, record, pace)
 
@@ -72,7 +102,7 @@ Record = Callable[[float, float, Array, Callable[[], Interpolant]], float | None
 def _adaptive(
     settings: Integrator, rate: Rate, span: tuple[float, float], y: Array, record: Record, pace: Pace
 ) -> tuple[float, Array]:
-    # LSODA takes no other longest step while it runs, so it starts anew in each interval
+    # LSODA cannot change its longest step while it runs, so each interval has its own solver.
     spans = [*pace.pieces(*span)] if settings.method == "LSODA" else [span]
     for part in spans:
         reached, y = _marched(settings, rate, part, y, record, pace)
@@ -101,7 +131,8 @@ def _marched(
         message = solver.step()
         if solver.status == "failed":
             raise Stalled(settings.method, solver.t, np.asarray(solver.y), message)
-        interpolant = cache(solver.dense_output)  # evaluates the rate some more
+        # The interpolant is computed on demand, because it can cost further evaluations of the right-hand side.
+        interpolant = cache(solver.dense_output)
         event = record(before, solver.t, np.asarray(solver.y), interpolant)
         if event is not None:
             return event, np.asarray(interpolant()(event))
@@ -121,7 +152,7 @@ def _fixed(
         interpolant = partial(_hermite, (before, after), (y, following), (slope, next_slope))
         event = record(before, after, following, interpolant)
         if event is not None:
-            # the method's own step: one of its order, where the interpolant is one less
+            # A Runge–Kutta step to the event is more accurate than the interpolant.
             return event, _runge_kutta(rate, before, y, slope, event - before)
         y, slope = following, next_slope
     return end, y
@@ -135,7 +166,9 @@ def _runge_kutta(rate: Rate, t: float, y: Array, k1: Array, h: float) -> Array:
 
 
 def _hermite(span: tuple[float, float], ends: tuple[Array, Array], slopes: tuple[Array, Array]) -> Interpolant:
-    """Cubic through both ends with their slopes: order 4, like the method."""
+    """Return the cubic interpolant through both ends of a step with their derivatives; its order is
+    4.
+    """
     (t0, t1), (y0, y1), (f0, f1) = span, ends, slopes
     h = t1 - t0
 

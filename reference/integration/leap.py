@@ -1,11 +1,11 @@
-"""One long step across a singular configuration, where an adaptive integrator would lose the branch of the motion.
+"""One long step across a singular configuration, where an adaptive integrator can lose the branch of the motion.
 
-There the constraints' Jacobian loses rank, and accelerations are small differences divided by its smallest
-singular value. Along the branch they have a limit, but an error of the positions, however small, turns the
-solution away to another branch, within a time that falls with the error. So an integrator with error control,
-whose steps become short there, leaves the branch if its tolerance is fine. A step of an explicit method that is
-as long as elsewhere, and whose stages keep away from the singular instant, does not see the turn: it continues
-the motion along its tangent.
+At the singular configuration the constraint Jacobian loses rank. Accelerations there are small
+differences divided by its smallest singular value. On the branch of the motion they have a finite
+limit, but any error of the positions diverts the solution to another branch, and a smaller error does
+so in a shorter time. An integrator with error control takes short steps there and leaves the branch if
+its tolerance is tight. An explicit step of normal length, whose stages keep away from the singular time,
+continues the motion along its tangent.
 """
 
 from __future__ import annotations
@@ -19,20 +19,29 @@ from ...core.errors import SolveError
 from ...core.trajectory import Array
 from .integrators import Interpolant, Rate
 
-LENGTH = 0.1  # of the time in which the constraints' Jacobian changes by its own size
-PLACE = 0.467  # of a leap: middle of the widest gap between the nodes of DOP853, where the singular instant is
-_JUMP = 0.1  # of the speed: by so much velocities may deviate from what accelerations at both ends make of them
+# Length of the step across a singular configuration, relative to a time scale of the constraint Jacobian.
+# In this time the constraint Jacobian changes by its own norm.
+LENGTH = 0.1
+# Position of the singular time in the step, from 0 to 1: the middle of the widest gap between nodes of DOP853.
+PLACE = 0.467
+# Largest difference of a step's velocity change and its mean acceleration times duration, relative to the speed.
+_JUMP = 0.1
 
 
 @dataclass(frozen=True)
 class Leap:
-    """Step of DOP853 without error control.
+    """Step of the method DOP853 without error control.
 
-    Parameters:
-        begin, end    s
-        y             state at the end, shape (k,)
-        slopes        rates at both ends, shape (2, k)
-        interpolant   states between
+    Attributes
+    ----------
+    begin, end : float
+        Beginning and end of the step, s.
+    y : ndarray, shape (k,)
+        State at the end.
+    slopes : ndarray, shape (2, k)
+        Time derivatives of the state at the beginning and the end.
+    interpolant : callable
+        State as a function of time within the step.
     """
 
     begin: float
@@ -42,14 +51,19 @@ class Leap:
     interpolant: Interpolant
 
     def is_continuous(self, before: Array, velocities: slice, unit: Array) -> bool:
-        """Whether velocities change by what accelerations at both ends make of them.
+        """Whether the change of the velocities agrees with the accelerations at both ends of the step.
 
-        Another branch of the motion has another direction, which accelerations do not announce.
+        A jump to another branch of the motion changes the direction of the velocity without a matching
+        acceleration.
 
-        Parameters:
-            before      state at the begin, shape (k,)
-            velocities  place of the n velocities among the states
-            unit        of each velocity, shape (n,)
+        Parameters
+        ----------
+        before : ndarray, shape (k,)
+            State at the beginning of the step.
+        velocities : slice
+            Indices of the n velocities in the state.
+        unit : ndarray, shape (n,)
+            Scale of each velocity.
         """
         announced = 0.5 * (self.end - self.begin) * self.slopes.sum(axis=0)
         unexpected = (self.y - before - announced)[velocities] / unit
@@ -58,9 +72,12 @@ class Leap:
 
 
 def leap(rate: Rate, begin: float, y: Array, end: float) -> Leap:
-    """Take one step from the state y, shape (k,), at `begin` to `end`, s.
+    """Return one step of DOP853 from the state y, shape (k,), at time `begin` to time `end`, s.
 
-    Raises SolveError where the rates cannot be found.
+    Raises
+    ------
+    SolveError
+        If the right-hand side fails or the state becomes infinite.
     """
     solver = DOP853(rate, begin, y, end, first_step=end - begin, atol=np.inf)
     slope = np.array(solver.f)

@@ -1,6 +1,9 @@
-"""The first-order system that integrators see: ẏ = f(t, y).
+"""First-order system ẏ = f(t, y) of the equations of motion, in the form that integrators use.
 
-y = (q, q̇, z, lag), or with `gpme_reduced` (q, q̇_i, z, lag): q̇_d by the constraints (Krasinskiy 2023, (7)).
+The state is y = (q, q̇, z, lag) with coordinates, velocities, bristle deflections z and filter
+states. The formulation `gpme_reduced` has only the independent velocities q̇_i; the dependent ones
+follow from the constraints (Krasinskiy 2023, equation (7)). GPME means generalised programmed
+motion equations.
 """
 
 from __future__ import annotations
@@ -19,12 +22,18 @@ from ..solve.projection import project
 
 
 class FormulatedModel:
-    """A model with its formulation.
+    """Model of a mechanism with a formulation of its equations of motion.
 
-    rates   indices of the coordinates whose velocities are states
-    size    number of states
-    velocities  their place among the states
-    latest  time, s, and C, shape (m, n), of the last state whose rates were evaluated
+    Attributes
+    ----------
+    rates : ndarray of int
+        Indices of the coordinates whose velocities are state variables.
+    size : int
+        Number of state variables.
+    velocities : slice
+        Indices of the velocities among the state variables.
+    latest : tuple
+        Time, s, and constraint Jacobian, shape (m, n), of the last evaluated state.
     """
 
     def __init__(self, model: ReferenceModel, form: Gpme) -> None:
@@ -39,13 +48,21 @@ class FormulatedModel:
         self.latest = (np.nan, np.zeros((0, self._n)))
 
     def states(self, q: Array, qd: Array) -> Array:
-        """y, shape (size,), at q and qd, shape (n,) each, with undeformed bristles and filters at rest."""
+        """Return the state vector, shape (size,), for q and qd of shape (n,) each.
+
+        Bristles are undeformed and filters are at rest.
+        """
         return np.concatenate([q, qd[self.rates], np.zeros(self.size - self._bristles.start)])
 
     def moment(self, t: Number, y: Array, segment: Segment | None = None) -> tuple[KinematicState, Array]:
-        """The mechanism's state and z, shape (f,), or many, from y of shape (N, size); see `Model.state`.
+        """Return the kinematic state and the bristle deflections, shape (f,), of a state vector y.
 
-        Raises SolveError where q̇_d is needed and C_d is singular.
+        Many states have shape (N, size).
+
+        Raises
+        ------
+        SolveError
+            If dependent velocities are needed and their constraint Jacobian C_d is singular.
         """
         qd = np.zeros((*y.shape[:-1], self._n))
         qd[..., self.rates] = y[..., self._n : self._n + len(self.rates)]
@@ -53,9 +70,10 @@ class FormulatedModel:
         return self.model.consistent(state, self.form), y[..., self._bristles]
 
     def settled(self, t: float, y: Array, segment: Segment, most: float) -> Array:
-        """State on the constraints next to y, shape (size,), at t, s; y if that is further away than errors are.
+        """Return the state vector next to y that fulfils the constraints at time t, s, shape (size,).
 
-        most  errors of a run: largest change of a position, rad or m
+        If a position would change by more than `most`, rad or m, the correction is larger than
+        integration errors; y is then returned unchanged.
         """
         state, _ = self.moment(t, y, segment)
         q, qd = project(self.model, state.q, state.qd, t)
@@ -64,7 +82,10 @@ class FormulatedModel:
         return np.concatenate([q, qd[self.rates], y[self._bristles.start :]])
 
     def rate(self, segment: Segment) -> Callable[[Number, Array], Array]:
-        """f, for a time segment; of one state, or at once of many, shape (N, size), with t of shape (N,)."""
+        """Return the right-hand side f(t, y) for a time segment.
+
+        The function accepts one state or many: y of shape (N, size) and t of shape (N,).
+        """
 
         def rate(t: Number, y: Array) -> Array:
             state, z = self.moment(t, y, segment)

@@ -1,9 +1,12 @@
-"""Radau IIA of many stages, evaluated at once: implicit, L-stable, with long steps (Hairer and Wanner 1996, IV.8).
+"""Radau IIA method with many simultaneously evaluated stages: implicit, L-stable, with long steps.
 
-In a step from t to t + h the motion is a polynomial that fulfils ẏ = f(t, y) at the nodes t + c_i h, the last of
-them the step's end. With its increments Z, shape (s, k), there, Z = h A F; simplified Newton steps solve
-(A⁻¹/h − ∂f/∂y) ΔZ = F − A⁻¹ Z/h, which falls apart into one system for each eigenvalue of A⁻¹. What an evaluation
-of f costs hardly depends on how many states it is asked for, so neither do stages nor differences for ∂f/∂y.
+See Hairer and Wanner 1996, section IV.8. In a step from t to t + h the solution is a polynomial that
+fulfils ẏ = f(t, y) at the nodes t + c_i h; the last node is the end of the step. The increments Z at
+the nodes, shape (s, k), fulfil Z = h A F with the stage derivatives F. Simplified Newton steps solve
+(A⁻¹/h − ∂f/∂y) ΔZ = F − A⁻¹ Z/h, which decouples into one system for each eigenvalue of A⁻¹.
+
+The cost of an evaluation of f hardly depends on the number of states, so that neither the stages nor
+the differences for ∂f/∂y are expensive.
 """
 
 from __future__ import annotations
@@ -20,36 +23,50 @@ from scipy.special import roots_jacobi
 from ...core.errors import SolveError
 from ...core.trajectory import Array
 
-STAGES = 11  # odd, so that one eigenvalue is real; more would take longer for steps that are hardly longer
-_ITERATIONS = 10  # steps after which a search without convergence is given up
-_SLOW = 0.5  # contraction of Newton's method: with a slower one it is given up
-_FRESH = 0.05  # the same: with a slower one ∂f/∂y is found anew for the next step
-_CONVERGED = 1e-2  # of the tolerance, what Newton's method may leave
-_LONGER, _SHORTER = 5.0, 0.2  # of a step, for the next one
-_SAME = 1.2  # the same: less is not worth new factors
-_SAFETY = 0.9  # of the step that the error estimate allows
-_FAILED = 0.25  # of a step, where Newton's method failed
-_FIRST = 1e-6  # of the span: no first step is shorter, for a start from rest says nothing of the motion's size
-_BEGINNING = 0.01  # of the state's size: change of the state in the first step
-_LAST = 1e-3  # of a step: the end of the span that is so near to a step's end is that end
-_SPACINGS = 10.0  # of floating-point numbers near t: a step as short cannot go on
-_FEW_SPACINGS = 1e3  # the same: where a rate fails in a step as short, the error is the rate's
-_FIRST_LEFT = 0.1  # of the first change in Newton's method: error that is left, before a contraction is known
-_LEAST_LEFT = 1e-3  # least value of 1 − contraction: divergence is not an infinite error
-_LEAST_ERROR = 1e-16  # of the tolerance: an error of zero asks for the longest step, not for an infinite one
-_TINY = 1e-300  # keeps quotients finite
+# Number of stages: odd, so that one eigenvalue is real. More stages hardly lengthen the steps.
+STAGES = 11
+_ITERATIONS = 10  # Largest number of Newton iterations in a step.
+_SLOW = 0.5  # Contraction factor of Newton's method above which it is stopped.
+_FRESH = 0.05  # Contraction factor of Newton's method above which the next step recomputes ∂f/∂y.
+_CONVERGED = 1e-2  # Remaining error of a converged Newton iteration, relative to the tolerance.
+_LONGER, _SHORTER = 5.0, 0.2  # Largest and smallest ratio of successive step lengths.
+# A step length is used again unless the next could be longer by this factor, which repays a new factorisation.
+_SAME = 1.2
+_SAFETY = 0.9  # Safety factor on the step length from the error estimate.
+_FAILED = 0.25  # Reduction factor of the step length after a failure of Newton's method.
+# Shortest first step relative to the span. At rest, the initial rates do not indicate a time scale.
+_FIRST = 1e-6
+_BEGINNING = 0.01  # Change of the state in the first step, relative to the norm of the state.
+# A step is extended to the end of the span if the rest is below this fraction of the step.
+_LAST = 1e-3
+_SPACINGS = 10.0  # Shortest possible step in units of the floating-point spacing at t.
+# An error of the right-hand side is raised if the step is below this number of floating-point spacings at t.
+_FEW_SPACINGS = 1e3
+# Error after the first Newton iteration, relative to its change; assumed, as no contraction factor is known yet.
+_FIRST_LEFT = 0.1
+_LEAST_LEFT = 1e-3  # Least value of 1 − contraction, which keeps the error estimate finite.
+_LEAST_ERROR = 1e-16  # Least error relative to the tolerance, which keeps the next step finite.
+_TINY = 1e-300  # Least denominator, which keeps quotients finite.
 
 
 @dataclass(frozen=True)
 class _Scheme:
-    """Constants of the method with s stages.
+    """Constants of the Radau IIA method with s stages.
 
-    nodes         shape (s,), c
-    inverse       shape (s, s), A⁻¹ = T Λ T⁻¹
-    eigenvalues   shape (e,), of each conjugate pair one
-    into, back    shape (e, s) and (s, e): T⁻¹, and T with pairs counted twice
-    series        shape (s + 1, s): the coefficients of Legendre's polynomials in the step from Z
-    begin         shape (s + 1,): the slope at the step's begin, times h, from these coefficients
+    Attributes
+    ----------
+    nodes : ndarray, shape (s,)
+        Nodes c.
+    inverse : ndarray, shape (s, s)
+        A⁻¹ = T Λ T⁻¹.
+    eigenvalues : ndarray, shape (e,)
+        Eigenvalues of A⁻¹, one of each conjugate pair.
+    into, back : ndarray, shape (e, s) and (s, e)
+        T⁻¹, and T with the columns of conjugate pairs doubled.
+    series : ndarray, shape (s + 1, s)
+        Matrix that maps the increments Z to coefficients of Legendre polynomials over the step.
+    begin : ndarray, shape (s + 1,)
+        Row vector that maps the Legendre coefficients to h times the derivative at the beginning of the step.
     """
 
     nodes: Array
@@ -65,13 +82,13 @@ def _scheme(s: int) -> _Scheme:
     nodes = np.append((roots_jacobi(s - 1, 1, 0)[0] + 1.0) / 2.0, 1.0)
     at = 2.0 * np.append(0.0, nodes) - 1.0
     series = np.linalg.inv(np.asarray(legendre.legvander(at, s), dtype=np.float64))[:, 1:]
-    # the polynomial's derivative at the nodes: A⁻¹ Z/h = F
+    # The matrix A⁻¹ yields the polynomial's derivative F at the nodes: A⁻¹ Z/h = F.
     inverse = np.asarray(legendre.legvander(at[1:], s - 1) @ (2.0 * legendre.legder(series)), dtype=np.float64)
     eigenvalues, T = np.linalg.eig(inverse)
     into = np.linalg.inv(T)
     twice = np.where(eigenvalues.imag > 0.0, 2.0, 1.0)
     begin = 2.0 * np.asarray(legendre.legval(-1.0, legendre.legder(np.eye(s + 1))), dtype=np.float64)
-    # the real one comes first
+    # The real eigenvalue comes first.
     kept = sorted(np.flatnonzero(eigenvalues.imag >= 0.0), key=lambda k: eigenvalues[k].imag)
     return _Scheme(nodes, inverse, eigenvalues[kept], into[kept], (T * twice)[:, kept], series, begin)
 
@@ -81,7 +98,17 @@ _SCHEME = _scheme(STAGES)
 
 @dataclass(frozen=True)
 class _Polynomial:
-    """The motion in a step: y at its begin t, s, and the series, shape (s + 1, k), of what is added in h, s."""
+    """Polynomial solution in one step.
+
+    Attributes
+    ----------
+    t, h : float
+        Beginning and length of the step, s.
+    y : ndarray, shape (k,)
+        State at the beginning of the step.
+    series : ndarray, shape (s + 1, k)
+        Legendre coefficients of the increment over the step.
+    """
 
     t: float
     h: float
@@ -90,19 +117,27 @@ class _Polynomial:
 
     def __call__(self, t: float) -> Array:
         if t == self.t:
-            return self.y  # without rounding
+            return self.y  # The state at the beginning is returned exactly, without rounding errors.
         return np.asarray(self.y + self.increments(np.array([t]))[0])
 
     def increments(self, t: Array) -> Array:
-        """Shape (N, k), at times of shape (N,), also beyond the step."""
+        """Return the increments of the state at times of shape (N,), s, shape (N, k), also beyond
+        the step.
+        """
         x = 2.0 * (t - self.t) / self.h - 1.0
         return np.asarray(legendre.legvander(x, len(self.series) - 1) @ self.series)
 
 
 class Radau:
-    """A solver as SciPy's are: `step` until `status` is no longer "running"; t, s, and y, shape (k,), go along.
+    """Radau IIA solver with the interface of SciPy's solvers.
 
-    rate    f of times, shape (N,), and states, shape (N, k), shape (N, k); and of one, without N
+    Call `step` until `status` is no longer "running". The attributes t, s, and y, shape (k,), are the
+    current time and state.
+
+    Parameters
+    ----------
+    rate : callable
+        Right-hand side f of one state, or of times of shape (N,) and states of shape (N, k).
     """
 
     def __init__(
@@ -123,10 +158,14 @@ class Radau:
         self._h = self._first()
         self._last: _Polynomial | None = None
         self._by_y: Array | None = None  # ∂f/∂y
-        self._factors = (np.nan, np.zeros(0, dtype=complex))  # h, and (λ/h − ∂f/∂y)⁻¹
+        # Step h, and the matrices (λ/h − ∂f/∂y)⁻¹ for all eigenvalues λ of A⁻¹.
+        self._factors = (np.nan, np.zeros(0, dtype=complex))
 
     def step(self) -> str | None:
-        """Takes one; where none does, `status` is "failed" and it says why, or the rate's error is raised."""
+        """Take one step; return a message if no step is possible, else None.
+
+        If no step is possible, `status` becomes "failed". An error of the right-hand side is raised.
+        """
         fresh = False
         while True:
             h = min(self._h, self.max_step, self._end - self.t)
@@ -162,7 +201,7 @@ class Radau:
             return None
 
     def dense_output(self) -> Callable[[float], Array]:
-        """The last step's polynomial."""
+        """Return the polynomial solution of the last step."""
         assert self._last is not None
         return self._last
 
@@ -178,7 +217,11 @@ class Radau:
             self.status = "finished"
 
     def _solved(self, h: float) -> tuple[_Polynomial, Array, float, float] | None:
-        """The step's polynomial, f at its end, error by the tolerance, Newton's contraction; None: that fails."""
+        """Return the solution of a step of length h, or None if Newton's method fails.
+
+        The results are the polynomial, the derivative f at its end, the error relative to the
+        tolerance, and the contraction of Newton's method.
+        """
         times, size = self.t + h * _SCHEME.nodes, self._atol + self._rtol * np.abs(self.y)
         Z = self._guess(times)
         previous, contraction = np.inf, 0.0
@@ -206,13 +249,19 @@ class Radau:
         return None
 
     def _error_at_begin(self, h: float, series: Array, size: Array) -> float:
-        """Return the error by a jump of f between the begin and the first node. Stiff parts are damped."""
+        """Return the error estimate from the slope at the beginning of a step, relative to the tolerance.
+
+        The slope of the solution polynomial there differs from f if f jumps before the first node.
+        The difference is multiplied by a filter matrix that damps stiff components.
+        """
         missed = self._slope - _SCHEME.begin @ series / h
         damped = (self._inverses(h)[0] @ missed).real * _SCHEME.eigenvalues[0].real
         return _norm(_SCHEME.nodes[0] * damped / size)
 
     def _guess(self, times: Array) -> Array:
-        """By the last step's polynomial."""
+        """Return initial increments for Newton's method, extrapolated from the polynomial of the
+        last step.
+        """
         if self._last is None:
             return np.zeros((STAGES, len(self.y)))
         last = self._last
@@ -226,26 +275,34 @@ class Radau:
         return self._factors[1]
 
     def _differences(self) -> Array:
-        """∂f/∂y, shape (k, k), by forward differences, all at once."""
+        """Return the Jacobian ∂f/∂y, shape (k, k), by forward differences in one evaluation of many
+        states.
+        """
         moved = np.sqrt(np.finfo(float).eps) * np.maximum(1.0, np.abs(self.y))
         states = np.vstack([self.y, self.y + np.diag(moved)])
         rates = self._rate(np.full(len(states), self.t), states)
         return np.asarray(((rates[1:] - rates[0]) / moved[:, None]).T)
 
     def _first(self) -> float:
-        """Length of the first step, s: in it an explicit one would change y by a hundredth of its size."""
+        """Return the length of the first step, s, in which an explicit step changes y by a
+        hundredth of its size.
+        """
         size = self._atol + self._rtol * np.abs(self.y)
         slope, span = _norm(self._slope / size), self._end - self.t
-        wanted = _BEGINNING * max(_norm(self.y / size), 1.0) / max(slope, _TINY)
-        return min(max(wanted, _FIRST * span), span)
+        length = _BEGINNING * max(_norm(self.y / size), 1.0) / max(slope, _TINY)
+        return min(max(length, _FIRST * span), span)
 
 
 def _error(series: Array) -> float:
-    """Size of the last coefficient, and as the two before it foretell it: at a jump one may vanish by chance."""
+    """Return the error estimate from the last Legendre coefficients.
+
+    It is the larger of the last coefficient and its extrapolation from the two coefficients before,
+    because the last coefficient can vanish by chance at a jump.
+    """
     before, last, final = (_norm(row) for row in series[-3:])
     return max(final, last * min(1.0, last / max(before, _TINY)))
 
 
 def _norm(values: Array) -> float:
-    """Root of the mean square."""
+    """Return the root mean square of an array."""
     return float(np.sqrt(np.mean(values * values)))

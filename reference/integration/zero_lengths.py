@@ -1,4 +1,7 @@
-"""Lines whose length passes through zero within a step: their forces turn round, and have no direction there."""
+"""Detection of two-point force elements whose length passes through zero within a step.
+
+The force of such an element reverses its direction and is undefined at zero length.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ from ..kinematics.segment import Segment
 from .integrators import Interpolant
 from .motion import FormulatedModel
 
-_LOOKS = 3  # of a step
-_LOCATED = 1e-12  # s, accuracy of the time of the least length
+_LOOKS = 3  # Number of samples of the length rates in a step, including both ends.
+_LOCATED = 1e-12  # Accuracy of the time of the least length, s.
 
 
 class ZeroLengths:
-    """Watches the lines of one run."""
+    """Monitor of the lengths of all two-point force elements in one run."""
 
     def __init__(self, motion: FormulatedModel) -> None:
         self._motion, self._lines = motion, motion.model.mechanism.lines
@@ -28,19 +31,19 @@ class ZeroLengths:
         self._lengths = [positions[f"{line.name}.length"] for line in self._lines]
 
     def step(self, segment: Segment, before: float, after: float, interpolant: Callable[[], Interpolant]) -> None:
-        """Raise SolveError where the ends of a line meet between two times, s."""
+        """Raise SolveError if both ends of a two-point force element meet between two times, s."""
         if not self._lines:
             return
         at, times = interpolant(), np.linspace(before, after, _LOOKS)
         states = np.array([at(t) for t in times.tolist()])
         rates = self._motion.moment(times, states, segment)[0].x_dot[:, self._lengths]
         with np.errstate(invalid="ignore"):
-            nearest = (rates[:-1] < 0.0) & ~(rates[1:] < 0.0)  # a length of zero has no rate
+            nearest = (rates[:-1] < 0.0) & ~(rates[1:] < 0.0)  # The rate of a zero length is nan.
         for i, k in np.argwhere(nearest).tolist():
             self._check(segment, k, (float(times[i]), float(times[i + 1])), at)
 
     def _check(self, segment: Segment, k: int, span: tuple[float, float], at: Interpolant) -> None:
-        """Raise SolveError if line k has no length somewhere between two times, s."""
+        """Raise SolveError if two-point force element k has zero length between two times, s."""
 
         def length(t: float) -> float:
             return float(self._motion.moment(t, at(t), segment)[0].x[self._lengths[k]])
@@ -49,8 +52,8 @@ class ZeroLengths:
         if length(t) <= MEETING * self._extent(segment, t, at(t)):
             raise SolveError(
                 f"the length of line {self._lines[k].name} passes through zero at t = {t:.5g} s, where its force"
-                " has no direction; expected ends that stay apart: move one of its points, or keep them apart by a"
-                " stop"
+                " has no direction; expected ends that stay apart: move one of its points, or limit the motion"
+                " by an end stop"
             )
 
     def _extent(self, segment: Segment, t: float, y: Array) -> float:

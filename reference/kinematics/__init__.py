@@ -1,1 +1,1 @@
-"""Transforms of all bodies with derivatives, and what expressions may name of them."""
+"""Body transforms with their derivatives, and the quantities that expressions can refer to."""

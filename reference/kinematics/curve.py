@@ -1,4 +1,4 @@
-"""Tables of the description as SciPy evaluates them, with their first two derivatives."""
+"""Evaluation of the description's lookup tables: value and first two time derivatives, by SciPy."""
 
 from __future__ import annotations
 
@@ -13,16 +13,26 @@ from ...description.tables.table import Table
 from .jet import Number, Value, along, plain
 from .segment import holds_in_all
 
-_MARGIN = 1e-9  # of the span: how far rounding may lead beyond a table that no run may leave
+# Tolerance for rounding errors at the ends of a table, relative to its time span.
+_MARGIN = 1e-9
 
 
 class Curve:
-    """A table as a function.
+    """Lookup table as a function of time: piecewise linear or a cubic spline.
 
-    first, last   s: its span; before, after: what it holds beyond it
-    kinks         times, s, at which an integrator stops
-    points        shape (N,), s, where its pieces meet
-    rests         whether it is constant beyond its ends, where its second derivative jumps
+    Attributes
+    ----------
+    first, last : float
+        Ends of the table's time span, s.
+    before, after : float
+        Constant values of the table before its first and after its last point.
+    kinks : list of float
+        Times at which the first derivative jumps and an integrator has to stop, s.
+    points : ndarray, shape (N,)
+        Times of the table's points, where its polynomial pieces meet, s.
+    rests : bool
+        Whether the table is a cubic spline that continues with a constant beyond its ends. Its second
+        derivative jumps at both ends.
     """
 
     def __init__(self, table: Table) -> None:
@@ -33,7 +43,7 @@ class Curve:
         self.kinks = time.tolist() if table.has_kinks else []
         self.rests = table.interpolation == "cubic" and not self.is_free
         self._holds = table.interpolation == "linear"
-        # SciPy makes the spline; to call it for one number takes as long as all else in a right-hand side
+        # SciPy computes only the coefficients, because its evaluation of a single number is slow.
         pieces = (
             _lines(time, values)
             if table.interpolation == "linear"
@@ -44,13 +54,22 @@ class Curve:
         self._times, self._pieces = time.tolist(), pieces.T.tolist()
 
     def __call__(self, x: Value) -> Value:
-        """Return the table's value; raises ValueError outside of a table that no run may leave."""
+        """Return the table's value at time x, as a number, an array or a jet with derivatives.
+
+        Raises
+        ------
+        ValueError
+            If the table has free ends and x lies outside of its time span.
+        """
         at, margin = plain(x), _MARGIN * (self.last - self.first)
         if self.is_free and not holds_in_all((self.first - margin <= at) & (at <= self.last + margin)):
             farthest = float(
                 np.asarray(at).flat[np.argmax(np.abs(np.asarray(at) - 0.5 * (self.first + self.last)))]
             )
-            raise ValueError(f"the table goes from {self.first:.9g} to {self.last:.9g} s, got {farthest:.9g} s")
+            raise ValueError(
+                f"expected a time within the table, from {self.first:.9g} to {self.last:.9g} s,"
+                f" found {farthest:.9g} s"
+            )
         if self._holds:
             many = isinstance(at, np.ndarray)
             at = np.clip(at, self.first, self.last) if many else min(max(at, self.first), self.last)
@@ -58,7 +77,11 @@ class Curve:
         return along(x, a + s * (b + s * (c + s * d)), b + s * (2.0 * c + s * 3.0 * d), 2.0 * c + s * 6.0 * d)
 
     def _piece(self, at: Number) -> tuple[Any, Number]:
-        """Coefficients of the cubic at a number or each of many, highest first, and how far in its piece it is."""
+        """Return the coefficients of the cubic polynomial at a time, highest power first, and its local time.
+
+        The argument is one time or an array of times, s. The local time counts from the left end of the
+        polynomial piece, s.
+        """
         last = len(self._pieces) - 1
         if isinstance(at, np.ndarray):
             each = np.maximum(np.searchsorted(self._begins, at, side="right") - 1, 0)
@@ -68,6 +91,8 @@ class Curve:
 
 
 def _lines(time: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Coefficients of the lines between points as those of cubics, highest first, shape (4, N − 1)."""
+    """Return the coefficients of the linear pieces of a table as cubics, highest power first, shape
+    (4, N − 1).
+    """
     none = np.zeros(len(time) - 1)
     return np.array([none, none, np.diff(values) / np.diff(time), values[:-1]])

@@ -1,8 +1,12 @@
-"""Expressions of the description, ready to evaluate with numbers or jets.
+"""Expressions of the description, compiled for evaluation with numbers or jets.
 
-Compiling puts in everything that is constant during a run (parameters, start values), and turns a
-conditional on time into a switch, one on states into a relation: frozen between events, so that no integrator
-steps over a jump. abs, min, max and sign are conditionals too. `noevent` asks for what is evaluated as it stands.
+A jet is a value with its derivatives.
+
+Compilation inserts everything that is constant during a run: parameters and initial values. A
+conditional on time becomes a switch, and a conditional on state variables becomes a switching
+condition. Both keep their branch between two events, so that no integrator steps over a jump. The
+functions abs, min, max and sign are compiled as conditionals. The function `noevent` exempts its
+argument from event handling: its conditions are evaluated at each state.
 """
 
 from __future__ import annotations
@@ -32,15 +36,19 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class NoValue(ValueError):
-    """An operation that has no value, or no derivative, at its operands."""
+    """Error of an operation that has no value or no derivative at its operands."""
 
 
 @dataclass(frozen=True)
 class Instant:
-    """Values of all names at one time, with the present time segment.
+    """Values of all names that an expression can use at one time, with the current time segment.
 
-    atoms    the values of its names, numbers or jets: `t`, `E.x`, `column.angle`, …
-    segment  the present one
+    Attributes
+    ----------
+    atoms : mapping of str to number or jet
+        Value of each name: `t`, `E.x`, `column.angle`, …
+    segment : Segment
+        Current time segment, from the last event to the next.
     """
 
     atoms: Mapping[str, Value]
@@ -48,129 +56,147 @@ class Instant:
 
 
 class Node(Protocol):
-    """A compiled expression."""
+    """Node of a compiled expression tree."""
 
     @property
     def children(self) -> tuple[Node, ...]:
-        """Operands of the node."""
+        """Operands of the expression node."""
         ...
 
     def value(self, at: Instant) -> Value:
-        """Return the node's value; raises NoValue outside of its domain."""
+        """Return the value of the expression node at an instant; raises NoValue outside of its
+        domain.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class Constant:
-    """A number."""
+    """Expression node that is a number."""
 
     number: float
     children: tuple[Node, ...] = ()
 
     def value(self, at: Instant) -> Value:
-        """Return the constant."""
         del at
         return self.number
 
 
 @dataclass(frozen=True)
 class Atom:
-    """A name."""
+    """Expression node that is the name of a quantity."""
 
     name: str
     children: tuple[Node, ...] = ()
 
     def value(self, at: Instant) -> Value:
-        """Return the value of the named quantity."""
         return at.atoms[self.name]
 
 
 @dataclass(frozen=True)
 class Call:
-    """An operation or function of its operands."""
+    """Expression node that applies an operation or a function to its operands."""
 
     function: str
     children: tuple[Node, ...]
 
     def value(self, at: Instant) -> Value:
-        """Return the function's value; raises NoValue outside of its domain."""
+        """Return the function value at an instant; raises NoValue outside of the function's domain."""
         return self.of(*(child.value(at) for child in self.children))
 
     def of(self, *operands: Value) -> Value:
-        """Return the operation's value for given operands; raises NoValue."""
+        """Return the operation's value for the operands.
+
+        Raises
+        ------
+        NoValue
+            If the operation or a derivative of it is undefined at the operands, or overflows.
+        NotVectorisable
+            If this happens for at least one of many states that are evaluated together.
+        """
         try:
             return self.result(*operands)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             if any(isinstance(plain(operand), np.ndarray) for operand in operands):
-                raise NotVectorisable from None  # which of the states it is, is found one by one
+                raise NotVectorisable from None  # Evaluation one by one finds the failing state.
             given = ", ".join(f"{plain(operand):.6g}" for operand in operands)
             kind = "too large" if isinstance(error, OverflowError) else "not defined"
             raise NoValue(f"{self.function}({given}), or a derivative of it, is {kind}") from None
 
     def result(self, *operands: Value) -> Value:
-        """Return the result for given operands; errors of Python's arithmetic pass."""
+        """Return the operation's value for the operands, without translation of arithmetic errors."""
         return OPERATIONS[self.function](*operands)
 
 
 @dataclass(frozen=True)
 class Looked(Call):
-    """A table, within its ends where it rests beyond them."""
+    """Expression node that evaluates a lookup table inside its time span."""
 
     curve: Curve
 
     def result(self, *operands: Value) -> Value:
-        """Return the lookup table's value."""
         return self.curve(*operands)
 
 
 class Choice:
-    """A conditional."""
+    """Expression node that selects one of its operands by a condition."""
 
     def chosen(self, at: Instant) -> Node:
-        """The operand that holds."""
+        """Return the operand that the condition selects at an instant."""
         raise NotImplementedError
 
     def value(self, at: Instant) -> Value:
-        """Return the value of the branch that holds in the present segment."""
+        """Return the value of the branch that is active in the current time segment."""
         return self.chosen(at).value(at)
 
 
 @dataclass(frozen=True)
 class Branch(Choice):
-    """A conditional on anything but time, evaluated as it stands. Children: left, right, then, otherwise."""
+    """Conditional that compares its operands at each state, without an event.
+
+    Its children are the left and right side of the comparison, the value if the comparison is true,
+    and the value if it is false.
+    """
 
     comparison: str
     children: tuple[Node, ...]
 
     def chosen(self, at: Instant) -> Node:
-        """The operand that holds."""
         left, right, then, otherwise = self.children
         return then if holds_in_all(self.compare(plain(left.value(at)), plain(right.value(at)))) else otherwise
 
     def compare(self, left: Number, right: Number) -> Any:
-        """Return whether the comparison holds, for numbers or element by element."""
+        """Return the truth value of the comparison, element by element for arrays."""
         return _COMPARE[self.comparison](left, right)
 
 
 @dataclass(frozen=True, eq=False)
 class Related(Branch):
-    """Conditional whose side changes at events."""
+    """Conditional on state variables whose active branch changes at events only."""
 
     def chosen(self, at: Instant) -> Node:
-        """Return the operand of the present side."""
+        """Return the branch that is active in the current time segment.
+
+        If the segment does not fix the branch, a comparison of the operands selects it.
+        """
         if self not in at.segment.sides:
             return super().chosen(at)
         return self.children[2 if at.segment.sides[self] else 3]
 
     @property
     def closed(self) -> bool:
-        """Whether it holds where its operands are equal."""
+        """Whether the condition is true if both of its sides are equal."""
         return self.comparison in ("<=", ">=")
 
     def margin(self, at: Instant) -> Number:
-        """Positive where it holds; nan where its operands have no value.
+        """Return the distance of the condition from its switching point, positive if the condition is true.
 
-        Raises Apart where many states have to be evaluated one by one.
+        The margin is nan if a side of the condition has no value.
+
+        Raises
+        ------
+        NotVectorisable
+            If many states have to be evaluated one by one.
         """
         try:
             left, right = (plain(child.value(at)) for child in self.children[:2])
@@ -181,7 +207,9 @@ class Related(Branch):
 
 @dataclass(frozen=True)
 class _Switch(Choice):
-    """A conditional on time that changes at `time`, s. Children: before, after."""
+    """Conditional on time that changes its branch at `time`, s; its children are the values before
+    and after.
+    """
 
     time: float
     children: tuple[Node, ...]
@@ -201,12 +229,21 @@ def compile_tree(
     tables: Mapping[str, Curve] = _NO_TABLES,
     eventful: bool = True,
 ) -> Node:
-    """The description's expression with its constants put in.
+    """Return the compiled form of an expression of the description, with its constants inserted.
 
-    constants  parameters by name
-    tables     by name
-    start      value of a compiled expression at the start; None: the present state is the start, start(x) = x
-    eventful   whether its conditions and kinks are events
+    Parameters
+    ----------
+    tree : Expr
+        Parsed expression.
+    constants : mapping of str to float
+        Parameters by name.
+    start : callable or None
+        Function that returns the initial value of a compiled expression. Without one, the current state
+        is the initial state, so that start(x) = x.
+    tables : mapping of str to Curve
+        Lookup tables by name.
+    eventful : bool
+        Whether the conditions and kinks of the expression are events.
     """
     eventful = eventful and tree.function not in ("noevent", "start")
     if tree.op == "constant":
@@ -229,7 +266,10 @@ def compile_tree(
 
 
 def _table(name: str, curve: Curve, argument: Node) -> Node:
-    """A curve; where it rests beyond its ends its second derivative jumps there, so these are switches."""
+    """Return a lookup of a table; a spline with constant ends gets a switch at each end.
+
+    The second derivative of such a spline jumps at both ends of its time span.
+    """
     within = _call(Looked(f"table {name}", (argument,), curve))
     if not curve.rests:
         return within
@@ -271,7 +311,7 @@ def _conditional(comparison: str, children: tuple[Node, ...], eventful: bool = T
 
 
 def affine(node: Node) -> tuple[float, float] | None:
-    """The pair (a, b) if the node is a + b t with constants a and b, else None."""
+    """Return (a, b) if the expression equals a + b t with constants a and b, else None."""
     if isinstance(node, Constant):
         return node.number, 0.0
     if isinstance(node, Atom):
@@ -302,13 +342,13 @@ def _combined(
 
 
 def with_children(node: Node, children: Sequence[Node]) -> Node:
-    """Return the node's operation of other operands."""
+    """Return a copy of an expression node with other operands."""
     assert is_dataclass(node) and not isinstance(node, type)
     return replace(node, children=tuple(children))
 
 
 def names(node: Node) -> Iterator[str]:
-    """Names of the atoms, with repetitions."""
+    """Yield the names that an expression uses, with repetitions."""
     if isinstance(node, Atom):
         yield node.name
     for child in node.children:
@@ -316,7 +356,7 @@ def names(node: Node) -> Iterator[str]:
 
 
 def related(node: Node) -> Iterator[Related]:
-    """Yield the relations in an expression, with repetitions."""
+    """Yield the switching conditions of an expression, with repetitions."""
     if isinstance(node, Related):
         yield node
     for child in node.children:
@@ -324,30 +364,46 @@ def related(node: Node) -> Iterator[Related]:
 
 
 def evaluate(node: Node, at: Instant, label: str) -> Value:
-    """The node's value.
+    """Return the value of an expression at an instant.
 
-    Raises SolveError that names `label` and the time where it has none, as sqrt of a negative number.
+    Raises
+    ------
+    SolveError
+        If the expression has no value, such as the root of a negative number. The message contains
+        `label` and the time.
     """
     return named_errors(label, at, lambda: node.value(at))
 
 
 def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
-    """Return the evaluated value; without one, raise SolveError with label and time (many states: Apart)."""
+    """Return the result of a computation; translate its arithmetic errors into one SolveError.
+
+    Raises
+    ------
+    SolveError
+        If the computation of one state fails. The message contains `label` and the time.
+    NotVectorisable
+        If the computation of many states fails.
+    """
     try:
         return evaluated()
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         if isinstance(at.atoms.get("t"), np.ndarray):
-            raise NotVectorisable from None  # which of the states it is, is found one by one
+            raise NotVectorisable from None  # Evaluation one by one finds the failing state.
         time = f" at t = {plain(at.atoms['t']):.9g} s" if "t" in at.atoms else ""
         raise SolveError(
-            f"{label} has no value{time}: {error}; keep its functions' arguments within their domains, by"
-            " noevent(...) where abs, min, max or a condition keeps them there: an integrator looks beyond these"
+            f"{label} has no value{time}: {error}; keep the arguments of its functions within their"
+            " domains; if abs, min, max or a condition limits an argument, write noevent(...) around it, because"
+            " an integrator also evaluates states beyond events"
         ) from None
 
 
 def stops(node: Node) -> Iterator[float]:
-    """Times at which the expression or one of its derivatives may jump, s: switches, breakpoints of
-    quintic, and kinks of abs, sign, min and max, as far as they depend on time alone."""
+    """Yield the times at which an expression or one of its derivatives can jump, s.
+
+    These are switches on time, breakpoints of `quintic`, kinks of lookup tables, and kinks of abs, sign,
+    min and max, if they depend on time alone.
+    """
     if isinstance(node, _Switch):
         yield node.time
     if isinstance(node, Call):
@@ -360,7 +416,9 @@ def stops(node: Node) -> Iterator[float]:
 
 
 def _breaks(call: Call) -> tuple[Node, ...]:
-    """Differences whose roots are breakpoints of the function."""
+    """Return the expressions whose roots are the breakpoints of a function, such as t − t0 for
+    `quintic`.
+    """
     function, x = call.function, call.children
     if isinstance(call, Looked):
         return tuple(Call("-", (*x, Constant(kink))) for kink in call.curve.kinks)
@@ -371,7 +429,8 @@ def _breaks(call: Call) -> tuple[Node, ...]:
     return x if function in ("abs", "sign") else ()
 
 
-_NEAR = 1e-3  # of what an argument is made of: an end of a domain is near
+# Distance of an argument from the end of its function's domain below which the end counts as near.
+_NEAR = 1e-3
 _DISTANCES: dict[str, Callable[..., float]] = {
     "sqrt": lambda x: x,
     "log": lambda x: x,
@@ -383,17 +442,25 @@ _DISTANCES: dict[str, Callable[..., float]] = {
 }
 
 
-_LIMITED = {"/": slice(1, 2), "^": slice(0, 1)}  # operands that limit the domain, where not all do
+# Operands that limit a function's domain: the divisor of a quotient and the base of a power.
+_LIMITED = {"/": slice(1, 2), "^": slice(0, 1)}
 
 
 def _has_moving_limit(call: Call) -> bool:
-    """Whether an operand that limits the domain varies with time or state: a constant divisor comes to no end."""
+    """Whether an operand that limits a function's domain depends on time or on state variables.
+
+    A constant divisor, for example, never reaches zero.
+    """
     limited = call.children[_LIMITED.get(call.function, slice(None))]
     return any(True for operand in limited for _ in names(operand))
 
 
 def ends(node: Node, at: Instant) -> Iterator[tuple[float, str]]:
-    """Functions that are near to the ends of their domains, or to where their derivatives have no bound."""
+    """Yield the functions of an expression that are close to the end of their domain or to a singular derivative.
+
+    Each result is the distance to that end, in the unit of the function's argument, and the name of the
+    function.
+    """
     if isinstance(node, Choice):
         yield from ends(node.chosen(at), at)
         return

@@ -1,4 +1,4 @@
-"""Size of a mechanism, by which angles and lengths become comparable."""
+"""Characteristic length of a mechanism, with which angles and lengths become comparable."""
 
 from __future__ import annotations
 
@@ -9,20 +9,25 @@ from ...core.trajectory import Array
 from ...mechanism import Mechanism, Place
 from .kinematics import Posture
 
-_CLOSE = 1e-3  # of the whole: joints that are nearer to each other say nothing of its size
+# Ratio of joint distance to overall size below which the joints do not determine the size.
+_CLOSE = 1e-3
 
 
 def units_of_change(mechanism: Mechanism, posture: Posture) -> tuple[float, Array]:
-    """The mechanism's extent ℓ, m, and shape (n,): how much of each coordinate counts as much as 1 m, rad or m."""
+    """Return the characteristic length ℓ of a mechanism, m, and the scale of each coordinate, shape (n,).
+
+    The scale is 1/ℓ rad for an angle and 1 m for a displacement. A change of any coordinate by its scale
+    moves points of the mechanism by about 1 m.
+    """
     extent = _extent(mechanism, posture)
     return extent, np.array([1.0 / extent if c.unit == "rad" else 1.0 for c in mechanism.coordinates])
 
 
 def _extent(mechanism: Mechanism, posture: Posture) -> float:
-    """Largest distance between two joints, m, whatever the orientation of the world's axes.
+    """Return the largest distance between two joints, m, independent of the orientation of the world axes.
 
-    Where all joints lie close together, what they carry counts too: centres of mass, points, knife edges, ends of
-    lines, and radii of gyration.
+    If all joints lie close together, further places count: centres of mass, named points, knife edges,
+    ends of two-point force elements, and radii of gyration.
     """
     joints = [frame.place for closure in mechanism.closures for frame in (closure.a, closure.b)]
     joints += [Place(b, np.zeros(3)) for b in range(len(mechanism.bodies))]
@@ -43,7 +48,7 @@ def _diameter(posture: Posture, places: list[Place]) -> float:
 
 
 def _gyration(mechanism: Mechanism) -> float:
-    """The largest radius of gyration, m."""
+    """Return the largest radius of gyration of a mechanism's bodies, m."""
     return max(
         (
             float(np.sqrt(max(np.trace(np.asarray(b.inertia, float)), 0.0) / b.mass))

@@ -1,8 +1,8 @@
-"""Forward-mode automatic differentiation: first derivatives by all variables, second ones along a motion of these.
+"""Forward-mode automatic differentiation with jets: gradients, and second derivatives along a motion.
 
-Every operation of the expression language takes plain numbers and jets alike; plain numbers have no derivatives.
-Of many states, numbers are arrays of shape (N,) and gradients of shape (k, N); NumPy's error state says what
-happens where one has no value.
+Each operation of the expression language accepts both numbers and jets; a number has zero
+derivatives. If many states are evaluated together, values are arrays of shape (N,) and gradients
+have shape (k, N). NumPy's error state then decides whether an undefined value raises an error.
 """
 
 from __future__ import annotations
@@ -19,16 +19,23 @@ import numpy as np
 from ...core.trajectory import Array
 from .segment import holds_in_all
 
-Number: TypeAlias = Any  # float, or of many states an array
+Number: TypeAlias = Any  # A float for one state, an array of shape (N,) for many states.
 
 
 @dataclass(frozen=True, slots=True)
 class Jet:
-    """A value with its derivatives by k variables, which move.
+    """Value of a function of k moving variables, with its derivatives.
 
-    gradient   shape (k,)
-    rate       first derivative with respect to time
-    second     second derivative with respect to time
+    Attributes
+    ----------
+    value : float or ndarray
+        Function value.
+    gradient : ndarray, shape (k,)
+        Partial derivatives with respect to the k variables.
+    rate : float or ndarray
+        First derivative with respect to time along the motion of the variables.
+    second : float or ndarray
+        Second derivative with respect to time along the motion of the variables.
     """
 
     value: Number
@@ -50,14 +57,25 @@ def _unit(k: int, many: bool) -> list[Array]:
 def variables(
     values: Sequence[Number], rates: Sequence[Number] | None = None, seconds: Sequence[Number] | None = None
 ) -> list[Jet]:
-    """The k independent variables; rates, seconds: how they move, default not at all and without acceleration."""
+    """Return the k independent variables as jets.
+
+    Parameters
+    ----------
+    values : sequence of float or ndarray
+        Values of the variables.
+    rates, seconds : sequence of float or ndarray, optional
+        First and second time derivatives of the variables; zero by default.
+    """
     none, many = [0.0] * len(values), any(isinstance(value, np.ndarray) for value in values)
     parts = zip(values, _unit(len(values), many), rates or none, seconds or none, strict=True)
     return [Jet(*part) for part in parts]
 
 
 def hessian(function: Callable[[list[Jet]], Value], values: Sequence[float]) -> Array:
-    """Second derivatives of a function of k variables, shape (k, k): from those along e_i and along e_i + e_j."""
+    """Return the Hessian matrix of a function of k variables, shape (k, k).
+
+    Its entries follow from the second derivatives along the unit vectors e_i and along e_i + e_j.
+    """
     unit = np.eye(len(values))
 
     def along(direction: Array) -> float:
@@ -65,34 +83,34 @@ def hessian(function: Callable[[list[Jet]], Value], values: Sequence[float]) -> 
 
     own = [along(e) for e in unit]
     both = [[along(e + f) for f in unit] for e in unit]
-    # e_i + e_i is twice e_i
+    # On the diagonal, the second derivative along 2 e_i is four times that along e_i.
     return np.asarray(0.5 * (np.array(both).reshape(unit.shape) - np.add.outer(own, own)))
 
 
 def constant(value: Value, k: int) -> Jet:
-    """The value as a jet of k variables."""
+    """Return a value as a jet of k variables; a number gets zero derivatives."""
     return value if isinstance(value, Jet) else Jet(value, np.zeros(k), 0.0, 0.0)
 
 
 def plain(x: Value) -> Number:
-    """The value without its derivatives."""
+    """Return the value of a jet without its derivatives, or a number unchanged."""
     return x.value if isinstance(x, Jet) else x
 
 
 def _of_one(x: Jet, f: Number, f1: Number, f2: Number) -> Jet:
-    """f(x) by the chain rule; f1, f2 are f' and f''."""
+    """Return f(x) for a jet x by the chain rule; f, f1 and f2 are f, f' and f'' at x."""
     return Jet(f, f1 * x.gradient, f1 * x.rate, f1 * x.second + f2 * x.rate * x.rate)
 
 
 def along(x: Value, f: Number, f1: Number, f2: Number) -> Value:
-    """f(x) of a function whose value and derivatives are known there."""
+    """Return f(x) for a number or jet x; f, f1 and f2 are the known values of f, f' and f'' at x."""
     return _of_one(x, f, f1, f2) if isinstance(x, Jet) else f
 
 
 def _of_two(
     x: Value, y: Value, f: Number, first: tuple[Number, Number], second: tuple[Number, Number, Number]
 ) -> Jet:
-    """f(x, y) by the chain rule; derivatives (f_x, f_y) and (f_xx, f_xy, f_yy)."""
+    """Return f(x, y) by the chain rule from the derivatives (f_x, f_y) and (f_xx, f_xy, f_yy)."""
     still = np.zeros_like((x if isinstance(x, Jet) else y).gradient)
     a, b = (part if isinstance(part, Jet) else Jet(part, still, 0.0, 0.0) for part in (x, y))
     (f_x, f_y), (f_xx, f_xy, f_yy) = first, second
@@ -147,7 +165,7 @@ def _power(x: Value, y: Value) -> Value:
     value = pow_(plain(x), y)
     if not isinstance(x, Jet):
         return value
-    # A factor that is zero says that the derivative vanishes, also where 0 has no such power.
+    # A zero factor makes the derivative zero; the power itself may be undefined at x = 0.
     f1 = y * pow_(x.value, y - 1) if y else 0.0
     f2 = y * (y - 1) * pow_(x.value, y - 2) if y * (y - 1) else 0.0
     return _of_one(x, value, f1, f2)
@@ -163,17 +181,20 @@ def _atan2(y: Value, x: Value) -> Value:
 
 
 def _quintic(t: Value, t0: Value, t1: Value, s0: Value, s1: Value) -> Value:
-    """s0 before t0, s1 after t1, between them s0 + (s1 − s0)(10τ³ − 15τ⁴ + 6τ⁵), τ = (t − t0)/(t1 − t0)."""
+    """Return a smooth transition from s0 at time t0 to s1 at time t1, constant outside of [t0, t1].
+
+    Between t0 and t1 it is s0 + (s1 − s0)(10τ³ − 15τ⁴ + 6τ⁵) with τ = (t − t0)/(t1 − t0).
+    """
     tau = _divide(_subtract(t, t0), _subtract(t1, t0))
     x = _functions(plain(tau)).clip(plain(tau))
     profile: Value = x**3 * (10 - 15 * x + 6 * x * x)
     if isinstance(tau, Jet):
-        # The clamp needs no case of its own: both derivatives vanish where it acts.
+        # Limiting τ to [0, 1] needs no special case: both derivatives are zero at and beyond its ends.
         profile = _of_one(tau, plain(profile), 30 * (x * (1 - x)) ** 2, 60 * x * (1 - x) * (1 - 2 * x))
     return _add(s0, _multiply(_subtract(s1, s0), profile))
 
 
-# of one number and of many, by `math`'s names and two of our own; what NumPy calls by another name comes in pairs
+# Elementary functions of `math` for scalars and of NumPy for arrays; some have other names in NumPy.
 _NAMES = ("sin", "cos", "tan", "sqrt", "tanh", "exp", "log")
 _RENAMED = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "pow": "power"}
 _ONE = SimpleNamespace(
@@ -194,7 +215,11 @@ def _functions(x: Number) -> Any:
 
 
 def _unary(f: _Function, f1: _Function, f2: _Function) -> Callable[[Value], Value]:
-    """f, f', f'' of the elementary functions and a number."""
+    """Return a function that accepts a number or a jet, from its value f and its derivatives f' and f''.
+
+    Each of f, f' and f'' is called with a module of elementary functions (for scalars or arrays)
+    and the number.
+    """
 
     def apply(x: Value) -> Value:
         of, at = _functions(plain(x)), plain(x)

@@ -1,13 +1,18 @@
-"""Transforms of all bodies and their derivatives, by the product rule (Jarzębowska et al. 2023, section 2).
+"""Homogeneous transforms of all bodies and their derivatives by the product rule.
 
-A transform is a product of elementary motions, T_b = … K_i A_i(q_i) … K_j A_j(q_j) … F_b with constant K and F_b.
-Its derivative replaces A_i by A_i' = A_i W_i, W_i constant. With G_i = … K_i A_i, the product up to and with i,
-what follows it is G_i⁻¹ T_b; so T_b,i = S_i T_b with S_i = G_i W_i G_i⁻¹, and T_b,ij = S_i S_j T_b, i not after j.
+The formulation follows Jarzębowska et al. 2023, section 2. A transform is a product of elementary
+motions, T_b = … K_i A_i(q_i) … K_j A_j(q_j) … F_b with constant K and F_b. The derivative of an
+elementary motion is A_i' = A_i W_i with a constant generator W_i. Let G_i = … K_i A_i be the product
+up to and including motion i; the remaining factors are G_i⁻¹ T_b. So ∂T_b/∂q_i = S_i T_b with
+S_i = G_i W_i G_i⁻¹, and ∂²T_b/∂q_i∂q_j = S_i S_j T_b if motion i does not come after motion j in the
+chain.
 
-The world's origin may be far away, and its lever arms would cost digits: transforms refer to a datum in world axes
-that goes with the mechanism instead. For the derivatives it stands still, so none of the formulas changes.
+The world's origin can be far from the mechanism, and position vectors from there would lose digits.
+Transforms therefore refer to a moving datum point near the mechanism, with world axes. All
+derivatives treat the datum as fixed, so that the formulas remain unchanged.
 
-Many states at once have a leading axis, shown as …: NumPy takes some twenty in little more than the time of one.
+Many states can be evaluated together along leading axes, written as … in shapes. NumPy evaluates
+about twenty states in little more than the time of one.
 """
 
 from __future__ import annotations
@@ -25,15 +30,22 @@ _ONE = np.eye(4)
 
 @dataclass(frozen=True)
 class Posture:
-    """Transforms of all bodies at a state; slot 0 is the ground, slot b + 1 is body b, B slots in all.
+    """Homogeneous transforms of all bodies at one state, with their derivatives.
 
-    Homogeneous transforms from body frames to world axes at the datum lie side by side, T[…, :, b + 1, :] is T_b,
-    so that a product with all of them is one matrix product.
+    Index 0 is the ground and index b + 1 is body b, so that there are B transforms for B − 1
+    bodies. The transforms lead from body frames to world axes at the datum point. They lie side by
+    side: T[…, :, b + 1, :] is T_b. So a product with all of them is one matrix product.
 
-    datum    shape (…, 3), m: the datum in the world
-    stacked  shape (…, 3 + n, 4, B, 4): T, its two derivatives along the motion, and those by the coordinates
-    S        shape (…, 4n, 4), S_i one above the other: T_b,i = S_i T_b
-    moves    shape (n, 4, B, 4), 1 where coordinate i moves slot B, else 0
+    Attributes
+    ----------
+    datum : ndarray, shape (…, 3)
+        Position of the datum point in the world frame, m.
+    stacked : ndarray, shape (…, 3 + n, 4, B, 4)
+        T, its time derivative, its second time derivative for q̈ = 0, and ∂T/∂q_i of each coordinate.
+    S : ndarray, shape (…, 4n, 4)
+        Matrices S_i, one above the other, with ∂T_b/∂q_i = S_i T_b.
+    moves : ndarray, shape (n, 4, B, 4)
+        1 for the bodies that coordinate i moves, else 0.
     """
 
     datum: Array
@@ -43,56 +55,74 @@ class Posture:
 
     @property
     def T(self) -> Array:
-        """Shape (…, 4, B, 4)."""
+        """Transforms T_b from body frames to world axes at the datum point, shape (…, 4, B, 4)."""
         return np.asarray(self.stacked[..., 0, :, :, :])
 
     @property
     def T_dot(self) -> Array:
-        """Σ_i T_b,i q̇_i, shape (…, 4, B, 4)."""
+        """Time derivative of the body transforms, Σ_i ∂T_b/∂q_i q̇_i, shape (…, 4, B, 4)."""
         return np.asarray(self.stacked[..., 1, :, :, :])
 
     @property
     def T_bias(self) -> Array:
-        """Σ_mn T_b,mn q̇_m q̇_n: the part of T̈ without q̈, shape (…, 4, B, 4)."""
+        """Second time derivative of the body transforms for q̈ = 0, Σ_mn ∂²T_b/∂q_m∂q_n q̇_m q̇_n,
+        shape (…, 4, B, 4).
+        """
         return np.asarray(self.stacked[..., 2, :, :, :])
 
     @property
     def T_q(self) -> Array:
-        """∂T_b/∂q_i, shape (…, n, 4, B, 4)."""
+        """Partial derivatives ∂T_b/∂q_i of the body transforms, shape (…, n, 4, B, 4)."""
         return self.stacked[..., 3:, :, :, :]
 
     @property
     def world(self) -> Array:
-        """Transforms to the world frame itself, shape (…, 4, B, 4): their derivatives are those of T."""
+        """Transforms from body frames to the world frame, shape (…, 4, B, 4), m.
+
+        The transforms T contain positions relative to the datum point, but these are relative to
+        the world's origin. The derivatives of both are equal, because derivatives treat the datum
+        as fixed.
+        """
         found = self.T.copy()
         found[..., :3, :, 3] += self.datum[..., None]
         return found
 
     def derivative(self, product: Array) -> Array:
-        """∂(T_b X_b)/∂q_i, shape (…, n, 4, B, 4), of products T_b X_b with constant X_b, shape (…, 4, B, 4)."""
+        """Return ∂(T_b X_b)/∂q_i, shape (…, n, 4, B, 4), of products T_b X_b with constant X_b,
+        shape (…, 4, B, 4).
+        """
         found = np.empty((*product.shape[:-3], *self.moves.shape))
         _differentiate(self.S, self.moves, product, found.reshape(*product.shape[:-3], self.S.shape[-2], -1))
         return found
 
     def __getitem__(self, k: int) -> Posture:
-        """State k of many."""
+        """Return the posture of state k out of many states."""
         return Posture(self.datum[k], self.stacked[k], self.S[k], self.moves)
 
 
 def _differentiate(S: Array, moves: Array, product: Array, out: Array) -> None:
-    """∂(T_b X_b)/∂q_i into out, shape (…, 4 n, 4 B): to find room for more takes longer than the arithmetic."""
+    """Write ∂(T_b X_b)/∂q_i of the product T_b X_b into `out`, shape (…, 4 n, 4 B).
+
+    The caller provides the array because its allocation would take longer than the arithmetic.
+    """
     np.matmul(S, product.reshape(*product.shape[:-3], 4, -1), out=out)
     np.multiply(out, moves.reshape(out.shape[-2:]), out=out)
 
 
 @dataclass(frozen=True)
 class VectorMotion:
-    """Motion of vectors fixed to bodies, in world axes; of points unless said otherwise.
+    """Motion of P vectors that are fixed to bodies, in world axes; position vectors of points by default.
 
-    position   shape (…, 3, P), m, from the posture's datum
-    jacobian   shape (…, n, 3, P), ∂position/∂q_i, m/rad or 1
-    velocity   shape (…, 3, P), m/s
-    bias       shape (…, 3, P), m/s²: the acceleration without q̈
+    Attributes
+    ----------
+    position : ndarray, shape (…, 3, P)
+        Position relative to the posture's datum, a reference point near the mechanism, m.
+    jacobian : ndarray, shape (…, n, 3, P)
+        Partial derivatives of the position with respect to the coordinates, m/rad or 1.
+    velocity : ndarray, shape (…, 3, P)
+        First time derivative, m/s.
+    bias : ndarray, shape (…, 3, P)
+        Second time derivative for q̈ = 0, m/s².
     """
 
     position: Array
@@ -101,31 +131,34 @@ class VectorMotion:
     bias: Array
 
     def __getitem__(self, k: int) -> VectorMotion:
-        """State k of many."""
+        """Return the motion of all vectors in state k out of many states."""
         return VectorMotion(self.position[k], self.jacobian[k], self.velocity[k], self.bias[k])
 
 
 class Vectors:
-    """P sums Σ_b T_b x̃_b, compiled.
+    """P vectors that are linear in the body transforms, Σ_b T_b x̃_b, compiled for fast evaluation.
 
-    homogeneous   shape (B, 4, P): x̃_b, whose last entry is 0 for an axis, 1 for a point
+    Parameters
+    ----------
+    homogeneous : ndarray, shape (B, 4, P)
+        Homogeneous vectors x̃_b in body axes; the last entry is 1 for a point and 0 for a direction.
     """
 
     def __init__(self, homogeneous: Array) -> None:
         self._homogeneous = homogeneous.reshape(4 * len(homogeneous), homogeneous.shape[2])
 
     def motion(self, posture: Posture) -> VectorMotion:
-        """Positions, velocities and Jacobians of the sums."""
+        """Return the motion of the body-fixed vectors at a posture."""
         moved = posture.stacked.reshape(-1, self._homogeneous.shape[0]) @ self._homogeneous
         blocks = moved.reshape(*posture.stacked.shape[:-2], -1)[..., :3, :]
         position, velocity, bias = (blocks[..., level, :, :] for level in range(3))
         return VectorMotion(position, blocks[..., 3:, :, :], velocity, bias)
 
     def sizes(self, posture: Posture) -> tuple[Array, Array]:
-        """Magnitudes of the terms that the sums are made of, shape (P,), and their derivatives by q, (n, P).
+        """Return the magnitudes of the summed terms in all vectors, shape (P,), and in their Jacobians, (n, P).
 
-        In lengths of vectors, so that they do not depend on how axes are turned: their rounding errors are of this
-        size times that of the arithmetic.
+        A rounding error is about this magnitude times the machine precision. The magnitudes are
+        vector lengths, so that they do not depend on the orientation of the axes.
         """
         parts = self._homogeneous.reshape(len(self._homogeneous) // 4, 4, self._homogeneous.shape[1])
         own, pointed = np.linalg.norm(parts[:, :3], axis=1), np.abs(parts[:, 3])
@@ -137,7 +170,7 @@ class Vectors:
 
 
 class Places(Vectors):
-    """Points fixed to bodies, compiled."""
+    """Points that are fixed to bodies, compiled for fast evaluation of their motion."""
 
     def __init__(self, places: Sequence[Place], slots: int) -> None:
         homogeneous = np.zeros((slots, 4, len(places)))
@@ -147,7 +180,10 @@ class Places(Vectors):
 
 
 class Kinematics:
-    """The chain's constant transforms, compiled; call it with a state."""
+    """Kinematics of a mechanism with all constant transforms compiled.
+
+    A call with coordinates and velocities returns the posture.
+    """
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.n, self.slots = mechanism.n, len(mechanism.bodies) + 1
@@ -158,11 +194,12 @@ class Kinematics:
         self._before = np.zeros((self.n, self.n))
         self._basis = np.zeros((self.n, 4, 16))
         self._generators = np.array([_generator(c) for c in mechanism.coordinates]).reshape(-1, 4, 4)
-        self._datum = np.zeros((3, self.n + 1))  # factors of q and 1: where the first body that moves is
+        # Position of the datum point at the first moving body: coefficients of q, and a constant as last column.
+        self._datum = np.zeros((3, self.n + 1))
         for b, body in enumerate(mechanism.bodies):
             self._place(b, body, mechanism.coordinates)
             self._moves[b + 1, mechanism.ancestors(b)] = 1.0
-        # not broadcast while it runs: that takes longer than the product
+        # The mask is expanded once, because broadcasting in each evaluation would take longer than the product.
         self._moved = np.tile(self._moves.T[:, None, :, None], (1, 4, 1, 4))
 
     def _place(self, b: int, body: Body, coordinates: Sequence[Coordinate]) -> None:
@@ -180,20 +217,22 @@ class Kinematics:
         self._last[b + 1], self._mount[b + 1] = frame, constant
 
     def world(self, q: Array) -> Array:
-        """World frames of all bodies, shape (…, bodies, 4, 4), m, at q, shape (…, n), rad or m."""
+        """Return the world frames of all bodies, shape (…, bodies, 4, 4), m, for coordinates q of
+        shape (…, n), rad or m.
+        """
         datum = q @ self._datum[:, :-1].T + self._datum[:, -1]
         found = (self._frames(q, datum)[..., self._last, :, :] @ self._mount)[..., 1:, :, :]
         found[..., :3, 3] += datum[..., None, :]
         return np.asarray(found)
 
     def __call__(self, q: Array, qd: Array) -> Posture:
-        """Transforms at q, shape (…, n), rad or m, and qd, shape (…, n), rad/s or m/s."""
+        """Return the posture at q and qd, each of shape (…, n), in rad or m and rad/s or m/s."""
         many, datum = q.shape[:-1], q @ self._datum[:, :-1].T + self._datum[:, -1]
         frames = self._frames(q, datum)
         T, moving = frames[..., self._last, :, :] @ self._mount, frames[..., 1:, :, :]
         S = moving @ self._generators @ _inverse(moving)
         first = S * qd[..., None, None]
-        # Σ_mn S_m S_n q̇_m q̇_n, each pair in the order of the chain: 2 Σ_(m before n) + Σ_(m = n)
+        # Σ_mn S_m S_n q̇_m q̇_n in the order of the chain: twice the sum over m before n, plus that over m = n.
         second = (2.0 * _sum(self._before, first) + first) @ first
         stacked = np.empty((*many, 3 + self.n, 4, self.slots, 4))
         levels = (T, _sum(self._moves, first) @ T, _sum(self._moves, second) @ T)
@@ -205,13 +244,15 @@ class Kinematics:
         return Posture(datum, stacked, above, self._moved)
 
     def _frames(self, q: Array, datum: Array) -> Array:
-        """Frames after each motion, shape (…, n + 1, 4, 4), the ground first."""
+        """Return the frames after each elementary motion of the chain, shape (…, n + 1, 4, 4); the
+        first is the ground.
+        """
         functions = np.stack([np.ones_like(q), np.sin(q), np.cos(q), q], axis=-1)
         local = (functions[..., None, :] @ self._basis).reshape(*q.shape, 4, 4)
         frames = np.empty((*q.shape[:-1], self.n + 1, 4, 4))
         frames[..., 0, :, :] = _ONE
         frames[..., 0, :3, 3] = -datum
-        # one view per frame: to index an array takes as long as the product
+        # All array views are created at once, because indexing would take as long as the matrix product itself.
         steps, each = (list(np.moveaxis(x, -3, 0)) for x in (local, frames))
         for previous, step, frame in zip(self._previous, steps, each[1:], strict=True):
             np.matmul(each[previous], step, out=frame)
@@ -219,16 +260,24 @@ class Kinematics:
 
 
 def _sum(mask: Array, matrices: Array) -> Array:
-    """Σ_i mask[k, i] matrices[…, i, :, :], shape (…, K, 4, 4)."""
+    """Return Σ_i mask[k, i] matrices[…, i, :, :], shape (…, K, 4, 4)."""
     many = matrices.shape[:-3]
     return (mask @ matrices.reshape(*many, -1, 16)).reshape(*many, -1, 4, 4)
 
 
 def _datum(constant: Array, own: Sequence[tuple[int, Coordinate]], n: int) -> Array:
-    """Origin of a body that hangs on the ground, shape (3, n + 1): factors of q and 1.
+    """Return the origin of a body on the ground as a linear function of q, shape (3, n + 1).
 
-    constant   its joint frame, shape (4, 4)
-    own        its coordinates by their indices; what comes after a rotation does not count
+    The last column is the constant term. Only translations before the body's first rotation count.
+
+    Parameters
+    ----------
+    constant : ndarray, shape (4, 4)
+        Joint frame of the body in the world.
+    own : sequence of (int, Coordinate)
+        Index and data of each coordinate of the body's joint.
+    n : int
+        Number of coordinates of the mechanism.
     """
     datum = np.zeros((3, n + 1))
     datum[:, n] = constant[:3, 3]
@@ -255,10 +304,13 @@ def _inverse(transforms: Array) -> Array:
 
 
 def _basis(constant: Array, rotation: bool, W: Array) -> Array:
-    """Shape (4, 16): factors of 1, sin q, cos q and q in K A(q).
+    """Return the matrices that multiply 1, sin q, cos q and q in the transform K A(q), shape (4, 16).
 
-    Rotation about e: A = 1 + sin q W + (1 − cos q) W², W the cross product matrix of e (Rodrigues).
-    Translation along e: A = 1 + q W, W with e in the last column. In both A' = A W.
+    K is constant and A(q) is an elementary motion.
+
+    A rotation about the axis e is A = 1 + sin q W + (1 − cos q) W² with the cross product matrix W of e
+    (Rodrigues' formula). A translation along e is A = 1 + q W with e in the last column of W. In both
+    cases A' = A W.
     """
     one, zero = np.eye(4), np.zeros((4, 4))
     parts = (one + W @ W, W, -W @ W, zero) if rotation else (one, zero, zero, W)
@@ -266,7 +318,7 @@ def _basis(constant: Array, rotation: bool, W: Array) -> Array:
 
 
 def _generator(coordinate: Coordinate) -> Array:
-    """W, shape (4, 4)."""
+    """Return the constant generator W of an elementary motion A(q) with A' = A W, shape (4, 4)."""
     W = np.zeros((4, 4))
     if coordinate.motion.kind == "rotation":
         x, y, z = coordinate.axis
@@ -277,5 +329,7 @@ def _generator(coordinate: Coordinate) -> Array:
 
 
 def poses(mechanism: Mechanism, q: Array) -> Array:
-    """World frames of all bodies, shape (…, bodies, 4, 4), m, at q, shape (…, n), rad or m."""
+    """Return the world frames of all bodies, shape (…, bodies, 4, 4), m, for coordinates q of shape
+    (…, n), rad or m.
+    """
     return Kinematics(mechanism).world(np.asarray(q, dtype=float))

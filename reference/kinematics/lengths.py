@@ -1,4 +1,7 @@
-"""Lengths that expressions may name: of lines, and gaps; L, L̇ and L̈ without q̈ from the motion of points."""
+"""Lengths that expressions can refer to: lengths of two-point force elements and gaps of contacts.
+
+Each length L, its rate L̇ and its second derivative for q̈ = 0 follow from the motion of points.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,19 @@ from .kinematics import Posture, VectorMotion
 
 @dataclass(frozen=True)
 class LengthMotion:
-    """Value in m, rate in m/s, second derivative without q̈ in m/s², (…), and ∂/∂q, (…, n), m/rad or 1."""
+    """Length with its derivatives at one state or at many.
+
+    Attributes
+    ----------
+    value : ndarray, shape (…)
+        Length, m.
+    rate : ndarray, shape (…)
+        Time derivative of the length, m/s.
+    bias : ndarray, shape (…)
+        Second time derivative of the length for q̈ = 0, m/s².
+    jacobian : ndarray, shape (…, n)
+        Partial derivatives with respect to the coordinates, m/rad or 1.
+    """
 
     value: Array
     rate: Array
@@ -22,28 +37,50 @@ class LengthMotion:
 
 
 class Length(Protocol):
-    """A length; `name` and `rate` are what expressions call it and its rate."""
+    """Length that expressions can use by its name, with the names of its time derivatives."""
 
     @property
     def name(self) -> str:
-        """Such as `lift.length`."""
+        """Name of the length in expressions, such as `lift.length`."""
 
     @property
     def rate(self) -> str:
-        """Such as `lift.rate`."""
+        """Name of the length's time derivative in expressions, such as `lift.rate`."""
 
     @property
     def second_rate(self) -> str:
-        """Name of the second time derivative."""
+        """Name of the length's second time derivative in expressions, such as `lift.rate_dot`."""
 
     def motion(self, q: Array, qd: Array, posture: Posture, places: VectorMotion) -> LengthMotion:
-        """In a state; see `quantities.State`."""
+        """Return the length and its derivatives for coordinates q and velocities qd, each of shape
+        (…, n).
+        """
 
     def sizes(self, of_places: Array) -> Array:
-        """Magnitudes of the terms of ∂/∂q, shape (n,), from those of the places, shape (n, P)."""
+        """Return the term magnitudes of the derivative of the length with respect to each coordinate, shape (n,).
+
+        They are sums of absolute values of terms, and scale the estimates of rounding errors.
+
+        Parameters
+        ----------
+        of_places : ndarray, shape (n, P)
+            Magnitudes of the summed terms in the derivatives of all P points.
+        """
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """Return wrenches that raise the length at rate 1 about the datum, (B, 6); of_coordinates (n, B, 6)."""
+        """Return the wrenches on the ground and all bodies that do unit work per unit of length, (B, 6).
+
+        Moments refer to the posture's datum, a reference point near the mechanism.
+
+        Parameters
+        ----------
+        posture : Posture
+            Transforms of the bodies.
+        places : VectorMotion
+            Motion of the points.
+        of_coordinates : ndarray, shape (n, B, 6)
+            Wrenches that do unit work per unit of each coordinate.
+        """
 
 
 @dataclass(frozen=True)
@@ -55,34 +92,45 @@ class _Named:
 
     @property
     def second_rate(self) -> str:
-        """Name of the second time derivative."""
         return f"{self.rate}_dot"
 
 
 @dataclass(frozen=True)
 class Distance(_Named):
-    """Between the places a and b, by their columns; slots: of their bodies."""
+    """Distance between the points a and b.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        Indices of a and b among the points of a state.
+    slots : tuple of int
+        Indices of the bodies that carry a and b; index 0 is the ground.
+    """
 
     columns: tuple[int, int]
     slots: tuple[int, int]
 
     def motion(self, q: Array, qd: Array, posture: Posture, places: VectorMotion) -> LengthMotion:
-        """L² = d·d, so L L̇ = d·v and L̇² + L L̈ = v·v + d·a."""
+        """Return the distance and its derivatives from L² = d·d:
+
+        L L̇ = d·v and L̇² + L L̈ = v·v + d·a.
+        """
         a, b = self.columns
         d, v, acceleration = (x[..., b] - x[..., a] for x in (places.position, places.velocity, places.bias))
         L = np.linalg.norm(d, axis=-1)
-        with np.errstate(divide="ignore", invalid="ignore"):  # what has no length has no direction
+        with np.errstate(divide="ignore", invalid="ignore"):  # A zero length has no direction: nan.
             rate = np.sum(d * v, axis=-1) / L
             bias = (np.sum(v * v + d * acceleration, axis=-1) - rate**2) / L
             across = (places.jacobian[..., b] - places.jacobian[..., a]) @ (d / L[..., None])[..., None]
         return LengthMotion(L, rate, bias, across[..., 0])
 
     def sizes(self, of_places: Array) -> Array:
-        """Return the summed magnitudes of both ends."""
         return np.asarray(of_places[:, self.columns].sum(axis=1))
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """Forces that push the ends apart."""
+        """Return the pair of unit forces that pushes both ends apart, as wrenches on all bodies,
+        shape (B, 6).
+        """
         position = places.position[:, self.columns]
         direction = (position[:, 1] - position[:, 0]) / np.linalg.norm(position[:, 1] - position[:, 0])
         total = np.zeros(of_coordinates.shape[1:])
@@ -93,7 +141,15 @@ class Distance(_Named):
 
 @dataclass(frozen=True)
 class Height(_Named):
-    """Height of a point above the plane through `origin` (world, m) with unit normal `normal`, each (3,)."""
+    """Height of a point above a plane that is fixed in the world.
+
+    Attributes
+    ----------
+    column, slot : int
+        Index of the point among the points of a state, and index of its body; body 0 is the ground.
+    origin, normal : ndarray, shape (3,)
+        A point of the plane, m, and its unit normal, both in the world frame.
+    """
 
     column: int
     slot: int
@@ -101,7 +157,6 @@ class Height(_Named):
     normal: Array
 
     def motion(self, q: Array, qd: Array, posture: Posture, places: VectorMotion) -> LengthMotion:
-        """Linear in the place."""
         position, velocity, bias = (
             x @ self.normal
             for x in (
@@ -113,11 +168,10 @@ class Height(_Named):
         return LengthMotion(position, velocity, bias, places.jacobian[..., self.column] @ self.normal)
 
     def sizes(self, of_places: Array) -> Array:
-        """Return the magnitudes of the point."""
         return np.asarray(of_places[:, self.column])
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """A force along the normal."""
+        """Return the unit force along the plane's normal as wrenches on all bodies, shape (B, 6)."""
         total = np.zeros(of_coordinates.shape[1:])
         moment = np.cross(places.position[:, self.column], self.normal)
         total[self.slot] = np.concatenate([self.normal, moment])
@@ -126,19 +180,20 @@ class Height(_Named):
 
 @dataclass(frozen=True)
 class LinearHeight(_Named):
-    """Height of a support with linearised deflections: slopes·q, slopes of shape (n,)."""
+    """Height of a support with linearised deflection: slopes·q with constant slopes of shape (n,)."""
 
     slopes: Array
 
     def motion(self, q: Array, qd: Array, posture: Posture, places: VectorMotion) -> LengthMotion:
-        """Linear in q."""
         value, rate = q @ self.slopes, qd @ self.slopes
         return LengthMotion(value, rate, np.zeros_like(rate), np.broadcast_to(self.slopes, q.shape))
 
     def sizes(self, of_places: Array) -> Array:
-        """Return the absolute slopes."""
         return np.abs(self.slopes)
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """Efforts on the coordinates."""
+        """Return wrenches on all bodies that do unit work per unit of height, shape (B, 6).
+
+        They are equivalent to the generalised forces ∂height/∂q = `slopes` on the coordinates.
+        """
         return np.asarray(np.tensordot(self.slopes, of_coordinates, 1))

@@ -1,8 +1,9 @@
-"""Magnitudes of an expression's terms before they cancel each other.
+"""Error bounds of expressions from the magnitudes of their terms before cancellation.
 
-Each operation rounds its result and passes on what its operands are uncertain by, to first order. So times the
-arithmetic's precision the size is how far value and gradient may be wrong, whatever they have come to (a running
-error analysis: Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.3).
+Each operation rounds its result and passes on the uncertainty of its operands, to first order. The
+magnitude of an expression, times the machine precision, estimates the error of its value and of its
+gradient even if large terms cancel (running error analysis: Higham, Accuracy and Stability of
+Numerical Algorithms, 2002, section 3.3).
 """
 
 from __future__ import annotations
@@ -18,7 +19,15 @@ from .jet import Jet, Value, constant, hessian, plain, variables
 
 @dataclass(frozen=True)
 class ValueWithGradient:
-    """An expression's value with its gradient by k variables, shape (k,), and the sizes of both."""
+    """Value and gradient of an expression, with the magnitudes of the terms of both.
+
+    Attributes
+    ----------
+    value, size : float
+        Value of the expression, and magnitude of its terms before cancellation.
+    gradient, gradient_size : ndarray, shape (k,)
+        Derivatives with respect to k variables, and magnitudes of their terms before cancellation.
+    """
 
     value: float
     gradient: Array
@@ -27,7 +36,10 @@ class ValueWithGradient:
 
 
 def magnitude(node: Node, at: Instant, names: list[str]) -> ValueWithGradient:
-    """Return an expression's magnitude by the variables `names`; arithmetic errors outside of its domain."""
+    """Return value, gradient and magnitudes of an expression with respect to the variables `names`.
+
+    Outside of the expression's domain, the arithmetic errors of Python are raised.
+    """
     if isinstance(node, Choice):
         return magnitude(node.chosen(at), at, names)
     if isinstance(node, Call):
@@ -39,7 +51,11 @@ def magnitude(node: Node, at: Instant, names: list[str]) -> ValueWithGradient:
 
 
 def _of_call(node: Call, all_parts: list[ValueWithGradient]) -> ValueWithGradient:
-    """The chain rule, for sizes with absolute values; constants have no slope."""
+    """Return value, gradient and magnitudes of an operation by the chain rule.
+
+    The magnitudes follow from the absolute values of the partial derivatives. Constant operands
+    have no derivatives and are skipped.
+    """
     moving = [not isinstance(child, Constant) for child in node.children]
     parts = [part for part, moves in zip(all_parts, moving, strict=True) if moves]
     values = [part.value for part in parts]

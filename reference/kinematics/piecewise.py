@@ -1,4 +1,7 @@
-"""Inputs given by a table: linear between its instants, with kinks, or jumps, at them."""
+"""Inputs as piecewise linear functions of time, from tables of values.
+
+Kinks and jumps occur at the times of a table's points.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +11,30 @@ import numpy as np
 
 from ...core.trajectory import Array
 
-_SAME = 1e-12  # of the function's time span: an instant that is so near has been reached, but for rounding
+# Tolerance for rounding errors within which two times are equal, relative to the function's time span.
+_SAME = 1e-12
 
 
 @dataclass(frozen=True)
 class PiecewiseLinear:
-    """A function of time, linear between instants and beyond them.
+    """Piecewise linear function of time, extrapolated linearly beyond both ends.
 
-    time    shape (N,), N ≥ 2, s, not decreasing; an instant given twice is a jump
-    values  shape (N,)
+    Attributes
+    ----------
+    time : ndarray, shape (N,)
+        Times of the points, s, N ≥ 2, not decreasing. A repeated time is a jump.
+    values : ndarray, shape (N,)
+        Function values at these times.
     """
 
     time: Array
     values: Array
 
     def at(self, t: float, since: float) -> float:
-        """Value at t, s, of the line that holds where the present time segment began, at `since`, s.
+        """Return the value at time t, s, on the linear piece that is active after time `since`, s.
 
-        So an integrator whose stages reach beyond a kink, or whose last one is at a jump, sees a smooth function.
+        The piece depends on the beginning `since` of the current time segment alone. So an
+        integrator whose stages reach beyond a kink or a jump sees a smooth function.
         """
         margin = _SAME * (self.time[-1] - self.time[0])
         after = int(np.searchsorted(self.time, since + margin, side="right"))
@@ -34,11 +43,14 @@ class PiecewiseLinear:
         return float(u0 + (t - t0) / (t1 - t0) * (u1 - u0))
 
     def _piece(self, end: int) -> int:
-        """Index of the end of a piece that has a length: `end`, or where that is a jump the last one before it."""
+        """Return the index of the table point at the right end of a linear piece of nonzero duration.
+
+        This is the point `end`, or the first point at the same time if there is a jump at `end`.
+        """
         while self.time[end] == self.time[end - 1]:
             end -= 1
         return end
 
     def stops(self) -> list[float]:
-        """Instants at which an integrator has to stop and start anew, s."""
+        """Return the times at which an integrator has to stop and restart, s."""
         return [float(t) for t in self.time]

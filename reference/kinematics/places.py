@@ -1,4 +1,6 @@
-"""Places with which a mechanism cannot be computed: beyond all measure, or both ends of a line at one point."""
+"""Checks for geometry that cannot be simulated: points very far away, and force elements of zero
+length.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,12 @@ from ...mechanism import GROUND, Mechanism, Place
 from .extent import units_of_change
 from .kinematics import Kinematics, Posture
 
-_APART = 1e-9  # of the mechanism's extent: a shorter line is rounding
+# Shortest length of a two-point force element above rounding errors, relative to the mechanism's extent.
+_APART = 1e-9
 
 
 def far_places(mechanism: Mechanism) -> list[Problem]:
-    """Return the frames and points which the description puts more than 1e12 m from the world's origin."""
+    """Return a problem for each frame or point that lies more than 1e12 m from the world's origin."""
     q = np.array([c.position for c in mechanism.coordinates], dtype=float)
     posture = Kinematics(mechanism)(q, np.zeros_like(q))
     problems = []
@@ -27,14 +30,17 @@ def far_places(mechanism: Mechanism) -> list[Problem]:
         if not distance <= FARTHEST:
             text = (
                 f"is {distance:.3g} m from the world's origin; expected at most {FARTHEST:g} m, where"
-                " numbers are 0.1 mm apart: check the length, or put the origin near the mechanism"
+                " floating-point numbers are 0.1 mm apart: check the length, or put the origin near the"
+                " mechanism"
             )
             problems.append(Problem(where, text))
     return problems
 
 
 def check_lengths(mechanism: Mechanism, q: Array) -> None:
-    """Raise SolveError with the lines whose ends coincide at q, shape (n,), rad or m."""
+    """Raise SolveError if both ends of a two-point force element coincide at q, shape (n,), rad or
+    m.
+    """
     if not mechanism.lines:
         return
     posture = Kinematics(mechanism)(q, np.zeros(mechanism.n))
@@ -45,15 +51,16 @@ def check_lengths(mechanism: Mechanism, q: Array) -> None:
         if not length > _APART * extent:
             ends = " and ".join(_link(mechanism, place) for place in (line.a, line.b))
             wrong.append(
-                f"line {line.name} has a length of {length:.3g} m at the start, so that its force has no"
-                f" direction: its ends, on {ends}, are at one point"
+                f"line {line.name} has a length of {length:.3g} m in the initial state, so that its force has"
+                f" no direction: its ends on {ends} coincide"
             )
     if wrong:
-        raise SolveError(f"{'; '.join(wrong)}; expected ends that are apart: move one of its points, or the start")
+        remedy = "expected distinct ends: move one of them, or change the initial values"
+        raise SolveError(f"{'; '.join(wrong)}; {remedy}")
 
 
 def _places(mechanism: Mechanism) -> Iterator[tuple[str, Place]]:
-    """Places by the keys of the description that have them."""
+    """Yield the key of the description and the place of each frame and point of the mechanism."""
     links = [link.name for link in mechanism.chain.links]
     for b, body in enumerate(mechanism.bodies):
         place = Place(b, np.zeros(3))

@@ -1,7 +1,8 @@
-"""The quantities that expressions may name, and their derivatives along a motion.
+"""Quantities that expressions can refer to, with their derivatives along a motion.
 
-Quantities x are the world coordinates of the points, the direction cosines of points' axes and the generalised
-coordinates: ẋ = J q̇, ẍ = J q̈ + bias.
+The quantities x are the world coordinates of the named points, the direction cosines of point
+frames, the generalised coordinates and the lengths of force elements. Their time derivatives are
+ẋ = J q̇ and ẍ = J q̈ + bias with the Jacobian J = ∂x/∂q.
 """
 
 from __future__ import annotations
@@ -29,20 +30,34 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class KinematicState:
-    """A state of the mechanism with its kinematics, or many of one time segment, along a leading axis: (…, n).
+    """State of the mechanism with its kinematics, or many states of one time segment.
 
-    t              s, present time; of many states shape (N,)
-    segment        what is constant at present
-    q, qd          shape (…, n)
-    posture        transforms of the bodies
-    places         points, then supports, then where forces act; positions from the posture's datum
-    x, x_dot, bias shape (…, m): quantities, their rates, and their second derivatives without q̈
-    jacobian       shape (…, m, n), ∂x/∂q
-    lag            shape (…, 2k), states of the filters: offset and its rate of each, rad or m (per s)
-    followed       shape (…, k, 3), where they lead to, its rate and its second derivative
+    Many states lie along a leading axis, written as … in shapes.
+
+    Attributes
+    ----------
+    t : float or ndarray, shape (N,)
+        Time, s.
+    segment : Segment
+        Current time segment with the truth values of all switching conditions.
+    q, qd : ndarray, shape (…, n)
+        Coordinates and velocities.
+    posture : Posture
+        Transforms of the bodies.
+    places : VectorMotion
+        Motion of the named points, the supports and the points of application of forces, in this order.
+        Positions are relative to the posture's datum, a reference point near the mechanism.
+    x, x_dot, bias : ndarray, shape (…, m)
+        Quantities, their time derivatives, and their second time derivatives for q̈ = 0.
+    jacobian : ndarray, shape (…, m, n)
+        Partial derivatives of the quantities with respect to the coordinates.
+    lag : ndarray, shape (…, 2k)
+        State variables of the k input filters: offset from the initial value, rad or m, and its rate.
+    followed : ndarray, shape (…, k, 3)
+        Output of each input filter with its first and second time derivatives.
     """
 
-    t: Any  # float, or an array
+    t: Any  # A float for one state, an array of shape (N,) for many states.
     segment: Segment
     q: Array
     qd: Array
@@ -57,15 +72,15 @@ class KinematicState:
 
     @property
     def is_many(self) -> bool:
-        """Whether it is more than one."""
+        """Whether the record contains many states instead of one."""
         return self.q.ndim > 1
 
     def each(self) -> list[KinematicState]:
-        """Many states one by one."""
+        """Return many states as a list of single states."""
         return [self[k] for k in range(len(self.q))]
 
     def __getitem__(self, k: int) -> KinematicState:
-        """State k of many."""
+        """Return state k out of many states."""
         lag, followed = (x[k] if x.ndim > own else x for x, own in ((self.lag, 1), (self.followed, 2)))
         return replace(
             self,
@@ -85,14 +100,21 @@ class KinematicState:
 
 @dataclass(frozen=True)
 class Relation:
-    """Switching condition that keeps its truth value between events.
+    """Switching condition that keeps its truth value between two events.
 
-    key      that of the segment's sides
-    label    what it belongs to, for messages
-    margin   of a state, or of many, shape (N,): positive where the relation holds, negative where it does not; nan
-             where it has no value
-    words    what happens where it begins to hold, and where it ends
-    closed   whether it holds with a margin of 0, where a run starts or an event leaves it there
+    Attributes
+    ----------
+    key : hashable
+        Key of the condition in the time segment.
+    label : str
+        Description of the element that the condition belongs to, for messages.
+    margin : callable
+        Event indicator of one state or, with shape (N,), of many: positive if the condition is true,
+        negative if it is false, and nan if it has no value.
+    words : tuple of str
+        Descriptions of the events at which the condition becomes true and false.
+    closed : bool
+        Whether the condition is true if the margin is zero at the initial state or after an event.
     """
 
     key: Hashable
@@ -106,10 +128,16 @@ Forces: TypeAlias = dict[str, Callable[[KinematicState], float]]
 
 
 class Quantities:
-    """Positions of all names in the vectors of quantities.
+    """Indices of all names in the vectors of quantities x, ẋ and ẍ.
 
-    places    all of a state's places, the named points first
-    lengths   further quantities, of force elements
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Mechanism whose points, frames and coordinates have names.
+    places : sequence of Place
+        All points of a state, the named points first.
+    lengths : sequence of Length
+        Further quantities that the force elements define.
     """
 
     def __init__(self, mechanism: Mechanism, places: Sequence[Place], lengths: Sequence[Length]) -> None:
@@ -138,7 +166,7 @@ class Quantities:
     def state(
         self, t: float, segment: Segment, q: Array, qd: Array, posture: Posture, places: VectorMotion
     ) -> KinematicState:
-        """The state with the values of all quantities."""
+        """Return the kinematic state with the values of all quantities."""
         many, points = q.shape[:-1], slice(0, 3 * self.points)
         x, x_dot, bias = np.zeros((3, *many, len(self.position)))
         jacobian = np.zeros((*many, *self._jacobian.shape))
@@ -161,7 +189,10 @@ class Quantities:
         return KinematicState(t, segment, q, qd, posture, places, x, x_dot, bias, jacobian)
 
     def jacobian_sizes(self, state: KinematicState) -> Array:
-        """Magnitudes of the terms of ∂x/∂q, shape (m, n)."""
+        """Return the magnitudes of the summed terms in the Jacobian ∂x/∂q of all quantities, shape (m, n).
+
+        They scale the estimates of rounding errors.
+        """
         sizes = np.abs(state.jacobian)
         of_places = self._places.sizes(state.posture)[1]
         sizes[: 3 * self.points] = np.tile(of_places[:, : self.points].T, (3, 1))
@@ -172,27 +203,35 @@ class Quantities:
         return sizes
 
     def named(self, state: KinematicState) -> dict[str, float]:
-        """Positions and velocities by the names that expressions use, in SI units."""
+        """Return the values of all positions and velocities by their names in expressions, SI
+        units.
+        """
         values = ((self.position, state.x), (self.velocity, state.x_dot))
         return {name: float(of[k]) for indices, of in values for name, k in indices.items()}
 
     def point(self, name: str) -> Indices:
-        """Indices of a point's x, y, z among the quantities, shape (3,)."""
+        """Return the indices of a named point's coordinates x, y, z among the quantities, shape
+        (3,).
+        """
         return np.array([self.position[f"{name}.{axis}"] for axis in "xyz"], dtype=np.intp)
 
     def axes(self, name: str) -> Indices:
-        """Indices of a point's direction cosines among the quantities, shape (3, 3): column j is its axis j."""
+        """Return the indices of a frame's direction cosines among the quantities, shape (3, 3);
+        column j is axis j.
+        """
         return np.array([[self.position[f"{name}.R{i}{j}"] for j in "123"] for i in "123"], dtype=np.intp)
 
 
 def _by_coordinates(jacobian: Array) -> Array:
-    """Return the Jacobian of stacked vectors, shape (…, 3P, n), from shape (…, n, 3, P)."""
+    """Return the Jacobian of P stacked vectors, shape (…, 3P, n), from an array of shape (…, n, 3,
+    P).
+    """
     flat = jacobian.reshape(*jacobian.shape[:-2], -1)
     return flat.swapaxes(-2, -1)
 
 
 def _axes(mechanism: Mechanism, slots: int) -> Vectors:
-    """Axes of the points that have some, three vectors each."""
+    """Return the unit vectors of all point frames, three vectors for each frame."""
     homogeneous = np.zeros((slots, 4, 3 * len(mechanism.frames)))
     for k, frame in enumerate(mechanism.frames.values()):
         homogeneous[frame.place.body + 1, :3, 3 * k : 3 * k + 3] = frame.rotation
@@ -200,13 +239,16 @@ def _axes(mechanism: Mechanism, slots: int) -> Vectors:
 
 
 class CompiledExpression:
-    """A compiled expression whose names have been found.
+    """Compiled expression with the indices of all names that it uses.
 
-    positions, velocities, accelerations   indices among x, ẋ and ẍ of the names it uses
+    An acceleration in the expression has its value for q̈ = 0.
 
-    forces   names of forces that it uses
-
-    Names of accelerations stand for what ẍ is without q̈.
+    Attributes
+    ----------
+    positions, velocities, accelerations : ndarray of int
+        Indices of the used names in the vectors of quantities x, ẋ and ẍ.
+    forces : list of str
+        Names of the used forces and inputs.
     """
 
     def __init__(self, label: str, node: Node, quantities: Quantities, forces: Forces) -> None:
@@ -223,11 +265,14 @@ class CompiledExpression:
         self.accelerations = np.array([quantities.acceleration[name] for name in second_rates], dtype=int)
 
     def number(self, state: KinematicState) -> Number:
-        """Return the expression's value, shape (…)."""
+        """Return the value of the expression, shape (…)."""
         return self._numbers(state, lambda one: plain(self._value(one, self._values(one))))
 
     def _numbers(self, state: KinematicState, of: Callable[[KinematicState], Number]) -> Number:
-        """Evaluate a function of one or many states; one by one if no formula fits all of them."""
+        """Return a function's values at one state or many.
+
+        Many states are evaluated one by one if no single formula applies to all of them.
+        """
         if not state.is_many:
             return of(state)
         try:
@@ -237,10 +282,11 @@ class CompiledExpression:
             return np.array([of(one) for one in state.each()])
 
     def jet(self, state: KinematicState) -> Jet:
-        """Return derivatives by t, positions, velocities, accelerations, forces, (…, k), and along the motion.
+        """Return the expression's value with its derivatives with respect to all names and along the motion.
 
-        In this order; with q̈ = 0 and forces that do not change. The second derivative along the motion is one of
-        expressions of t and positions alone.
+        The gradient, shape (…, k), refers to t, positions, velocities, accelerations and forces, in this
+        order. Derivatives along the motion assume q̈ = 0 and constant forces. The second derivative along
+        the motion is correct only for expressions of t and positions.
         """
         if not state.is_many:
             return constant(self._value(state, self._variables(state)), len(self.names))
@@ -257,12 +303,19 @@ class CompiledExpression:
         return Jet(value, np.broadcast_to(gradient, (len(state.t), len(self.names))), rate, second)
 
     def ends(self, state: KinematicState) -> list[tuple[float, str]]:
-        """Return distances to the ends of the domains of nearby functions, each with a name for messages."""
+        """Return the functions in an expression whose arguments are close to the end of their domain.
+
+        Each result is the distance to that end, in the unit of the argument, and a name for
+        messages.
+        """
         at = self._instant(state)
         return [(distance, f"{function} in {self.label}") for distance, function in ends(self.node, at)]
 
     def sizes(self, state: KinematicState) -> tuple[float, Array]:
-        """Magnitudes of the terms of its value and of its derivatives, in the order of `jet`, shape (k,)."""
+        """Return the sums of term magnitudes in an expression's value and in its gradient, shape (k,).
+
+        The entries are in the same order as those of the gradient of `jet`.
+        """
         at = self._instant(state)
         found = named_errors(self.label, at, lambda: magnitude(self.node, at, self.names))
         return found.size, found.gradient_size
@@ -278,7 +331,7 @@ class CompiledExpression:
         return lambda state: self._numbers(state, lambda one: node.margin(self._instant(one)))
 
     def atoms(self, state: KinematicState) -> dict[str, Number]:
-        """Values of the names that it uses, `t` among them, in a state."""
+        """Return the values of all names that the expression uses, including `t`, in a state."""
         return dict(zip(self.names, self._values(state), strict=True))
 
     def _instant(self, state: KinematicState) -> Instant:
@@ -294,7 +347,9 @@ class CompiledExpression:
         ]
 
     def _variables(self, state: KinematicState) -> list[Jet]:
-        """Return the variables with their first and second derivatives along the motion."""
+        """Return the expression's variables as jets with their first and second derivatives along
+        the motion.
+        """
         rates = [1.0, *_listed(state.x_dot, self.positions), *_listed(state.bias, self.velocities)]
         seconds = [0.0, *_listed(state.bias, self.positions)]
         missing = [[0.0] * (len(self.names) - len(known)) for known in (rates, seconds)]
@@ -306,7 +361,10 @@ class CompiledExpression:
 
 
 def _listed(values: Array, own: Indices) -> list[Number]:
-    """Some of values of shape (…, m), one after the other; plain numbers of one state, which are faster."""
+    """Return selected columns of an array of shape (…, m), one after the other.
+
+    For a single state these are Python numbers, which are faster than NumPy scalars.
+    """
     return values[own].tolist() if values.ndim == 1 else list(values[..., own].T)
 
 
@@ -315,15 +373,23 @@ def _force(of: Callable[[KinematicState], float], state: KinematicState) -> Numb
 
 
 def by_chain(gradient: Array, jacobian: Array) -> Array:
-    """∂/∂q, shape (…, n), of a function with a gradient by k quantities, (…, k), and ∂x/∂q, shape (…, k, n)."""
+    """Return the derivatives of a function of k quantities with respect to q, by the chain rule, shape (…, n).
+
+    The gradient has shape (…, k), and the Jacobian ∂x/∂q of the quantities has shape (…, k, n).
+    """
     return np.asarray((gradient[..., None, :] @ jacobian)[..., 0, :])
 
 
 class ExpressionCompiler:
-    """Compiles the mechanism's expressions.
+    """Compiler of the mechanism's expressions.
 
-    start   the state that `start(x)` refers to; None: whatever state is being evaluated
-    forces  name → force or input of an element in a state, for whoever makes the elements to fill in
+    Attributes
+    ----------
+    start : KinematicState or None
+        Initial state that `start(x)` refers to. Without one, the currently evaluated state is used.
+    forces : dict
+        Function of the state for each force or input that expressions can use, by name. The force model
+        fills in this dictionary while it creates the force elements.
     """
 
     def __init__(self, mechanism: Mechanism, quantities: Quantities, start: KinematicState | None) -> None:
@@ -333,7 +399,17 @@ class ExpressionCompiler:
         self._tables = {name: Curve(table) for name, table in mechanism.chain.tables.items()}
 
     def reading(self, label: str, tree: Expr, *, eventful: bool = True) -> CompiledExpression:
-        """The compiled expression; `label` names it in errors, `eventful`: see `compile_tree`."""
+        """Return the compiled expression of a parsed tree.
+
+        Parameters
+        ----------
+        label : str
+            Name of the expression in error messages.
+        tree : Expr
+            Parsed expression.
+        eventful : bool
+            Whether the conditions and kinks of the expression are events.
+        """
         node = compile_tree(tree, self._constants, self._start_value(label), self._tables, eventful)
         return CompiledExpression(label, node, self.quantities, self.forces)
 

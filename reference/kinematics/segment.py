@@ -1,4 +1,4 @@
-"""Time segments: what changes at events alone, and is constant between them."""
+"""Time segments: intervals between two events, in which all switching conditions are constant."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ import numpy as np
 
 
 class NotVectorisable(Exception):
-    """Many states that are not on one side of a condition: they have to be evaluated one by one."""
+    """Signal that many states differ in a condition and have to be evaluated one by one."""
 
 
 def holds_in_all(condition: Any) -> bool:
-    """Whether a condition holds, of one state or of many, shape (N,); raises Apart where it depends on which."""
+    """Return the common truth value of a condition of one state or of many, shape (N,).
+
+    Raises
+    ------
+    NotVectorisable
+        If the condition is true in some of the states only.
+    """
     if not isinstance(condition, np.ndarray):
         return bool(condition)
     if condition.any() != condition.all():
@@ -24,19 +30,35 @@ def holds_in_all(condition: Any) -> bool:
 
 @dataclass(frozen=True)
 class Segment:
-    """From one event to the next.
+    """Time segment from one event to the next.
 
-    begin   s: switches up to then have happened, later ones have not, even where a trial step reaches beyond them
-    sides   relation's key → whether it holds; those that are not in it are what they are in each state
+    Attributes
+    ----------
+    begin : float
+        Beginning of the segment, s. Switches on time up to `begin` have taken place. Later ones
+        have not, even if a trial step goes beyond them.
+    sides : mapping
+        Truth value of each switching condition by its key. A condition without an entry is
+        evaluated in each state.
     """
 
     begin: float
     sides: Mapping[Hashable, bool] = field(default_factory=dict)
 
     def holds(self, key: Hashable, margin: Any) -> bool:
-        """Whether a relation holds, whose margin in the present state is positive where it does by itself.
+        """Return the truth value of a switching condition in the segment.
 
-        margin   a number, or of many states shape (N,)
-        Raises Apart where these differ.
+        Parameters
+        ----------
+        key : hashable
+            Key of the condition.
+        margin : float or ndarray, shape (N,)
+            Event indicator in the current state or in many. Its sign decides if the segment does
+            not fix the condition.
+
+        Raises
+        ------
+        NotVectorisable
+            If the condition is not fixed and the states differ.
         """
         return self.sides[key] if key in self.sides else holds_in_all(margin > 0.0)

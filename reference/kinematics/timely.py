@@ -1,4 +1,7 @@
-"""Parts of expressions that depend on time alone, and the longest steps that resolve them."""
+"""Parts of expressions that depend on time alone, and the step lengths that resolve their short features.
+
+A feature is a change, such as a pulse, that an integrator with long steps could step over.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +32,21 @@ from .jet import Number, plain
 from .segment import NotVectorisable, Segment
 
 _POLYNOMIAL = ("+", "-", "*", "neg", "quintic")
-_POWERS = (2.0, 3.0, 4.0)  # exponents of polynomials that few samples show
-_SHARES = np.array([0.25, 0.5, 0.75])  # of a table's piece, where it is looked at
+_POWERS = (2.0, 3.0, 4.0)  # Exponents of polynomials that a few samples resolve.
+_SHARES = np.array([0.25, 0.5, 0.75])  # Sample positions in a table's piece, relative to its duration.
 
 
 @dataclass(frozen=True)
 class Timed:
-    """An expression, and the values of its names at the start of the run."""
+    """Expression with the initial values of the names that it uses.
+
+    Attributes
+    ----------
+    node : Node
+        Compiled expression.
+    initial : mapping of str to number
+        Initial values by name.
+    """
 
     node: Node
     initial: Mapping[str, Number]
@@ -43,10 +54,15 @@ class Timed:
 
 @dataclass(frozen=True)
 class Features:
-    """Short features of an expression over time.
+    """Short features of an expression, such as pulses, that an integrator with long steps could step over.
 
-    pace     longest steps that resolve its functions of time
-    wanders  whether it has a short pulse at times that depend on its states, so that no pace resolves it
+    Attributes
+    ----------
+    pace : Pace
+        Longest integration steps that resolve the expression's functions of time.
+    wanders : bool
+        Whether the expression has a short pulse at a time that depends on state variables, which no list
+        of step lengths can resolve.
     """
 
     pace: Pace
@@ -54,7 +70,7 @@ class Features:
 
 
 def features(expression: Timed, horizon: float) -> Features:
-    """Return the short features of an expression from 0 to the horizon, s."""
+    """Return the short features (such as pulses) of an expression between time 0 and `horizon`, s."""
     alone = [_pace(part, horizon) for part in _timely(expression.node)]
     cores = [[*_held(core, expression, horizon)] for core in _mixed(expression.node)]
     held = [found for core in cores for found, _ in core]
@@ -62,7 +78,10 @@ def features(expression: Timed, horizon: float) -> Features:
 
 
 def _timely(node: Node) -> Iterator[Node]:
-    """The largest parts that depend on time alone; those that are affine in it need no care."""
+    """Yield the largest parts of an expression that depend on time alone.
+
+    Parts that are affine in time are omitted.
+    """
     used = set(names(node))
     if used == {"t"}:
         if affine(node) is None:
@@ -73,7 +92,10 @@ def _timely(node: Node) -> Iterator[Node]:
 
 
 def _without_states(node: Node) -> Iterator[Node]:
-    """Reciprocals of divisors, and conditions as 1 or 0, that depend on time alone."""
+    """Yield functions of time alone that occur in an expression of time and states.
+
+    These are reciprocals of divisors, and conditions as numbers 1 (true) or 0 (false).
+    """
     if isinstance(node, Call) and node.function == "/" and set(names(node.children[1])) == {"t"}:
         yield Call("/", (Constant(1.0), node.children[1]))
     if isinstance(node, Branch) and not _is_mixed(*node.children[:2]):
@@ -81,7 +103,10 @@ def _without_states(node: Node) -> Iterator[Node]:
 
 
 def _mixed(node: Node) -> Iterator[Node]:
-    """Operations on time and states at once that may have pulses of their own: all but sums and products."""
+    """Yield the operations on both time and state variables that can have short pulses of their own.
+
+    Sums and products cannot.
+    """
     if _is_mixed(node):
         if _is_decisive(node):
             yield node
@@ -95,7 +120,9 @@ def _is_mixed(*nodes: Node) -> bool:
 
 
 def _is_decisive(node: Node) -> bool:
-    """Whether a mixed node does more than to add, multiply or choose what its operands are."""
+    """Whether an operation on time and state variables does more than add, multiply or select its
+    operands.
+    """
     if isinstance(node, Branch):
         return _is_mixed(*node.children[:2])
     if isinstance(node, Call):
@@ -104,7 +131,11 @@ def _is_decisive(node: Node) -> bool:
 
 
 def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace, Callable[[Array], Array]]]:
-    """Pace and function of time for each choice of values of the parts that do not depend on time."""
+    """Yield functions of time that result from an expression of time and states with constant states.
+
+    Each is preceded by the step lengths that resolve it. There is one function for each choice of
+    values of the parts that do not depend on time.
+    """
     initial = [_initial(part, expression.initial) for part in _timeless(core)]
     for values in held_values(initial):
         part = _with_held(core, iter(values))
@@ -112,12 +143,15 @@ def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace,
 
 
 def _from_first(node: Node, time: Array) -> Array:
-    """Values at increasing times, shape (N,), s, of the piece that holds at the first of them."""
+    """Return an expression's values at increasing times of shape (N,), s.
+
+    All switches on time are in the position of the first time.
+    """
     return _values(node, time, float(time[0]))
 
 
 def _timeless(node: Node) -> Iterator[Node]:
-    """The largest parts that do not depend on time, without constants."""
+    """Yield the largest parts of an expression that do not depend on time, without constants."""
     used = set(names(node))
     if used and "t" not in used:
         yield node
@@ -127,7 +161,9 @@ def _timeless(node: Node) -> Iterator[Node]:
 
 
 def _with_held(node: Node, values: Iterator[float]) -> Node:
-    """Put constants in place of the largest parts that do not depend on time, in the order of `_timeless`."""
+    """Return an expression with its time-independent parts replaced by constants, in the order of
+    `_timeless`.
+    """
     used = set(names(node))
     if used and "t" not in used:
         return Constant(next(values))
@@ -135,7 +171,7 @@ def _with_held(node: Node, values: Iterator[float]) -> Node:
 
 
 def _initial(node: Node, values: Mapping[str, Number]) -> float | None:
-    """Return the value at the start of the run; None where there is none."""
+    """Return the value of an expression at the initial time, or None if the value is undefined."""
     try:
         return float(plain(node.value(Instant({**values, "t": 0.0}, Segment(0.0)))))
     except NoValue:
@@ -154,21 +190,27 @@ def _pace(node: Node, horizon: float) -> Pace:
             points=[*_looked_at(node)],
         )
     except NoValue:
-        return STEADY  # a run that comes there ends with a message
+        return STEADY  # A run that reaches the undefined value ends with an error message.
 
 
 def _values(node: Node, time: Array, begin: float) -> Array:
-    """Values at times, shape (N,), of the piece from a breakpoint on, s."""
+    """Return an expression's values at times of shape (N,), s.
+
+    All switches on time are in the position of the time `begin`, s.
+    """
     segment = Segment(begin)
-    with np.errstate(all="raise", under="ignore"):  # an exponential that vanishes has a value
+    with np.errstate(all="raise", under="ignore"):  # Underflow is harmless: it yields zero.
         try:
             return _at_once(node, time, segment)
-        except (NotVectorisable, FloatingPointError):  # no value somewhere
+        except (NotVectorisable, FloatingPointError):  # At least one time has no value.
             return np.array([plain(node.value(Instant({"t": t}, segment))) for t in time.tolist()])
 
 
 def _at_once(node: Node, time: Array, segment: Segment) -> Array:
-    """Values at all times; of a condition that changes, each side where it holds."""
+    """Return an expression's values at all times, shape (N,).
+
+    Each branch of a condition is evaluated only at the times at which it is active.
+    """
     if isinstance(node, Branch):
         left, right, then, otherwise = node.children
         holds = node.compare(_at_once(left, time, segment), _at_once(right, time, segment))
@@ -187,13 +229,15 @@ def _at_once(node: Node, time: Array, segment: Segment) -> Array:
 
 
 def _is_smooth(node: Node) -> bool:
-    """Whether it is a polynomial between its breakpoints and the points of its tables."""
+    """Whether an expression is a polynomial between its breakpoints and the points of its lookup
+    tables.
+    """
     own = _is_polynomial(node) if isinstance(node, Call) else not isinstance(node, Branch)
     return own and all(map(_is_smooth, node.children))
 
 
 def _is_polynomial(call: Call) -> bool:
-    """Whether the operation itself is one, piece by piece."""
+    """Whether an operation, without its operands, is a piecewise polynomial."""
     if call.function == "/":
         return isinstance(call.children[1], Constant)
     if call.function == "^":
@@ -202,7 +246,7 @@ def _is_polynomial(call: Call) -> bool:
 
 
 def _looked_at(node: Node) -> Iterator[float]:
-    """Times, s, at and between the points of tables."""
+    """Yield sample times at the points of an expression's lookup tables and between them, s."""
     if isinstance(node, Looked):
         line = affine(node.children[0])
         if line is not None and line[1] != 0.0:

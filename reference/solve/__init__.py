@@ -1,1 +1,1 @@
-"""Accelerations, start states, equilibria, integrators."""
+"""Accelerations from the equations of motion, consistent initial states, and coordinate partitions."""

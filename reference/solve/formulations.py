@@ -1,6 +1,7 @@
-"""The three formulations: from M, Q − h, C and what is wanted of C q̈ to q̈ and λ (Krasinskiy 2023).
+"""Three formulations of the equations of motion that yield accelerations q̈ and multipliers λ.
 
-Each works on r independent rows E C, with E of `redundancy`; λ = Eᵀ λ'.
+The formulations are compared in Krasinskiy 2023. Each uses r independent combinations E C of the
+constraint equations, with E from the module `redundancy`, and λ = Eᵀ λ'.
 """
 
 from __future__ import annotations
@@ -17,32 +18,48 @@ from ..kinematics.jet import Number
 from ..kinematics.segment import NotVectorisable
 from .gpme import CoordinatePartition, choose_dependent, solve_scaled
 
-_WORN = 0.5  # of C_d's smallest pivot when its coordinates were chosen: they are chosen anew
+# Dependent coordinates are chosen again if a pivot falls below this fraction of its value at the last choice.
+_WORN = 0.5
 
 
 @dataclass(frozen=True)
-class System:
-    """M q̈ = force + Cᵀ λ and C q̈ = wanted at the time t, s; each of c columns has its own q̈ and λ.
+class StateEquations:
+    """Linear system M q̈ = force + Cᵀ λ and C q̈ = rhs at one time or at many.
 
-    M       shape (…, n, n)
-    force   shape (…, n, c): Q − h
-    C       shape (…, m, n)
-    wanted  shape (…, m, c)
+    The right-hand sides have c columns; each yields its own q̈ and λ.
+
+    Attributes
+    ----------
+    t : float or ndarray
+        Time, s.
+    M : ndarray, shape (…, n, n)
+        Mass matrix.
+    force : ndarray, shape (…, n, c)
+        Generalised forces minus velocity terms, Q − h.
+    C : ndarray, shape (…, m, n)
+        Constraint Jacobian.
+    rhs : ndarray, shape (…, m, c)
+        Right-hand sides of the constraints at acceleration level.
     """
 
     t: Number
     M: Array
     force: Array
     C: Array
-    wanted: Array
+    rhs: Array
 
 
 class Gpme:
-    """Multiplier-free, 2n states; fixed partition, or the last good one (Jarzębowska et al. 2023, (26)).
+    """Generalised programmed motion equations (GPME): 2n state variables, without multipliers.
 
-    The motion does not depend on the partition (Wojtyra and Frączek 2013, (14)); a new one keeps C_d regular.
+    The coordinate partition is fixed, or it is kept as long as C_d is well conditioned (Jarzębowska et
+    al. 2023, equation (26)). C_d contains the columns of the dependent coordinates in the constraint
+    Jacobian. The motion does not depend on the partition (Wojtyra and Frączek 2013, equation (14)).
 
-    fixed   the partition, if it is the same all the time
+    Attributes
+    ----------
+    fixed : CoordinatePartition or None
+        Coordinate partition if it is the same at all times, else None.
     """
 
     reduced = False
@@ -54,17 +71,22 @@ class Gpme:
         self._worn = 0.0
 
     def partition(self, C: Array) -> CoordinatePartition:
-        """The partition used with C, shape (m, n)."""
+        """Return the coordinate partition that is used with the constraint Jacobian C, shape (m,
+        n).
+        """
         return self._current(self.choice.basis(C) @ C)[0]
 
     def _current(self, rows: Array) -> tuple[CoordinatePartition, Array, Array]:
-        """The partition used with the independent rows, shape (…, r, n), its D and its smallest pivot."""
+        """Return the partition for the independent equations, shape (…, r, n), with D and its smallest pivot.
+
+        The matrix D is ∂q̇_d/∂q̇_i of the dependent and independent velocities.
+        """
         partition = self.fixed or self._last
         if partition is not None:
             ratios, pivot = partition.ratios(rows)
             if self.fixed is not None or np.all(pivot > self._worn):
                 return partition, ratios, pivot
-        # of many states the one in which the last partition is worst
+        # If there are many states, the choice is made at the one with the worst pivot of the last partition.
         worst = rows if rows.ndim == 2 else rows[int(np.argmin(pivot)) if partition is not None else 0]
         self._last = CoordinatePartition(
             self._mechanism, choose_dependent(self._mechanism, worst), self.choice.kept_names
@@ -76,53 +98,77 @@ class Gpme:
         return self._last, ratios, pivot
 
     def determinant(self, C: Array) -> Array:
-        """det C_d of the partition used with C and the independent rows; its sign is not arbitrary as with E C."""
+        """Return the determinant of the Jacobian C_d of the dependent coordinates, shape (…).
+
+        C_d consists of the independent equations in C and the columns of the dependent coordinates.
+        The determinant with combined equations E C has no meaningful sign, but the sign of this
+        determinant is meaningful.
+        """
         return self.partition(C).determinant(C[..., list(self.choice.independent), :])
 
-    def accelerations(self, system: System) -> Array:
-        """q̈, shape (…, n, c).
+    def accelerations(self, system: StateEquations) -> Array:
+        """Return the accelerations q̈, shape (…, n, c).
 
-        Raises SolveError where C_d or the equations are singular, or if the motion has diverged; Apart where many
-        states have no partition in common.
+        Raises
+        ------
+        SolveError
+            If the equations or the Jacobian of the dependent coordinates are singular, or if the
+            motion has diverged.
+        NotVectorisable
+            If no single partition suits all of many states.
         """
         return self._motion(system, *self._independent(system)[1:])[0]
 
-    def solve(self, system: System) -> tuple[Array, Array]:
-        """q̈, shape (…, n, c), and λ, shape (…, m, c).
+    def solve(self, system: StateEquations) -> tuple[Array, Array]:
+        """Return the accelerations q̈, shape (…, n, c), and the multipliers λ, shape (…, m, c).
 
-        Raises SolveError where C_d or the equations are singular, or if the motion has diverged.
+        Raises
+        ------
+        SolveError
+            If the equations or the Jacobian of the dependent coordinates are singular, or if the
+            motion has diverged.
         """
-        basis, rows, wanted = self._independent(system)
-        qdd, partition = self._motion(system, rows, wanted)
+        basis, rows, rhs = self._independent(system)
+        qdd, partition = self._motion(system, rows, rhs)
         return qdd, basis.swapaxes(-2, -1) @ partition.multipliers(rows, system.M @ qdd - system.force)
 
-    def _independent(self, system: System) -> tuple[Array, Array, Array]:
-        """E, and of the independent rows, shape (…, r, n), C and what is wanted of C q̈."""
+    def _independent(self, system: StateEquations) -> tuple[Array, Array, Array]:
+        """Return the combination matrix E, and Jacobian E C and right-hand side of the independent equations."""
         _check_finite(system)
         basis = self.choice.basis(system.C)
-        return basis, basis @ system.C, basis @ system.wanted
+        return basis, basis @ system.C, basis @ system.rhs
 
-    def _motion(self, system: System, rows: Array, wanted: Array) -> tuple[Array, CoordinatePartition]:
-        """q̈ by independent rows, and the partition that served."""
+    def _motion(self, system: StateEquations, rows: Array, rhs: Array) -> tuple[Array, CoordinatePartition]:
+        """Return the accelerations for the independent equations, and the coordinate partition that
+        was used.
+        """
         partition, D, pivot = self._current(rows)
         partition.check(system.t, pivot)
-        return partition.accelerations(system.t, D, system.M, system.force, rows, wanted), partition
+        return partition.accelerations(system.t, D, system.M, system.force, rows, rhs), partition
 
 
 class ReducedGpme(Gpme):
-    """States q and q̇_i; q̇_d fulfils the velocity constraints (Krasinskiy 2023, equation (7)).
+    """Reduced generalised programmed motion equations (GPME) with state variables q and q̇_i.
 
-    The partition is fixed, for it says what the states are. So a run may not pass a point where C_d is singular,
-    which an integrator would step over: det C_d keeps its sign.
+    The dependent velocities q̇_d follow from the velocity constraints (Krasinskiy 2023, equation
+    (7)). The partition is fixed, because it defines the state variables. A run must not pass a
+    configuration with singular Jacobian C_d of the dependent coordinates. An integrator could step
+    over it, so the sign of det C_d is monitored.
     """
 
     reduced = True
     _side = 0.0
 
     def velocities(self, t: Number, C: Array, nu: Array, qd: Array) -> Array:
-        """q̇, shape (…, n), with C q̇ = ν, shape (…, m), and the independent ones as in qd, shape (…, n).
+        """Return the velocities q̇, shape (…, n), that fulfil C q̇ = ν and contain the independent ones of `qd`.
 
-        Raises SolveError where C_d is singular, or has been on the way from where it was asked for first.
+        The right-hand side ν has shape (…, m), and `qd` has shape (…, n).
+
+        Raises
+        ------
+        SolveError
+            If the Jacobian of the dependent coordinates is singular, or if its determinant has
+            changed sign since the first call.
         """
         partition, basis = self.partition(C), self.choice.basis(C)
         side = np.sign(self.determinant(C))
@@ -130,15 +176,20 @@ class ReducedGpme(Gpme):
         partition.require(t, side == self._side)
         return partition.completed(t, basis @ C, (basis @ nu[..., None])[..., 0], qd)
 
-    def _motion(self, system: System, rows: Array, wanted: Array) -> tuple[Array, CoordinatePartition]:
-        """(VᵀMV) q̈_i = Vᵀ(Q − h − M [0; C_d⁻¹ wanted])."""
+    def _motion(self, system: StateEquations, rows: Array, rhs: Array) -> tuple[Array, CoordinatePartition]:
+        """Solve (VᵀMV) q̈_i = Vᵀ(Q − h − M [0; C_d⁻¹ rhs]) for the independent accelerations.
+
+        The columns of V span the motions that the constraints allow; `rhs` is the right-hand
+        side of the constraints at acceleration level, and C_d is the Jacobian of the dependent
+        coordinates.
+        """
         partition, D, pivot = self._current(rows)
         partition.check(system.t, pivot)
         i, d = partition.independent, partition.dependent
         V = np.zeros((*system.M.shape[:-1], len(i)))
         V[..., i, :], V[..., d, :] = np.eye(len(i)), D
         without = np.zeros_like(system.force)
-        without[..., d, :] = partition.solved_for(system.t, rows, wanted)
+        without[..., d, :] = partition.solved_for(system.t, rows, rhs)
         back = V.swapaxes(-2, -1)
         pushed = back @ (system.force - system.M @ without)
         by_rate = solve_scaled(system.t, back @ system.M @ V, pushed, partition.free_names) if len(i) else pushed
@@ -146,15 +197,16 @@ class ReducedGpme(Gpme):
 
 
 class Lagrange(Gpme):
-    """M q̈ − Cᵀ λ = Q − h and C q̈ = wanted in one system of n + r equations (Krasinskiy 2023, equation (4))."""
+    """Lagrange multiplier formulation: M q̈ − Cᵀ λ = Q − h and C q̈ = rhs in one system.
 
-    def accelerations(self, system: System) -> Array:
-        """q̈, shape (…, n, c); see `Gpme`."""
+    The system has n + r equations (Krasinskiy 2023, equation (4)).
+    """
+
+    def accelerations(self, system: StateEquations) -> Array:
         return self.solve(system)[0]
 
-    def solve(self, system: System) -> tuple[Array, Array]:
-        """q̈, shape (…, n, c), and λ, shape (…, m, c); see `Gpme`."""
-        basis, rows, wanted = self._independent(system)
+    def solve(self, system: StateEquations) -> tuple[Array, Array]:
+        basis, rows, rhs = self._independent(system)
         *many, r, n = rows.shape
         scale = 1.0 / np.sqrt(np.diagonal(system.M, axis1=-2, axis2=-1))
         lengths = 1.0 / np.linalg.norm(rows * scale[..., None, :], axis=-1)
@@ -162,15 +214,15 @@ class Lagrange(Gpme):
         A = np.zeros((*many, n + r, n + r))
         A[..., :n, :n] = scale[..., None] * system.M * scale[..., None, :]
         A[..., :n, n:], A[..., n:, :n] = -B.swapaxes(-2, -1), B
-        right = np.concatenate([scale[..., None] * system.force, lengths[..., None] * wanted], axis=-2)
+        right = np.concatenate([scale[..., None] * system.force, lengths[..., None] * rhs], axis=-2)
         names = [*(c.name for c in self._mechanism.coordinates), *self.choice.kept_names]
         solution = solve_scaled(system.t, A, right, names)
         multipliers = basis.swapaxes(-2, -1) @ (lengths[..., None] * solution[..., n:, :])
         return scale[..., None] * solution[..., :n, :], multipliers
 
 
-def _check_finite(system: System) -> None:
-    if not (np.isfinite(system.force).all() and np.isfinite(system.wanted).all()):
+def _check_finite(system: StateEquations) -> None:
+    if not (np.isfinite(system.force).all() and np.isfinite(system.rhs).all()):
         t = float(np.min(system.t))
         raise SolveError(f"the motion has diverged at t = {t:.9g} s: forces or constraints are not finite")
 

@@ -1,4 +1,7 @@
-"""Generalised programmed motion equations: partition, accelerations (Jarzębowska et al. 2023, equation (26))."""
+"""Generalised programmed motion equations (GPME): coordinate partition and accelerations.
+
+See Jarzębowska et al. 2023, equation (26).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import qr
-from scipy.linalg.lapack import dgesv  # not dgetrs: its threads wait for each other on small matrices
+from scipy.linalg.lapack import dgesv  # On small matrices, the threads of dgetrs would wait for each other.
 
 from ...core.errors import SolveError
 from ...core.trajectory import Array
@@ -15,17 +18,23 @@ from ...mechanism import Mechanism
 from ..constraints.redundancy import scaled as _scaled
 from ..kinematics.jet import Number
 
-_ROUNDING = 1e-13  # pivots of a matrix with rows of length 1: below it, the matrix is singular
-_SINGULAR = 1e-10  # of C_d, each row of C scaled to length 1: pivots below leave fewer than six digits
-_RANK = 1e-8  # the same: columns with smaller pivots depend on those before them
+_ROUNDING = 1e-13  # Smallest pivot of a regular matrix with rows of length 1.
+# Smallest pivot of a regular Jacobian of the dependent coordinates; it leaves about six digits of accuracy.
+_SINGULAR = 1e-10
+_RANK = 1e-8  # Smallest pivot of an independent column, with the rows of C scaled to length 1.
 
 
 def choose_dependent(mechanism: Mechanism, C: Array) -> tuple[int, ...]:
-    """Return as many coordinates as C, shape (m, n), has rows, so that their columns are well conditioned.
+    """Return the indices of dependent coordinates, one for each of the m rows of C, shape (m, n).
 
-    Column-pivoted QR among the joints' coordinates and, with a fixed base, the base's; others only where
-    these alone leave C_d singular. Returned in the order of `mechanism.coordinates`.
-    Raises SolveError if C has not full row rank.
+    QR decomposition with column pivoting selects coordinates with well-conditioned columns.
+    Coordinates of joints, and of a fixed base, are preferred. Other coordinates are used only if
+    their columns would otherwise be singular.
+
+    Raises
+    ------
+    SolveError
+        If C does not have full row rank.
     """
     scaled = _scaled(C)
     roles = {"joint", "base"} if mechanism.base_fixed else {"joint"}
@@ -34,16 +43,19 @@ def choose_dependent(mechanism: Mechanism, C: Array) -> tuple[int, ...]:
     chosen += _independent(scaled, [k for k in range(mechanism.n) if k not in preferred], chosen)
     if len(chosen) < len(C):
         raise SolveError(
-            f"the {len(C)} constraint rows have rank {len(chosen)}, so no choice of dependent coordinates is"
-            " regular; remove or change constraints that depend on each other, or change the start values"
+            f"the {len(C)} constraint equations have rank {len(chosen)}, so no choice of dependent coordinates is"
+            " regular; remove or change redundant constraints, or change the initial values"
         )
     return tuple(sorted(chosen))
 
 
 def dependent_indices(mechanism: Mechanism, names: Sequence[str], rows: int) -> tuple[int, ...]:
-    """Indices of the named dependent coordinates.
+    """Return the indices of the named dependent coordinates in ascending order.
 
-    Raises SolveError if a name is unknown or their number is not `rows`.
+    Raises
+    ------
+    SolveError
+        If a name is unknown, or if their number differs from `rows`, the number of independent equations.
     """
     known = [c.name for c in mechanism.coordinates]
     unknown = [name for name in names if name not in known]
@@ -51,14 +63,16 @@ def dependent_indices(mechanism: Mechanism, names: Sequence[str], rows: int) -> 
         raise SolveError(f"no coordinate is called {', '.join(unknown)}; known are: {', '.join(known)}")
     if len(set(names)) != rows:
         raise SolveError(
-            f"expected {rows} dependent coordinates, one per independent constraint row, got"
+            f"expected {rows} dependent coordinates, one per independent constraint equation, found"
             f" {', '.join(names) or 'none'}; known are: {', '.join(known)}"
         )
     return tuple(sorted(known.index(name) for name in names))
 
 
 def _independent(C: Array, candidates: list[int], chosen: list[int]) -> list[int]:
-    """Candidates whose columns extend the chosen ones' span, best conditioned first."""
+    """Return the candidate columns of C that extend the span of the chosen columns, best
+    conditioned first.
+    """
     missing = len(C) - len(chosen)
     if not missing or not candidates:
         return []
@@ -71,10 +85,14 @@ def _independent(C: Array, candidates: list[int], chosen: list[int]) -> list[int
 
 
 class CoordinatePartition:
-    """Dependent and independent coordinates.
+    """Partition of the coordinates into dependent and independent ones.
 
-    dependent  indices, as many as independent constraint rows
-    row_names  of the rows that have a say
+    Attributes
+    ----------
+    dependent : ndarray of int
+        Indices of the dependent coordinates, one for each independent constraint equation.
+    independent : ndarray of int
+        Indices of all other coordinates.
     """
 
     def __init__(self, mechanism: Mechanism, dependent: Sequence[int], row_names: Sequence[str]) -> None:
@@ -85,80 +103,120 @@ class CoordinatePartition:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The dependent coordinates."""
+        """Names of the dependent coordinates."""
         return tuple(self._coordinates[k] for k in self.dependent)
 
     @property
     def free_names(self) -> list[str]:
-        """The independent coordinates."""
+        """Names of the independent coordinates."""
         return [self._coordinates[k] for k in self.independent]
 
     def determinant(self, C: Array) -> Array:
-        """det C_d, shape (…)."""
+        """Return det C_d, the determinant of the columns of the dependent coordinates, shape (…)."""
         return np.asarray(np.linalg.det(C[..., self.dependent]))
 
-    def eliminated(self, C: Array, wanted: Array) -> tuple[Array, Array]:
-        """C_d⁻¹ wanted, shape (…, m, c), and the smallest pivot of C_d, (…), each row of C scaled to length 1.
+    def eliminated(self, C: Array, rhs: Array) -> tuple[Array, Array]:
+        """Return C_d⁻¹ rhs, shape (…, m, c), and the smallest pivot of C_d, shape (…).
 
-        The pivot says how far C_d is from being singular; without rows it is 1.
+        C_d contains the columns of the dependent coordinates in C. The rows of C are scaled to
+        length 1, so that the pivot measures the distance of C_d from singularity. It is 1 without
+        rows.
         """
         if not C.shape[-2]:
-            return np.zeros_like(wanted), np.ones(C.shape[:-2])
+            return np.zeros_like(rhs), np.ones(C.shape[:-2])
         lengths = np.sqrt(np.einsum("...ij,...ij->...i", C, C))[..., None]
         lengths[lengths == 0] = 1.0
-        # a column of zeros in front: where nothing is wanted, LAPACK still has something to solve
-        right = np.zeros((*wanted.shape[:-1], wanted.shape[-1] + 1))
-        right[..., 1:] = wanted
+        # LAPACK needs at least one right-hand side, so a column of zeros is added.
+        right = np.zeros((*rhs.shape[:-1], rhs.shape[-1] + 1))
+        right[..., 1:] = rhs
         solution, pivots = _solved(C[..., self.dependent] / lengths, right / lengths)
         return solution[..., 1:], pivots.min(axis=-1)
 
     def ratios(self, C: Array) -> tuple[Array, Array]:
-        """D = ∂q̇_d/∂q̇_i = −C_d⁻¹ C_i, shape (…, m, n − m), and the smallest pivot: to be checked."""
+        """Return D = ∂q̇_d/∂q̇_i = −C_d⁻¹ C_i, shape (…, m, n − m), and the smallest pivot of C_d.
+
+        Indices d and i denote dependent and independent coordinates.
+
+        The pivot is not checked here; see `check`.
+        """
         solution, pivot = self.eliminated(C, C[..., self.independent])
         return -solution, pivot
 
     def check(self, t: Number, pivot: Array) -> None:
-        """Raises SolveError where C_d is singular, by its smallest pivot, shape (…)."""
+        """Raise SolveError if the Jacobian of the dependent coordinates has a smallest pivot near zero."""
         self.require(t, pivot > _SINGULAR)
 
     def does(self, pivot: Array) -> bool:
-        """Whether C_d is regular in all states."""
+        """Whether the Jacobian of the dependent coordinates is regular in all states, as its pivots show."""
         return bool(np.all(pivot > _SINGULAR))
 
     def require(self, t: Number, regular: Any) -> None:
-        """Raises SolveError with the first of the times, s, shape (…), at which C_d is not regular."""
+        """Raise SolveError if the Jacobian of the dependent coordinates is singular at one of the times t, s.
+
+        The argument `regular` is false at such times. The message contains the first of them.
+        """
         if not np.all(regular):
             raise SolveError(self.singular(float(np.min(np.where(regular, np.inf, t)))))
 
-    def solved_for(self, t: Number, C: Array, wanted: Array) -> Array:
-        """C_d⁻¹ wanted, shape (…, m, c); raises SolveError where C_d is singular."""
-        solution, pivot = self.eliminated(C, wanted)
+    def solved_for(self, t: Number, C: Array, rhs: Array) -> Array:
+        """Return C_d⁻¹ rhs, shape (…, m, c), with the Jacobian C_d of the dependent coordinates.
+
+        Raises
+        ------
+        SolveError
+            If C_d is singular."""
+        solution, pivot = self.eliminated(C, rhs)
         self.check(t, pivot)
         return solution
 
     def completed(self, t: Number, C: Array, nu: Array, qd: Array) -> Array:
-        """q̇, (…, n): q̇_i as in qd, q̇_d = C_d⁻¹(ν − C_i q̇_i), ν: (…, m) (Jarzębowska et al. 2020, equation (19)).
+        """Return velocities with q̇_i from `qd` and q̇_d = C_d⁻¹(ν − C_i q̇_i), shape (…, n).
 
-        Raises SolveError where C_d is singular.
+        Indices d and i denote dependent and independent coordinates.
+
+        The right-hand side ν has shape (…, m). See Jarzębowska et al. 2020, equation (19).
+
+        Raises
+        ------
+        SolveError
+            If C_d is singular.
         """
-        whole, wanted = qd.copy(), nu[..., None] - C[..., self.independent] @ qd[..., self.independent, None]
-        whole[..., self.dependent] = self.solved_for(t, C, wanted)[..., 0]
+        whole, rhs = qd.copy(), nu[..., None] - C[..., self.independent] @ qd[..., self.independent, None]
+        whole[..., self.dependent] = self.solved_for(t, C, rhs)[..., 0]
         return whole
 
     def singular(self, t: float) -> str:
-        """Return the error message for a singular C_d."""
+        """Return the error message for a singular Jacobian of the dependent coordinates at time t, s."""
         return (
             f"the constraints {self._rows} cannot be solved for {', '.join(self.names)} at t = {t:.9g} s:"
-            " C_d is singular there; choose other dependent coordinates, or change the motion"
+            " their columns of the constraint Jacobian are singular; choose other dependent coordinates, or change"
+            " the motion"
         )
 
-    def accelerations(self, t: Number, D: Array, M: Array, force: Array, C: Array, wanted: Array) -> Array:
-        """q̈, shape (…, n, c), from Vᵀ(M q̈ − force) = 0 and C q̈ = wanted, one n×n system.
+    def accelerations(self, t: Number, D: Array, M: Array, force: Array, C: Array, rhs: Array) -> Array:
+        """Return the accelerations q̈, shape (…, n, c), from Vᵀ(M q̈ − force) = 0 and C q̈ = rhs.
 
-        D        shape (…, m, n − m), see `ratios`
-        force    shape (…, n, c): Q − h
-        wanted   shape (…, m, c): γ − 2αΦ̇ − β²Φ
-        Raises SolveError where the whole system is singular.
+        The columns of V span the motions that the constraints allow. Both equations form one n×n system.
+
+        Parameters
+        ----------
+        t : float or ndarray
+            Time, s, for error messages.
+        D : ndarray, shape (…, m, n − m)
+            Matrix ∂q̇_d/∂q̇_i, see `ratios`.
+        M : ndarray, shape (…, n, n)
+            Mass matrix.
+        force : ndarray, shape (…, n, c)
+            Generalised forces minus velocity terms, Q − h.
+        C : ndarray, shape (…, m, n)
+            Jacobian of the independent constraint equations.
+        rhs : ndarray, shape (…, m, c)
+            Right-hand side γ − 2αΦ̇ − β²Φ with Baumgarte stabilisation.
+
+        Raises
+        ------
+        SolveError
+            If the system is singular.
         """
         i, d, back = self.independent, self.dependent, D.swapaxes(-2, -1)
         scale = 1 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
@@ -166,13 +224,14 @@ class CoordinatePartition:
         A, b = np.empty_like(M), np.empty_like(force)
         A[..., :free, :] = M[..., i, :] + back @ M[..., d, :]
         b[..., :free, :] = force[..., i, :] + back @ force[..., d, :]
-        A[..., free:, :], b[..., free:, :] = C, wanted
+        A[..., free:, :], b[..., free:, :] = C, rhs
         return scale[..., None] * solve_scaled(t, A * scale[..., None, :], b, self._coordinates)
 
     def multipliers(self, C: Array, effort: Array) -> Array:
-        """λ, shape (…, m, c), from C_dᵀ λ = effort_d, effort = M q̈ + h − Q of shape (…, n, c).
+        """Return the multipliers λ, shape (…, m, c), from the dependent coordinates: C_dᵀ λ = effort_d.
 
-        With C q̈ = wanted and the independent equations fulfilled, effort = Cᵀ λ holds for all coordinates.
+        The effort is M q̈ + h − Q, shape (…, n, c). For a solution of the equations of motion it
+        equals Cᵀ λ in all coordinates, so that the dependent ones suffice.
         """
         if not C.shape[-2]:
             return effort[..., :0, :]
@@ -181,9 +240,14 @@ class CoordinatePartition:
 
 
 def solve_scaled(t: Number, A: Array, b: Array, names: Sequence[str]) -> Array:
-    """x of A x = b, shape (…, k, c); its rows are scaled, its columns should be comparable.
+    """Return the solution x of A x = b, shape (…, k, c), after a scaling of the rows.
 
-    Raises SolveError with the unknown's name, one of `names`, for which A is singular.
+    The columns of A should already have comparable magnitudes.
+
+    Raises
+    ------
+    SolveError
+        If A is singular. The message contains the name of the undetermined unknown, one of `names`.
     """
     lengths = np.sqrt(np.einsum("...ij,...ij->...i", A, A))[..., None]
     solution, pivots = _solved(A / lengths, b / lengths)
@@ -191,14 +255,16 @@ def solve_scaled(t: Number, A: Array, b: Array, names: Sequence[str]) -> Array:
         *which, k = np.unravel_index(np.argmin(pivots), pivots.shape)
         at, name = float(np.asarray(t)[tuple(which)]), names[int(k)]
         raise SolveError(
-            f"the equations of motion are singular at t = {at:.9g} s, where {name} has no"
-            " acceleration of its own; Euler angles are singular at theta = ±π/2: turn the joint's frame"
+            f"the equations of motion are singular at t = {at:.9g} s, where the acceleration"
+            f" of {name} is not determined; Euler angles are singular at theta = ±π/2: rotate the joint's frame"
         )
     return solution
 
 
 def _solved(A: Array, b: Array) -> tuple[Array, Array]:
-    """x of A x = b, shape (…, k, c), and the pivots' magnitudes, shape (…, k)."""
+    """Return the solution x of A x = b, shape (…, k, c), and the magnitudes of the pivots, shape
+    (…, k).
+    """
     if A.ndim == 2:
         factors, _, solution, _ = dgesv(A, b)
         return np.asarray(solution, dtype=np.float64), np.abs(factors.diagonal())

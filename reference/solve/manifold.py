@@ -1,4 +1,4 @@
-"""States that fulfil all constraints on positions, near to a given one."""
+"""Search for the nearest state that fulfils all position constraints."""
 
 from __future__ import annotations
 
@@ -13,27 +13,36 @@ from ..kinematics.extent import units_of_change
 from ..kinematics.quantities import KinematicState
 from .model import ReferenceModel
 
-FULFILLED = 1e-9  # of the magnitudes that a row is made of: it holds
-_ITERATIONS = 100  # steps after which a search without convergence is given up
-_LONGEST = 0.5  # of the extent, of a step in any coordinate
-_RANK = 1e-8  # singular values of C relative to the largest: along smaller ones no step is taken
-_ROUNDING = 1e-14  # of what rows are made of
-_EPSILON = 1e-15  # of the same, by one evaluation
-_SHORTEST = 1e-12  # of the extent, of a step: nearer one does not come
-_ASIDE = 0.1  # rad or of the extent, towards another configuration
-_ANOTHER = 0.1 * _ASIDE  # rad or of the extent: a configuration that is nearer is the same one
-_HALVINGS = 8  # of a step that does not reduce the gap
-_TINY = 1e-300  # of the extent, keeps a quotient finite
-_LATER = 0.37  # of the run's time, when that is looked for: not where something comes round again
+FULFILLED = 1e-9  # Largest value of a fulfilled constraint, relative to the magnitude of its terms.
+_ITERATIONS = 100  # Largest number of Gauss–Newton steps.
+_LONGEST = 0.5  # Longest step of a coordinate, relative to the mechanism's extent.
+_RANK = 1e-8  # Relative singular value of C below which no step is taken in its direction.
+_ROUNDING = 1e-14  # Constraint value that is pure rounding error, relative to the magnitude of its terms.
+_EPSILON = 1e-15  # Rounding error of one constraint evaluation, relative to the magnitude of its terms.
+_SHORTEST = 1e-12  # Step length at convergence, relative to the mechanism's extent.
+_ASIDE = 0.1  # Largest random displacement towards another configuration: rad, or relative to the extent.
+_ANOTHER = 0.1 * _ASIDE  # Smallest distance of another configuration: rad, or relative to the extent.
+_HALVINGS = 8  # Largest number of halvings of a step that does not reduce the constraint values.
+_TINY = 1e-300  # Least denominator, which keeps a quotient finite.
+# Time of the search for another configuration, relative to the duration of the run.
+# The value is odd, so that the time is unlikely to be a simple fraction of a period of the motion.
+_LATER = 0.37
 
 
 @dataclass(frozen=True)
 class Nearest:
-    """Last iterate of the search for the nearest state that fulfils the constraints.
+    """Last iterate of the search for the nearest state that fulfils the position constraints.
 
-    gap          the largest |Φ| of a row relative to the magnitudes that it is made of
-    uncertainty  of the coordinates, relative to the extent: how far they may go before rounding shows it in the
-                 rows. Where these are singular it is far more than rounding, for they hardly change there
+    Attributes
+    ----------
+    state : KinematicState
+        State of the last iteration.
+    gap : float
+        Largest constraint value |Φ| relative to the magnitude of its terms.
+    uncertainty : float
+        Error of the coordinates relative to the mechanism's extent: the largest change that is
+        invisible in the constraints because of rounding. Near a singular configuration it is much
+        larger than rounding errors, because the constraints hardly change there.
     """
 
     state: KinematicState
@@ -42,22 +51,27 @@ class Nearest:
 
     @property
     def fulfilled(self) -> bool:
-        """Whether the rows hold."""
+        """Whether the state fulfils the position constraints."""
         return self.gap <= FULFILLED
 
 
 class Manifold:
-    """Positions where rows of order 0 hold.
+    """Manifold of the configurations that fulfil the position constraints.
 
-    rows    their indices among all rows; default all
-    extent  of the mechanism near by, m
-    unit    shape (n,), see `extent.units_of_change`
+    Attributes
+    ----------
+    rows : ndarray of int
+        Indices of the position constraints among all equations.
+    extent : float
+        Characteristic length of the mechanism near the given state, m.
+    unit : ndarray, shape (n,)
+        Scale of each coordinate, see `extent.units_of_change`.
     """
 
     def __init__(self, model: ReferenceModel, near: KinematicState, rows: Sequence[int] | None = None) -> None:
         self.model = model
-        wanted = range(len(model.constraints.names)) if rows is None else rows
-        self.rows = np.array([k for k in wanted if model.constraints.orders[k] == 0], dtype=int)
+        candidates = range(len(model.constraints.names)) if rows is None else rows
+        self.rows = np.array([k for k in candidates if model.constraints.orders[k] == 0], dtype=int)
         self.extent, self.unit = units_of_change(model.mechanism, near.posture)
         sizes = model.constraints.sizes(near)
         self._made_of = sizes.C[self.rows]
@@ -66,9 +80,10 @@ class Manifold:
         self._sizes = np.where(sizes.Phi[self.rows] > 0, sizes.Phi[self.rows], 1.0)
 
     def nearest(self, state: KinematicState) -> Nearest:
-        """The nearest state with the same q̇ where the rows vanish.
+        """Return the nearest state with the same velocities that fulfils the position constraints.
 
-        Gauss–Newton steps of minimum norm, halved as long as the gap would grow; rows may depend on each other.
+        The method is a sequence of minimum-norm Gauss–Newton steps, halved while the constraint
+        values would increase. Redundant constraints are allowed.
         """
         Phi, C = self._gap(state)
         step = self._step(Phi, C)
@@ -90,10 +105,10 @@ class Manifold:
         return Nearest(state, self._size(Phi), max(self._length(step), self._uncertainty(C)))
 
     def _gap(self, state: KinematicState) -> tuple[Array, Array]:
-        """Φ and C by coordinates that are lengths, in units of what the rows' derivatives are made of.
+        """Return scaled constraint values Φ and Jacobian C, with all coordinates in units of length.
 
-        Rows that no motion changes are zero but for rounding, which is no direction to go in and says nothing of
-        the coordinates' uncertainty.
+        Rows that no coordinate influences are set to zero; otherwise their rounding errors would
+        count as a constrained direction.
         """
         rows = self.model.constraints(state)
         C = without_rounding(rows.C[self.rows], self._made_of, self.unit)
@@ -115,7 +130,10 @@ class Manifold:
 
 
 def elsewhere(model: ReferenceModel, state: KinematicState) -> KinematicState:
-    """Another configuration that the position constraints allow, later or now; if none is found, this one."""
+    """Return another configuration that fulfils the position constraints, at a later time or at t = 0.
+
+    The given state is returned if no other configuration is found.
+    """
     manifold = Manifold(model, state)
     aside = _ASIDE * np.random.default_rng(0).uniform(-1.0, 1.0, len(state.q)) * manifold.unit * manifold.extent
     for t in (_LATER * float(model.mechanism.chain.simulation.stop), 0.0):

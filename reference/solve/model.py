@@ -1,4 +1,4 @@
-"""The mechanism ready for evaluation: M q̈ + h = Q and its constraints."""
+"""Equations of motion M q̈ + h = Q of a mechanism with its constraints, ready for evaluation."""
 
 from __future__ import annotations
 
@@ -24,36 +24,53 @@ from ..kinematics.kinematics import Kinematics, Places, Posture
 from ..kinematics.quantities import CompiledExpression, ExpressionCompiler, KinematicState, Quantities, Relation
 from ..kinematics.segment import Segment
 from ..kinematics.timely import Features, Timed, features
-from .formulations import Gpme, ReducedGpme, System
+from .formulations import Gpme, ReducedGpme, StateEquations
 
 Start = tuple[Array, Array]
 _NONE = np.zeros(0)
-SAME_TIME = 1e-12  # of the time: what rounding makes of one time
+SAME_TIME = 1e-12  # Relative difference of times that are equal up to rounding.
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Everything at one state. n coordinates in the order of `mechanism.coordinates`, m rows, f friction states.
+    """All results of the equations of motion at one state.
 
-    M                   shape (n, n), kg, kg·m or kg·m²
-    h                   shape (n,), N or N·m: M q̈ + h = Q + effort
-    Q                   shape (n,), N or N·m: gravity, springs, dampers, supports, applied forces, friction
-    Phi                 shape (m,), see `rows.Rows` for these four
-    Phi_dot             shape (m,)
-    C                   shape (m, n)
-    gamma               shape (m,)
-    qdd                 shape (n,), rad/s² or m/s²
-    effort              shape (n,), N or N·m: M q̈ + h − Q = Cᵀ λ, what the constraints exert on each coordinate
-    drive               shape (n,), N or N·m: effort without the part of closures and knife edges: what drives
-                        realise the programmed constraints, and what holds a fixed base
-    multipliers         shape (m,), λ: N or N·m where the row is in m or rad (knife edges: N)
-    contacts            shape (k,), λ of knife edges and closures; others than in `multipliers` only where not all
-                        joints are actuated
-    rows                m names
-    dependent           names of the dependent coordinates, as many as independent rows
-    friction            shape (n,), N or N·m: friction efforts, part of Q
-    z_dot               shape (f,), rad/s or m/s: rates of the friction states
-    friction_residual   |τ − μ·arm·f_n(τ)|/|τ| that is left of the loop between friction τ and joint loads
+    There are n coordinates in the order of `mechanism.coordinates`, m constraint equations and f friction
+    states.
+
+    Attributes
+    ----------
+    M : ndarray, shape (n, n)
+        Mass matrix, kg, kg·m or kg·m².
+    h : ndarray, shape (n,)
+        Velocity terms in M q̈ + h = Q + effort, N or N·m.
+    Q : ndarray, shape (n,)
+        Generalised forces of gravity, force elements and friction, N or N·m.
+    Phi, Phi_dot, C, gamma : ndarray
+        Constraint values and derivatives, shapes (m,), (m,), (m, n) and (m,); see `rows.Rows`.
+    qdd : ndarray, shape (n,)
+        Accelerations, rad/s² or m/s².
+    effort : ndarray, shape (n,)
+        Generalised constraint forces M q̈ + h − Q = Cᵀ λ, N or N·m.
+    drive : ndarray, shape (n,)
+        Constraint forces without those of closures and knife edges, N or N·m: efforts of the drives that
+        realise the programmed constraints, and reactions of a fixed base.
+    multipliers : ndarray, shape (m,)
+        Multipliers λ, N for an equation in metres, N·m for one in radians, and N for a knife edge.
+    contacts : ndarray, shape (k,)
+        Multipliers of knife edges and closures. They differ from `multipliers` only if some joints
+        have no drive.
+    rows : tuple of str
+        Names of the m constraint equations.
+    dependent : tuple of str
+        Names of the dependent coordinates, one for each independent equation.
+    friction : ndarray, shape (n,)
+        Friction efforts, which are a part of Q, N or N·m.
+    z_dot : ndarray, shape (f,)
+        Time derivatives of the friction states, rad/s or m/s.
+    friction_residual : float
+        Relative residual |τ − μ·arm·f_n(τ)|/|τ| of the loop between friction efforts τ and joint
+        reactions.
     """
 
     M: Array
@@ -77,7 +94,17 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Rates:
-    """Derivatives for an integrator: q̈, shape (…, n), and ż, shape (…, f); and C, shape (…, m, n)."""
+    """Time derivatives for an integrator.
+
+    Attributes
+    ----------
+    qdd : ndarray, shape (…, n)
+        Accelerations.
+    z_dot : ndarray, shape (…, f)
+        Derivatives of the friction states.
+    C : ndarray, shape (…, m, n)
+        Constraint Jacobian.
+    """
 
     qdd: Array
     z_dot: Array
@@ -86,22 +113,26 @@ class Rates:
 
 @dataclass(frozen=True)
 class _Equations:
-    """M q̈ + h = Q + Cᵀ λ without friction, and C q̈ = wanted, in a state or in each of many."""
+    """Equations of motion without friction, M q̈ + h = Q + Cᵀ λ and C q̈ = rhs, in one state or
+    in many.
+    """
 
     M: Array
     h: Array
     Q: Array
     rows: Rows
-    wanted: Array
+    rhs: Array
 
-    def system(self, t: Number) -> System:
+    def system(self, t: Number) -> StateEquations:
         """Return the linear system for the accelerations without friction."""
-        return System(t, self.M, (self.Q - self.h)[..., None], self.rows.C, self.wanted[..., None])
+        return StateEquations(t, self.M, (self.Q - self.h)[..., None], self.rows.C, self.rhs[..., None])
 
 
 @dataclass(frozen=True)
 class _Solution:
-    """Solution of the equations of motion; see `Evaluation`."""
+    """Solution of the equations of motion: accelerations, multipliers and friction, as in
+    `Evaluation`.
+    """
 
     qdd: Array
     multipliers: Array
@@ -111,12 +142,28 @@ class _Solution:
 
 
 class ReferenceModel:
-    """A mechanism compiled for many evaluations; holds no state.
+    """Mechanism of the reference solver, compiled for many evaluations; it contains no state.
 
-    start   (q0, qd0), each of shape (n,): what `start(x)` refers to; None: the state being evaluated
-    inputs  FMU inputs by symbol: numbers, or functions of time in s; those without one are zero
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Bodies, force elements and tasks as numbers.
+    start : tuple of ndarray or None
+        Initial coordinates and velocities (q0, qd0), shape (n,) each, that `start(x)` refers to. Without
+        them, the currently evaluated state is used.
+    inputs : mapping, optional
+        FMU inputs by symbol: numbers, or functions of time in s. An input without an entry is zero.
 
-    Its parts: `forces` of the force elements, `constraints`, `filters`, and `friction`, of joints with bristles.
+    Attributes
+    ----------
+    forces : ForceModel
+        Force elements.
+    constraints : CompiledConstraints
+        Constraint equations.
+    filters : Filters
+        Input filters.
+    friction : FrictionModel
+        Joint friction with bristle states.
     """
 
     def __init__(
@@ -143,7 +190,9 @@ class ReferenceModel:
 
     @property
     def decay_time(self) -> float:
-        """In which the fastest root of the constraints' stabilisation decays by 1/e, s; infinite without one."""
+        """Shortest time constant of the constraint stabilisation, s; infinite without stabilisation
+        or constraints.
+        """
         alpha, beta, kappa = self._feedback
         fastest = max(kappa, alpha + math.sqrt(max(alpha**2 - beta**2, 0.0)))
         return 1.0 / fastest if fastest and self.constraints.names else math.inf
@@ -151,10 +200,17 @@ class ReferenceModel:
     def state(
         self, t: Number, q: Array, qd: Array, segment: Segment | None = None, lag: Array | None = None
     ) -> KinematicState:
-        """Kinematics at t, s; q and qd of shape (n,), or of many states (N, n), with t of shape (N,).
+        """Return the kinematic state at time t, s, with coordinates q and velocities qd of shape (n,).
 
-        segment  the present one; default, of one state: it begins at t, and relations are what they are there
-        lag      states of the filters, see `KinematicState`; default: as they start, 0
+        Many states have t of shape (N,), and q and qd of shape (N, n).
+
+        Parameters
+        ----------
+        segment : Segment, optional
+            Current time segment. By default the segment begins at t, and each condition has its
+            truth value at the state.
+        lag : ndarray, optional
+            States of the input filters, see `KinematicState`; zero by default.
         """
         posture = self._kinematics(q, qd)
         places = self._places.motion(posture)
@@ -162,9 +218,11 @@ class ReferenceModel:
         return self.filters.followed(self.quantities.state(t, present, q, qd, posture, places), lag)
 
     def mass(self, posture: Posture) -> tuple[Array, Array]:
-        """M, shape (…, n, n), and h, (…, n): M_ij = Σ tr(T_i H T_jᵀ), h_i = Σ tr(T_i H (Σ_mn T_mn q̇_m q̇_n)ᵀ).
+        """Return the mass matrix M, shape (…, n, n), and the velocity terms h, shape (…, n).
 
-        Armature is on the diagonal of M.
+        With the pseudo-inertia H of each body, M_ij = Σ tr(T_i H T_jᵀ) and h_i = Σ tr(T_i H (Σ_mn
+        T_mn q̇_m q̇_n)ᵀ). Indices of the body transform T denote partial derivatives by
+        coordinates. The rotor inertia of drives (armature) is added to the diagonal of M.
         """
         shape = (*posture.datum.shape[:-1], self.mechanism.n, -1)
         TH = (posture.T.swapaxes(-3, -2) @ self._inertia).swapaxes(-3, -2)
@@ -173,14 +231,23 @@ class ReferenceModel:
         return M, (T_q_H @ posture.T_bias.reshape(*shape[:-2], -1, 1))[..., 0]
 
     def further(self, z: Array | None) -> tuple[Array | None, Array | None]:
-        """Return the states of friction, shape (f,), and of filters, (2k,), from a vector of both."""
+        """Split a vector into friction states, shape (f,), and filter states, shape (2k,); None
+        without states.
+        """
         f = len(self.friction.coordinates)
         return (None, None) if z is None else (z[:f], z[f:] if self.filters.size else None)
 
     def rates(self, state: KinematicState, form: Gpme, z: Array | None = None) -> Rates:
-        """q̈ and ż at z, shape (…, f), rad or m, default 0; raises SolveError where C_d is singular.
+        """Return the accelerations and the derivatives of the friction states z.
 
-        Of many states Apart, too, where they have to be evaluated one by one.
+        The friction states have shape (…, f), rad or m, and are zero by default.
+
+        Raises
+        ------
+        SolveError
+            If the constraint Jacobian C_d of the dependent coordinates is singular.
+        NotVectorisable
+            If many states have to be evaluated one by one.
         """
         given = self._equations(state, form.reduced)
         if not self.friction.coordinates:
@@ -190,7 +257,15 @@ class ReferenceModel:
         return Rates(solution.qdd, solution.z_dot, given.rows.C)
 
     def evaluate(self, state: KinematicState, form: Gpme, z: Array | None = None) -> Evaluation:
-        """Everything in the state, at z, shape (f,), default 0; raises SolveError where C_d is singular."""
+        """Return all results of the equations of motion in a state.
+
+        The friction states z have shape (f,) and are zero by default.
+
+        Raises
+        ------
+        SolveError
+            If the constraint Jacobian C_d of the dependent coordinates is singular.
+        """
         given = self._equations(state, form.reduced)
         if self.friction.coordinates:
             solution = self._solution_with_friction(state, form, z, given)
@@ -221,17 +296,23 @@ class ReferenceModel:
         )
 
     def joint_loads(self, links: Sequence[str]) -> CompiledJointLoads:
-        """Loads of the links' joints, compiled; raises SolveError for unknown links."""
+        """Return the compiled joint reactions of the links; raises SolveError for an unknown link."""
         return CompiledJointLoads(self.mechanism, links, self._inertia, self.constraints)
 
     def loads_at(self, joints: CompiledJointLoads, state: KinematicState, found: Evaluation) -> Array:
-        """Loads of shape (links, 6), fx fy fz nx ny nz, N and N·m: about the links' origins, in their axes."""
+        """Return joint reactions fx fy fz nx ny nz at a state, shape (links, 6), N and N·m.
+
+        They refer to the origins and axes of the links.
+        """
         affine = joints.affine(state.posture, self.forces.wrenches(state))
         loads = affine.at(found.qdd, found.contacts)
         return joints.local(state.posture, loads)
 
     def closure_wrenches(self, state: KinematicState, found: Evaluation) -> dict[str, Array]:
-        """Force and moment of each closure on its body b, shape (6,); see `evaluation.closure_wrenches`."""
+        """Return the force and moment of each closure on the body of its frame b, shape (6,), by name.
+
+        The moment refers to the origin of frame b; components are in world axes, N and N·m.
+        """
         loops, replacement = self.constraints.loops, self.forces.replacement
         closing = found.contacts[len(self.mechanism.nonholonomic) :]
         reactions = closing[:, None, None] * loops.wrenches(state.posture)
@@ -247,15 +328,20 @@ class ReferenceModel:
         Q, rows = self.forces(state).total, self.constraints(state)
         alpha, beta, kappa = self._feedback
         if reduced:
-            wanted = rows.gamma + kappa**2 * rows.Phi
+            rhs = rows.gamma + kappa**2 * rows.Phi
         else:
-            wanted = rows.gamma - 2 * alpha * rows.Phi_dot - beta**2 * rows.Phi
-        return _Equations(M, h, Q, rows, wanted)
+            rhs = rows.gamma - 2 * alpha * rows.Phi_dot - beta**2 * rows.Phi
+        return _Equations(M, h, Q, rows, rhs)
 
     def consistent(self, state: KinematicState, form: Gpme) -> KinematicState:
-        """The state with the velocities that the formulation gives to the dependent coordinates.
+        """Return a state whose dependent velocities fulfil the constraints, as its formulation requires.
 
-        Only `gpme_reduced` changes them: C q̇ = ν − κΦ. Raises SolveError where C_d is singular.
+        Only the formulation `gpme_reduced` changes velocities, by C q̇ = ν − κΦ.
+
+        Raises
+        ------
+        SolveError
+            If the constraint Jacobian C_d of the dependent coordinates is singular.
         """
         if not isinstance(form, ReducedGpme) or not self.constraints.names:
             return state
@@ -266,13 +352,17 @@ class ReferenceModel:
     def _solution_with_friction(
         self, state: KinematicState, form: Gpme, z: Array | None, given: _Equations
     ) -> _Solution:
-        """q̈ and λ are affine in the friction efforts; so the loop of these with the joint loads is a small one."""
+        """Return the solution of the equations of motion with joint friction.
+
+        Accelerations and multipliers are affine in the friction efforts, so that the loop between
+        friction and joint reactions is a small system of equations in the friction efforts.
+        """
         M, C, units, many = given.M, given.rows.C, self.friction.units, state.q.shape[:-1]
         force = np.zeros((*state.q.shape, 1 + units.shape[1]))
         force[..., 0], force[..., 1:] = given.Q - given.h, units
-        wanted = np.zeros((*given.wanted.shape, 1 + units.shape[1]))
-        wanted[..., 0] = given.wanted
-        qdd, multipliers = form.solve(System(state.t, M, force, C, wanted))
+        rhs = np.zeros((*given.rhs.shape, 1 + units.shape[1]))
+        rhs[..., 0] = given.rhs
+        qdd, multipliers = form.solve(StateEquations(state.t, M, force, C, rhs))
         contacts = form.choice.drives.contacts(C, M @ qdd - force, multipliers)
         bristles = self.friction.bristles(state.qd, np.zeros((*many, units.shape[1])) if z is None else z)
         loads = self._friction_loads.affine(state.posture, self.forces.wrenches(state))
@@ -281,52 +371,65 @@ class ReferenceModel:
         return _Solution(qdd, multipliers, found.tau @ units.T, bristles.z_dot, float(found.residual.max()))
 
     def relations(self) -> list[Relation]:
-        """Return the switching conditions with unknown event times, in a fixed order; each once.
+        """Return all switching conditions with unknown event times, in a fixed order.
 
-        The same condition may stand in more than one expression.
+        A condition that occurs in several expressions is listed once.
         """
         readings = [*self.constraints.readings, *self.forces.readings]
         found = [relation for reading in readings for relation in reading.relations()] + self.forces.relations()
         return list({relation.key: relation for relation in found}.values())
 
     def nearest_end(self, state: KinematicState) -> str:
-        """The function that is next to the end of its domain, and where it stands; empty if none is near."""
+        """Return the function whose argument is closest to the end of its domain, with its
+        expression, for messages. The result is empty if no function is close to such an end.
+        """
         readings = [*self.constraints.readings, *self.forces.readings]
         found = [end for reading in readings for end in reading.ends(state)]
         return min(found)[1] if found else ""
 
     def pace(self, end: float) -> Pace:
-        """Longest steps that resolve what expressions of time do in [0, end], s."""
+        """Return the longest integration steps that resolve the expressions of time in [0, end], s."""
         return merged([found.pace for _, found in self._features(end)])
 
     def unresolved(self, end: float) -> list[str]:
-        """Expressions that change too fast with time for `pace` to find what they do in [0, end], s."""
+        """Return the labels of expressions that change too fast for the search for step lengths in
+        [0, end], s.
+        """
         return [label for label, found in self._features(end) if not found.pace.is_resolved]
 
     def wandering(self, end: float) -> list[str]:
-        """Expressions with short pulses in [0, end], s, at times that depend on the motion."""
+        """Return the labels of expressions that have short pulses in [0, end], s, at times that
+        depend on the motion.
+        """
         return [label for label, found in self._features(end) if found.wanders]
 
     def _features(self, end: float) -> list[tuple[str, Features]]:
-        """Labels of all expressions and their short features in [0, end], s; searched once."""
+        """Return the label and the short features in time (such as pulses) of each expression in [0, end], s.
+
+        The features are computed once for each `end`.
+        """
         if end not in self._known_features:
             self._known_features[end] = [(label, features(timed, end)) for label, timed in self._timed()]
         return self._known_features[end]
 
     def _timed(self) -> Iterator[tuple[str, Timed]]:
-        """Labels of all expressions, and the expressions with initial values of their names."""
+        """Yield the label of each expression, and the expression with the initial values of its
+        names.
+        """
         start = self.reader.start
         for reading in (*self.constraints.readings, *self.forces.readings):
             initial = {} if start is None else reading.atoms(start)
             yield reading.label, Timed(reading.node, initial)
 
     def stops(self, end: float) -> list[float]:
-        """Times in (0, end], s, increasing, where an integrator has to stop and start anew."""
+        """Return the times in (0, end], s, at which an integrator has to stop and restart, in
+        ascending order.
+        """
         times = [*self.constraints.stops(), *self.forces.stops()]
         times += [time for reading in self.outputs.values() for time in stops(reading.node)]
         separate: list[float] = []
         for time in sorted(t for t in times if 0.0 < t <= end * (1.0 + SAME_TIME)):
-            # Of times that differ by rounding the last one counts, by which all have happened.
+            # Of several equal times only the last one remains, so that all switches at this time have taken place.
             if separate and time - separate[-1] < SAME_TIME * end:
                 separate.pop()
             separate.append(time)
@@ -334,16 +437,19 @@ class ReferenceModel:
 
 
 def _outputs(mechanism: Mechanism, reader: ExpressionCompiler) -> dict[str, CompiledExpression]:
-    """Expressions that the description wants as outputs, by their names."""
+    """Return the compiled output expressions of the description by their names."""
     chain = mechanism.chain
     return {
-        name: reader.reading(f"output {name}", chain.expression(wanted.expression), eventful=False)
-        for name, wanted in chain.outputs.expressions.items()
+        name: reader.reading(f"output {name}", chain.expression(output.expression), eventful=False)
+        for name, output in chain.outputs.expressions.items()
     }
 
 
 def pseudo_inertia(body: Body) -> Array:
-    """Pseudo-inertia, (4, 4), body frame (Jarzębowska et al. 2023, equation (10)); kg, kg·m, kg·m²."""
+    """Return the pseudo-inertia of a body in its frame, shape (4, 4), in kg, kg·m and kg·m².
+
+    See Jarzębowska et al. 2023, equation (10).
+    """
     com, inertia = np.asarray(body.com, dtype=float), np.asarray(body.inertia, dtype=float)
     H = np.empty((4, 4))
     H[:3, :3] = 0.5 * np.trace(inertia) * np.eye(3) - inertia + body.mass * np.outer(com, com)

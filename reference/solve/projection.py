@@ -1,6 +1,7 @@
-"""Projection of a start onto the constraints: the smallest change of q and q̇, weighted with the masses.
+"""Projection of a state onto the constraints by the smallest change of q and q̇, weighted with the masses.
 
-A start that violates constraints is not moved: it is what the description or the static equilibrium says.
+An initial state that clearly violates the constraints is not changed: the description or the static
+equilibrium defines it.
 """
 
 from __future__ import annotations
@@ -17,16 +18,18 @@ from ..constraints.rows import Rows
 from ..kinematics.extent import units_of_change
 from .model import ReferenceModel, Start
 
-_ITERATIONS = 50  # steps after which a search without convergence is given up
-_ROUNDING = 1e-13  # relative change of the coordinates at which Newton's method has converged
-_LEFT = 1e-9  # of the constraints, in their units
-_RANK = 1e-10  # relative: below it, rows depend on each other
+_ITERATIONS = 50  # Largest number of Newton steps.
+_ROUNDING = 1e-13  # Relative change of the coordinates at convergence of Newton's method.
+_LEFT = 1e-9  # Largest constraint value of a projected state, in the unit of the constraint.
+_RANK = 1e-10  # Relative singular value of the constraint Jacobian that counts as zero.
 
 
 def project_start(mechanism: Mechanism, q: Array, qd: Array) -> Start:
-    """Project a start, shape (n,) each, rad or m (per s), which fulfils the constraints to `simulation.violation`.
+    """Return the initial state, projected onto the constraints if its violation is within tolerance.
 
-    Any other start is returned as it is: the verdict calls it inconsistent, unless the description permits it.
+    Coordinates and velocities have shape (n,) each, rad or m (per s). If the violation exceeds
+    `simulation.violation`, the state is returned unchanged. The verdict then reports it as inconsistent,
+    unless the description permits the violation.
     """
     model = ReferenceModel(mechanism, start=(q, qd))
     constraints = model.constraints
@@ -38,10 +41,15 @@ def project_start(mechanism: Mechanism, q: Array, qd: Array) -> Start:
 
 
 def project(model: ReferenceModel, q: Array, qd: Array, t: float = 0.0) -> Start:
-    """(q, qd), each of shape (n,), on the constraints at t, s, from q and qd, shape (n,), rad or m (per s).
+    """Return coordinates and velocities that fulfil the constraints at time t, s, near q and qd.
 
-    Rows of order 1 take part in the velocities alone. Rows may depend on each other.
-    Raises SolveError with the row that is violated most where no position is found.
+    All arrays have shape (n,), rad or m (per s). Constraints in velocities affect the velocities only.
+    Redundant constraints are allowed.
+
+    Raises
+    ------
+    SolveError
+        If no position is found. The message contains the constraint equation with the largest violation.
     """
     q = q.copy()
     on_positions, on_velocities = model.constraints.orders == 0, model.constraints.orders <= 1
@@ -57,21 +65,26 @@ def project(model: ReferenceModel, q: Array, qd: Array, t: float = 0.0) -> Start
 
 
 def _at(model: ReferenceModel, t: float, q: Array, qd: Array) -> tuple[Rows, Array]:
-    """The rows, and L of shape (n, n) with M = L Lᵀ."""
+    """Return the constraint equations at a state, and the Cholesky factor L of the mass matrix,
+    shape (n, n).
+    """
     state = model.state(t, q, qd)
     try:
         L = np.asarray(np.linalg.cholesky(model.mass(state.posture)[0]), dtype=np.float64)
     except np.linalg.LinAlgError:
         raise SolveError(
-            "the start cannot be projected onto the constraints: the mass matrix is singular there; change the"
-            " start values, or turn the frames of joints whose Euler angle theta is ±π/2"
+            "the initial state cannot be projected onto the constraints: its mass matrix is singular; change the"
+            " initial values, or rotate the frames of joints whose Euler angle theta is ±π/2"
         ) from None
     rows, unit = model.constraints(state), units_of_change(model.mechanism, state.posture)[1]
     return replace(rows, C=without_rounding(rows.C, model.constraints.sizes(state).C, unit)), L
 
 
 def _smallest(L: Array, C: Array, residual: Array) -> Array:
-    """x of least xᵀ M x, shape (n,), with C x = residual, of shape (m,), as nearly as possible."""
+    """Return the least-squares solution x of C x = residual with the smallest xᵀ M x, shape (n,).
+
+    L is the Cholesky factor of the mass matrix M, and the residual has shape (m,).
+    """
     weighted = np.linalg.solve(L, C.T).T
     return np.asarray(np.linalg.solve(L.T, np.linalg.pinv(weighted, rcond=_RANK) @ residual), dtype=np.float64)
 
@@ -80,6 +93,6 @@ def _check(model: ReferenceModel, rows: Rows) -> None:
     if len(rows.Phi) and not np.abs(rows.Phi).max() <= _LEFT:
         worst = int(np.argmax(np.abs(rows.Phi)))
         raise SolveError(
-            f"the start cannot be projected onto the constraints: {model.constraints.names[worst]} keeps a value"
-            f" of {rows.Phi[worst]:.3g}; change the start values, or set constraints.projection = false"
+            f"the initial state cannot be projected onto the constraints: {model.constraints.names[worst]} keeps"
+            f" the value {rows.Phi[worst]:.3g}; change the initial values, or set constraints.projection = false"
         )

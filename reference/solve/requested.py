@@ -1,4 +1,6 @@
-"""Outputs requested by `[outputs]` at one state: points, frames of links, energies, expressions."""
+"""Values of the outputs that `[outputs]` requests, at one state: points, link frames, energies and
+expressions.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from .model import ReferenceModel
 
 
 def values(model: ReferenceModel, state: KinematicState, qdd: Array) -> dict[str, float]:
-    """By the outputs' names; qdd: shape (n,), rad/s² or m/s²."""
+    """Return the values of all requested outputs by name, for accelerations qdd of shape (n,),
+    rad/s² or m/s².
+    """
     return {measure.signal.name: value for measure, value in _measured(model, state, qdd)} | _expressions(
         model, state, qdd
     )
@@ -43,7 +47,8 @@ def _measured(model: ReferenceModel, state: KinematicState, qdd: Array) -> Itera
 
 
 def _expressions(model: ReferenceModel, state: KinematicState, qdd: Array) -> dict[str, float]:
-    moving = replace(state, bias=state.bias + state.jacobian @ qdd)  # names of accelerations mean all of them
+    # Accelerations in output expressions include q̈.
+    moving = replace(state, bias=state.bias + state.jacobian @ qdd)
     return {requested.value(name).name: reading.number(moving) for name, reading in model.outputs.items()}
 
 
@@ -52,14 +57,17 @@ def _paired(measures: list[Measure], found: Array) -> Iterator[tuple[Measure, fl
 
 
 def _quaternion(model: ReferenceModel, b: int, q: Array, R: Array) -> Array:
-    """w, x, y, z of a rotation, shape (3, 3): of its two the one that half the joints' angles lead to."""
+    """Return the quaternion w, x, y, z of a rotation matrix, with a sign that is continuous in q.
+
+    Of both possible signs, the result has the one that the half angles of the joints yield.
+    """
     x, y, z, w = Rotation.from_matrix(R).as_quat()
     found, near = np.array([w, x, y, z]), _half_turns(model, b, q)
     return found if found @ near > 0.0 else -found
 
 
 def _half_turns(model: ReferenceModel, b: int, q: Array) -> Array:
-    """Quaternion of a body by the matrices of left multiplication, shape (4,)."""
+    """Return a body's quaternion w, x, y, z from the half angles of its joints, shape (4,)."""
     mechanism = model.mechanism
     frames = {link.name: link.frame for link in mechanism.chain.links}
     body, total = mechanism.bodies[b], np.array([1.0, 0.0, 0.0, 0.0])
@@ -74,7 +82,10 @@ def _half_turns(model: ReferenceModel, b: int, q: Array) -> Array:
 
 
 def _left(a: Array) -> Array:
-    """L(a) b is the product of the quaternions a and b."""
+    """Return the matrix of left multiplication by a quaternion a:
+
+    L(a) b is the product of a and b.
+    """
     w, v = a[0], a[1:]
     lower = w * np.eye(3) + np.cross(np.eye(3), v)
     return np.block([[w, -v[None]], [v[:, None], lower]])

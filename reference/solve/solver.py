@@ -1,4 +1,8 @@
-"""The description's formulation made ready: rows chosen on the constraint manifold, coordinates by name or C."""
+"""Initial value problem of the reference solver: formulation, independent equations, coordinate partition.
+
+Independent equations are chosen on the constraint manifold. The dependent coordinates are those that the
+description names, or they follow from the constraint Jacobian.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,8 @@ from .gpme import choose_dependent, dependent_indices
 from .manifold import Manifold
 from .model import ReferenceModel, Start
 
-_MARGIN = 10.0  # of the coordinates' uncertainty: rows that are not longer are zero
+# A Jacobian row counts as zero up to this factor times the error of the coordinates; both are relative.
+_MARGIN = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +36,11 @@ class InitialValueProblem:
     mechanism : Mechanism
         Bodies, force elements and tasks as numbers.
     start : tuple of arrays
-        Initial coordinates and rates (q0, qd0), shape (n,) each, rad or m (per s).
+        Initial coordinates and velocities (q0, qd0), shape (n,) each, rad or m (per s).
     inputs : mapping, optional
-        FMU inputs by symbol: numbers, or functions of time in s; default zero.
+        FMU inputs by symbol: numbers, or functions of time in s; zero by default.
     dependent : sequence of str, optional
-        Dependent coordinates, or "auto"; default the description's choice.
+        Names of the dependent coordinates, or "auto"; by default the description's choice.
     """
 
     mechanism: Mechanism
@@ -45,32 +50,39 @@ class InitialValueProblem:
 
     @cached_property
     def model(self) -> ReferenceModel:
-        """Equations of motion, compiled for many evaluations."""
         return ReferenceModel(self.mechanism, start=self.start, inputs=self.inputs)
 
     @cached_property
     def initial_state(self) -> KinematicState:
-        """Kinematics at t = 0."""
+        """Kinematic state at t = 0."""
         q, qd = (np.asarray(part, dtype=float) for part in self.start)
         return self.model.state(0.0, q, qd)
 
     @cached_property
     def rows(self) -> RowChoice:
-        """Choice of the constraint equations that are kept; raises SolveError for an invalid one by name."""
+        """Choice of independent constraint equations; raises SolveError for an invalid choice of
+        the description.
+        """
         return row_choice(self.model, self.initial_state)
 
     @cached_property
     def form(self) -> Gpme:
-        """Solution of the equations by the description's formulation; raises SolveError, see `formulation`."""
+        """Solution method of the description's formulation; raises SolveError for invalid dependent
+        coordinates.
+        """
         return self.formulation(self.dependent)
 
     def formulation(self, dependent: Sequence[str] | None) -> Gpme:
-        """Solution for these dependent coordinates, "auto", or by default the description's choice."""
+        """Return the solution method for named dependent coordinates, "auto", or None for the
+        description's choice.
+        """
         return _formulation(self.model, self.initial_state, self.rows, dependent)
 
     @cached_property
     def solvability(self) -> Solvability:
-        """Rank of C, redundant rows and a regular choice of coordinates and rows at the start."""
+        """Rank of the constraints, redundant equations and coordinate partition in the initial
+        state.
+        """
         rows, names = self.rows, self.model.constraints.names
         return Solvability(
             dependent=self.form.partition(self.model.constraints(self.initial_state).C).names,
@@ -84,17 +96,27 @@ class InitialValueProblem:
         )
 
     def rank_at(self, t: float, q: Array, qd: Array) -> Rank:
-        """Rank of C in a state: t in s, q and qd of shape (n,)."""
+        """Return the rank of the constraint Jacobian at time t, s, with q and qd of shape (n,)."""
         model = self.model
         return rank_at(self.mechanism, model.constraints, *_fulfilled(model, model.state(t, q, qd)))
 
 
 def formulation(model: ReferenceModel, start: KinematicState, dependent: Sequence[str] | None = None) -> Gpme:
-    """Solution of a model's equations.
+    """Return the solution method for a model's equations of motion.
 
-    start       where the run begins: rows are chosen in the nearest state that fulfils the position constraints
-    dependent   dependent coordinates, or "auto"; default: the description's choice
-    Raises SolveError for rows or coordinates that the description names and that do not do.
+    Parameters
+    ----------
+    model : ReferenceModel
+        Equations of motion.
+    start : KinematicState
+        Initial state; independent equations are chosen at the nearest state on the constraint manifold.
+    dependent : sequence of str, optional
+        Names of the dependent coordinates, or "auto"; by default the description's choice.
+
+    Raises
+    ------
+    SolveError
+        If equations or coordinates that the description names are not a valid choice.
     """
     return _formulation(model, start, row_choice(model, start), dependent)
 
@@ -112,33 +134,48 @@ def _formulation(
 
 
 def row_choice(model: ReferenceModel, start: KinematicState) -> RowChoice:
-    """Return the kept constraints, chosen in the nearest state that fulfils the position constraints."""
+    """Return the choice of independent equations at the nearest state that fulfils the position
+    constraints.
+    """
     return choose_rows(model.mechanism, model.constraints, *_fulfilled(model, start))
 
 
 def _fulfilled(model: ReferenceModel, near: KinematicState) -> tuple[KinematicState, float]:
-    """The nearest state that fulfils the position constraints, and how uncertain its coordinates are."""
+    """Return the nearest state that fulfils the position constraints, and the error of its
+    coordinates.
+    """
     nearest = Manifold(model, near).nearest(near)
     if nearest.fulfilled:
         return nearest.state, _MARGIN * nearest.uncertainty
-    # What the rows demand cannot be had near by: there they would only seem to depend on each other.
+    # Without a consistent state nearby, an error estimate would make independent equations seem redundant.
     return near, 0.0
 
 
 @dataclass(frozen=True)
 class Solvability:
-    """Rank, redundancy and coordinate partition in the initial state (Wojtyra and Frączek 2013, 2.1, 3.1).
+    """Rank, redundancy and coordinate partition of the constraints in the initial state.
 
-    dependent      names of dependent coordinates, one per independent row, in the mechanism's order
-    independent    names of rows that do not depend on each other, in the rows' order: those that are kept unless
-                   `redundant = "minimum_norm"`
-    without_drive  names of independent rows that no drive realises (knife edges, closures, the base's);
-                   none where all joints have a drive
-    redundant      groups of names of rows that depend on each other
-    rank           of C, rows scaled to length 1
-    tolerance      singular values of that C up to it count as zero
-    gap            the smallest singular value that counts, and the largest that does not
-    extent         of the mechanism, m, see `extent.units_of_change`
+    See Wojtyra and Frączek 2013, sections 2.1 and 3.1.
+
+    Attributes
+    ----------
+    dependent : tuple of str
+        Names of the dependent coordinates, one for each independent equation.
+    independent : tuple of str
+        Names of independent equations. These equations are used unless `redundant = "minimum_norm"`.
+    without_drive : tuple of str
+        Names of independent equations that no drive realises: knife edges, closures and a fixed
+        base. Empty if all joints have a drive.
+    redundant : tuple of tuple of str
+        Groups of mutually dependent equations.
+    rank : int
+        Rank of the constraint Jacobian with rows of length 1.
+    tolerance : float
+        Threshold; singular values up to it count as zero.
+    gap : tuple of float
+        Smallest singular value above the threshold, and largest one that counts as zero.
+    extent : float
+        Characteristic length of the mechanism, m, see `extent.units_of_change`.
     """
 
     dependent: tuple[str, ...]

@@ -1,1 +1,1 @@
-"""Files of an FMU for its readers: the page, pictures of the mechanism, licences, Modelica source."""
+"""Documentation inside an FMU: page, pictures of the mechanism, licences, Modelica source."""

@@ -1,33 +1,33 @@
-"""Files that an FMU's archive holds besides its sources and binaries."""
+"""Files in an FMU's archive in addition to sources and binaries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
 
-from ...analysis import poses
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...fmu.archive.licences import licences
 from ...fmu.archive.terminals import terminals
 from ...fmu.compilers.binaries import Toolchain
+from ...scene import poses_of
 from ..plots import Picture
 from ..plots.gallery import drawn
-from ..plots.schematic import start_pose
+from ..plots.schematic import pose
 from .documentation import page
 
 _CAPTION = (
-    "Bodies as lines between their origins, at the start. Circles are joints, dots lie between rigid finite"
-    " elements, triangles are supports, diamonds points."
+    "Bodies at the initial state, as lines from their origins to their joints and points. Circles are joints, dots"
+    " connect rigid finite elements, triangles are supports, diamonds are points."
 )
 _ICONS = {"2.0": "model.png", "3.0": "terminalsAndIcons/icon.png"}
 
 
-def contents(model: Prepared, fmi: str, made_by: Sequence[Toolchain]) -> dict[str, str | bytes]:
+def contents(model: System, fmi: str, made_by: Sequence[Toolchain]) -> dict[str, str | bytes]:
     """Return the documentation, pictures, licences, terminals and the Modelica source of a model.
 
     Parameters
     ----------
-    model : Prepared
+    model : System
         Model that the FMU was generated from.
     fmi : str
         Version of the standard, 2.0 or 3.0, which prescribes the paths.
@@ -53,6 +53,6 @@ def contents(model: Prepared, fmi: str, made_by: Sequence[Toolchain]) -> dict[st
     }
 
 
-def _picture(model: Prepared) -> Picture | None:
-    draw = partial(start_pose, model.mechanism, poses(model.mechanism, model.start[0]))
+def _picture(model: System) -> Picture | None:
+    draw = partial(pose, poses_of(model.mechanism, model.start[0][None]))
     return next(drawn([("diagram", "The mechanism", _CAPTION, draw)]), None)

@@ -1,10 +1,10 @@
-"""`documentation/index.html` of an FMU: what it is, its variables, and how to use and rebuild it."""
+"""`documentation/index.html` of an FMU: description, variables, and instructions to use and rebuild the FMU."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...core.templates import fill
 from ...core.version import __version__
 from ...fmu.compilers.binaries import FLAGS, Toolchain
@@ -12,6 +12,7 @@ from ...generator import variables
 from ...generator.program.items import TreeSolve
 from ...generator.variables import Variable
 from .. import tables
+from ..page import ReportPage
 from ..plots import Picture
 from ..plots.inline_svg import inline_svg
 from ..plots.number_text import NOTHING, decimal, unit_text
@@ -26,19 +27,22 @@ _TITLES = {
 }
 
 
-def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Picture | None) -> str:
-    """Return the HTML of the FMU's documentation, which needs no other file."""
+def page(model: System, fmi: str, made_by: Sequence[Toolchain], picture: Picture | None) -> str:
+    """Return the FMU's documentation as HTML that needs no other file."""
     mechanism, program = model.mechanism, model.program
     grouped = _grouped(variables.table(program))
     return fill(
         "report/fmu_page/fmu.html.jinja",
-        {
-            "name": model.name,
-            "case": "",
-            "description": program.description,
-            "verdict": f"FMI {fmi}",
-            "findings": [(f"FMI {fmi}", _sentence(made_by))],
-            "numbers": _numbers(model, grouped),
+        ReportPage(
+            name=model.name,
+            case="",
+            description=program.description,
+            verdict=f"FMI {fmi}",
+            findings=[(f"FMI {fmi}", _sentence(made_by))],
+            numbers=_numbers(model, grouped),
+            content=(),
+        ).values()
+        | {
             "picture": picture and (picture, inline_svg(picture.svg, picture.name, picture.title)),
             "facts": program.info | ({"accelerations": model.accelerations} if model.accelerations else {}),
             "simulation": model.chain.simulation,
@@ -60,13 +64,13 @@ def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Pictu
     )
 
 
-def _choice(model: Prepared) -> str:
-    """Remark on how the native FMU chooses dependent coordinates; empty if it does not choose."""
+def _choice(model: System) -> str:
+    """Return a remark on how the native FMU chooses dependent coordinates; empty if the choice is fixed."""
     if not model.chooses:
         return ""
     if any(isinstance(item, TreeSolve) for item in model.native_program.items):
-        return ", which the recursion over the bodies needs not; those of the start are below"
-    return ", anew at every evaluation; those of the start are below"
+        return ", which the recursion over the bodies does not need; those of the initial state are below"
+    return ", chosen again at every evaluation; those of the initial state are below"
 
 
 def _sentence(made_by: Sequence[Toolchain]) -> str:
@@ -79,11 +83,11 @@ def _sentence(made_by: Sequence[Toolchain]) -> str:
     return f"Model exchange and co-simulation, for {names}{processors}; needs nothing but the system's C library."
 
 
-def _numbers(model: Prepared, variables: dict[str, list[Variable]]) -> list[tuple[str, str]]:
+def _numbers(model: System, variables: dict[str, list[Variable]]) -> list[tuple[str, str]]:
     counts = {
         "coordinates": model.mechanism.n,
         "degrees of freedom": model.degrees_of_freedom,
-        "constraint rows": len(model.rows),
+        "constraint equations": len(model.rows),
         "states": len(model.program.states),
         "inputs": len(variables["input"]),
         "outputs": len(variables["output"]),
@@ -93,7 +97,7 @@ def _numbers(model: Prepared, variables: dict[str, list[Variable]]) -> list[tupl
 
 
 def _grouped(variables: Iterable[Variable]) -> dict[str, list[Variable]]:
-    """Every variable, in the group that it is shown with."""
+    """Return all variables of an FMU by the group in which the page shows them."""
     groups: dict[str, list[Variable]] = {group: [] for group in _TITLES}
     for variable in variables:
         causality = variable.causality if variable.causality in groups else "other"
@@ -122,7 +126,10 @@ def _toolchains(made_by: Sequence[Toolchain]) -> TextTable:
 
 
 def _commands(name: str, made_by: Sequence[Toolchain]) -> dict[str, str]:
-    """Commands that rebuild the library in the folder `sources`: `here` natively, `elsewhere` by ziglang."""
+    """Return commands that rebuild the library:
+
+    `here` for the same system, `elsewhere` by ziglang.
+    """
     target, flags = made_by[0].platform, f"-std=c99 {' '.join(FLAGS)} -shared"
     own = f"-std=c99 {' '.join(made_by[0].flags)} -shared"
     library = f"../binaries/{target.name}/{name}{target.suffix}"

@@ -1,5 +1,5 @@
-"""Three-dimensional player of a machine's motion, self-contained in its page."""
+"""Three-dimensional player of a mechanism's motion that is part of an HTML page and needs no other file."""
 
-from .player import Player, player_of, seconds_of, write_page
+from .player import Player, player_of, seconds_of
 
-__all__ = ["Player", "player_of", "seconds_of", "write_page"]
+__all__ = ["Player", "player_of", "seconds_of"]

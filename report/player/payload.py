@@ -1,4 +1,4 @@
-"""A scene as JSON for the player: numbers that change as base64 of 32-bit floats."""
+"""JSON of a scene for the player; numbers that change over time are base64 of 32-bit floats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..plots.space import viewpoint
 
 
 def payload(scene: Scene) -> dict[str, Any]:
-    """JSON-ready; positions go from `centre`, so that 32 bits are enough far from the world's origin."""
+    """Return a scene as JSON-ready data, with positions relative to its centre so that 32-bit floats suffice."""
     mechanism, reach = scene.mechanism, reach_of(scene)
     low, high = reach.min(axis=0), reach.max(axis=0)
     centre = (low + high) / 2
@@ -43,7 +43,7 @@ def payload(scene: Scene) -> dict[str, Any]:
 
 
 def _motion(motion: RecordedMotion, centre: Array) -> dict[str, Any]:
-    """Per scale, instant and body: position, m, and quaternion x, y, z, w."""
+    """Return a motion's position, m, and quaternion (x, y, z, w) for each scale, instant and body."""
     frames = motion.frames[:, :, 1:]
     positions = frames[..., :3, 3] - centre
     turned = Rotation.from_matrix(frames[..., :3, :3].reshape(-1, 3, 3)).as_quat()

@@ -1,10 +1,10 @@
-/* Plays a scene (payload.py) by three.js: the machine, its ghost, forces, paths. */
+/* Shows a scene (payload.py) by three.js: mechanism, ghost of the reference run, forces and paths. */
 (function () {
 "use strict";
 
 const T = THREE;
 const GHOST = 0x808a99, FORCE = 0xc2410c, MOMENT = 0x7c3aed, CLOSURE = 0xe0a100, PATH = 0x0072b2;
-const ARROW = 0.24, FAINTEST = 0.01;  // length of the largest force, of the extent; below this share none is drawn
+const ARROW = 0.24, FAINTEST = 0.01;  // Length of the largest force, as a share of the extent; smaller shares of it than FAINTEST are not drawn.
 const ZERO = new T.Vector3(), UP = new T.Vector3(0, 1, 0);
 
 function unpacked(text, Kind) {
@@ -55,21 +55,19 @@ function plain(colour, on = {}) {
 // ---- A run: frames of all bodies at any time ----
 
 class Motion {
-  constructor(data, frames) {
-    this.name = data.name;
-    this.count = data.count;
-    this.bodies = data.bodies;
-    this.frames = frames;
-    this.data = unpacked(data.data, Float32Array);
-    this.position = Array.from({ length: data.bodies }, () => new T.Vector3());
-    this.turned = Array.from({ length: data.bodies }, () => new T.Quaternion());
+  /* data: seven numbers per scale, frame and body; pace: frames of this motion in one frame of the scene;
+     acting: whether the scene's forces belong to this motion */
+  constructor({ name, count, bodies, frames, data, scales = 1, pace = 1, acting = true }) {
+    Object.assign(this, { name, count, bodies, frames, data, scales, pace, acting });
+    this.position = Array.from({ length: bodies }, () => new T.Vector3());
+    this.turned = Array.from({ length: bodies }, () => new T.Quaternion());
   }
 
   go(scale, frame) {
-    const last = this.frames - 1, k = Math.min(Math.floor(frame), last), part = frame - k;
+    const own = frame * this.pace, last = this.frames - 1, k = Math.min(Math.floor(own), last), part = own - k;
     const next = new T.Vector3(), turn = new T.Quaternion();
     for (let b = 0; b < this.bodies; b++) {
-      const here = 7 * ((scale * this.frames + k) * this.bodies + b);
+      const here = 7 * ((Math.min(scale, this.scales - 1) * this.frames + k) * this.bodies + b);
       const there = k < last ? here + 7 * this.bodies : here;
       this.position[b].fromArray(this.data, here).lerp(next.fromArray(this.data, there), part);
       this.turned[b].fromArray(this.data, here + 3).slerp(turn.fromArray(this.data, there + 3), part);
@@ -91,7 +89,7 @@ class Motion {
   path(at, scale) {
     const along = new Float32Array(3 * this.count);
     for (let k = 0; k < this.count; k++) {
-      this.go(scale, k);
+      this.go(scale, k / this.pace);
       this.place(at).toArray(along, 3 * k);
     }
     return along;
@@ -109,7 +107,7 @@ function stretch(mesh, from, to) {
   mesh.scale.set(1, length, 1);
 }
 
-const IN_FRONT = { depthTest: false, transparent: true };  // what bodies would hide
+const IN_FRONT = { depthTest: false, transparent: true };  // Draws parts in front of the bodies that would hide them.
 
 function bar(radius, colour, options) {
   return new T.Mesh(new T.CylinderGeometry(radius, radius, 1, 16), plain(colour, options));
@@ -200,7 +198,7 @@ class Orbit {
     canvas.addEventListener("pointermove", (event) => this.drag(event));
     canvas.addEventListener("dblclick", () => this.reset());
     canvas.addEventListener("wheel", (event) => {
-      if (document.activeElement !== canvas) return;  // the page scrolls until the picture is clicked on
+      if (document.activeElement !== canvas) return;  // Until a click on the picture, the wheel scrolls the page.
       event.preventDefault();
       this.zoom(Math.exp(0.001 * event.deltaY));
     }, { passive: false });
@@ -214,7 +212,7 @@ class Orbit {
     this.update();
   }
 
-  // the distance from which all corners of the box that the machine stays in are in the picture
+  // Return the distance from which the whole box around the motion is visible.
   fit(aspect) {
     const way = this.way(), right = new T.Vector3().crossVectors(this.up, way).normalize();
     const above = new T.Vector3().crossVectors(way, right), tall = Math.tan(this.camera.fov * Math.PI / 360);
@@ -284,7 +282,7 @@ class Player {
     this.canvas = element.querySelector("canvas");
     this.renderer = new T.WebGLRenderer({ canvas: this.canvas, antialias: !drawnBySoftware(), alpha: true });
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
-    this.motions = scene.motions.map((data) => new Motion(data, scene.time.count));
+    this.motions = scene.motions.map((data) => new Motion({ ...data, data: unpacked(data.data, Float32Array), frames: scene.time.count, scales: scene.scales.length }));
     this.truth = this.motions[this.motions.length - 1];
     this.frame = 0;
     this.rendered = 0;
@@ -309,8 +307,7 @@ class Player {
     this.world.add(new T.HemisphereLight(0xffffff, 0x9aa2ad, 0.72));
     const up = new T.Vector3().setComponent(scene.vertical, 1);
     this.groups = bodies(scene, count, (shape) => plain(shape.colour), true);
-    const veil = plain(GHOST, { transparent: true, opacity: 0.3, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 });
-    this.ghosts = this.motions.length > 1 ? bodies(scene, count, () => veil, false) : [];
+    this.ghosts = this.motions.length > 1 ? this.veiled() : [];
     for (const { body, position, quaternion } of scene.axes) {
       const axes = new T.AxesHelper(0.08 * scene.extent);
       axes.position.fromArray(position);
@@ -331,6 +328,11 @@ class Player {
       label.textContent = name;
       return this.element.querySelector(".names").appendChild(label);
     });
+  }
+
+  veiled() {
+    const veil = plain(GHOST, { transparent: true, opacity: 0.3, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 });
+    return bodies(this.scene, this.truth.bodies, () => veil, false);
   }
 
   knots() {
@@ -363,7 +365,52 @@ class Player {
     return list ? Number(list.value) : 0;
   }
 
-  get motion() { return this.motions[this.motions.length > 1 ? this.chosen("run") : 0]; }
+  get motion() { return this.driven || this.motions[this.motions.length > 1 ? this.chosen("run") : 0]; }
+
+  // ---- runs that the page makes (browser/live.js) ----
+
+  /* data: seven numbers per frame and body, world frame; stop: time of the last frame, s */
+  add(name, data, count, stop) {
+    const { bodies } = this.truth, frames = data.length / 7 / bodies;
+    this.shift(data);
+    const pace = (frames - 1) / stop / this.rate;
+    this.motions.splice(this.motions.length - 1, 0, new Motion({ name, count, bodies, frames, data, pace, acting: false }));
+    if (!this.ghosts.length) this.world.add(...(this.ghosts = this.veiled()));
+    const { time } = this.scene, rate = this.rate;
+    if (stop > time.end) Object.assign(time, { end: stop, count: 1 + Math.round(rate * (stop - time.begin)) });
+    if (this.control("scrub")) this.control("scrub").max = time.count - 1;
+    this.choices(this.motions.length - 2);
+    this.go(0);
+    this.play(true);
+  }
+
+  remove(name) {
+    const k = this.motions.findIndex((motion) => motion.name === name);
+    if (k < 0) return;
+    this.motions.splice(k, 1);
+    this.choices(Math.max(0, this.motions.length - 2));
+  }
+
+  /* Shows one instant of a run that goes on, or the recorded runs again if there are no numbers. */
+  pose(data, time) {
+    const { bodies } = this.truth;
+    if (data && !this.driven) this.driven = new Motion({ name: "driven", count: Infinity, bodies, frames: 1, data: new Float32Array(7 * bodies), acting: false });
+    if (!data) this.driven = null;
+    else { this.driven.data.set(data); this.shift(this.driven.data); this.clock = time; }
+    this.dirty = true;
+  }
+
+  /* From the world's origin to the scene's centre. */
+  shift(data) {
+    for (let k = 0; k < data.length; k += 7) this.scene.centre.forEach((middle, axis) => { data[k + axis] -= middle; });
+  }
+
+  choices(chosen) {
+    const label = this.element.querySelector(".runs"), list = this.control("run");
+    list.replaceChildren(...this.motions.slice(0, Math.max(1, this.motions.length - 1)).map((motion, k) => new Option(motion.name, k, false, k === chosen)));
+    label.hidden = this.motions.length < 2;
+    this.retrace();
+  }
 
   listen() {
     const on = (name, what, act) => { if (this.control(name)) this.control(name).addEventListener(what, act); };
@@ -442,7 +489,7 @@ class Player {
     if (this.dirty && this.seen) this.render();
   }
 
-  // fewer pixels where there are less than 30 pictures a second, by the mean of the last ones, ms
+  // Reduce the resolution below 30 pictures per second; `pace` is the mean time per picture, ms.
   keepUp(lasted) {
     this.pace = 0.9 * (this.pace || 16) + 0.1 * Math.min(lasted, 200);
     const ratio = this.renderer.getPixelRatio();
@@ -452,7 +499,7 @@ class Player {
   }
 
   rest(now) {
-    // a moment at the end, then from the beginning
+    // Pause at the end, then start again.
     this.ended = this.ended || now;
     if (now - this.ended < 700) return;
     this.ended = 0;
@@ -465,37 +512,37 @@ class Player {
     truth.go(scale, frame);
     truth.show(this.ghosts);
     motion.go(scale, frame);
-    this.ghosts.forEach((ghost, b) => { ghost.visible = this.ticked("ghost") && this.differs(b, frame); });
+    this.ghosts.forEach((ghost, b) => { ghost.visible = !this.driven && this.ticked("ghost") && this.differs(b, frame); });
     motion.show(this.groups);
-    for (const group of this.groups) group.visible = frame <= motion.count - 1 || !this.ghosts.length;
+    for (const group of this.groups) group.visible = frame * motion.pace <= motion.count - 1 || !this.ghosts.length;
     for (const { data, mesh, knots } of this.bars) {
       const a = motion.place(data.a), b = motion.place(data.b);
       stretch(mesh, a, b);
       knots.forEach((knot, k) => knot.position.copy(k ? b : a));
     }
-    for (const mark of this.marks) mark.go(motion, frame, this.ticked("forces"));
+    for (const mark of this.marks) mark.go(motion, frame, motion.acting && this.ticked("forces"));
     this.scene.points.forEach((point, k) => {
       motion.place(point, this.dots[k].position);
-      this.paths[k].forEach((line) => { line.visible = this.ticked("paths"); });
-      this.paths[k][1].geometry.setDrawRange(0, Math.floor(frame) + 1);
+      this.paths[k].forEach((line) => { line.visible = !this.driven && this.ticked("paths"); });
+      this.paths[k][1].geometry.setDrawRange(0, Math.floor(frame * motion.pace) + 1);
     });
     this.renderer.render(this.world, this.camera);
     this.rendered += 1;
     this.write();
   }
 
-  // whether one could see the ghost of a body beside it
+  // Whether the ghost of a body is visibly apart from the body.
   differs(b, frame) {
     const { motion, truth } = this, near = 5e-4;
     const away = motion.position[b].distanceTo(truth.position[b]) > near * this.scene.extent;
-    return away || motion.turned[b].angleTo(truth.turned[b]) > near || frame > motion.count - 1;
+    return away || motion.turned[b].angleTo(truth.turned[b]) > near || frame * motion.pace > motion.count - 1;
   }
 
   write() {
-    const { begin, end } = this.scene.time, time = begin + this.frame / this.rate;
+    const { begin, end } = this.scene.time, time = this.driven ? this.clock : begin + this.frame / this.rate;
     const digits = Math.max(0, Math.min(9, 3 - Math.floor(Math.log10(end - begin || 1))));
     const now = performance.now();
-    if (this.control("clock") && !(this.playing && now - this.written < 80)) {  // often enough to be read
+    if (this.control("clock") && !(this.playing && now - this.written < 80)) {  // The clock changes slowly enough to be read.
       this.written = now;
       this.control("clock").textContent = this.scene.cyclic ? Math.round(360 * time) + "°" : time.toFixed(digits) + " s";
       this.control("scrub").value = this.frame;
@@ -510,13 +557,13 @@ class Player {
     });
   }
 
-  // position in the picture, CSS pixels from its upper left corner, of a point from the centre
+  // Return the position of a point (relative to the centre, m) in the picture, CSS pixels from the upper left corner.
   onScreen(point) {
     const seen = point.clone().project(this.camera);
     return [(seen.x + 1) / 2 * this.canvas.clientWidth, (1 - seen.y) / 2 * this.canvas.clientHeight];
   }
 
-  // the same of a place in the world, m
+  // Return the position of a point in the world frame, m, in the picture, CSS pixels.
   project(world) {
     return this.onScreen(new T.Vector3().fromArray(world).sub(new T.Vector3().fromArray(this.scene.centre)));
   }

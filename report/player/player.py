@@ -1,36 +1,38 @@
-"""The player's part of a page: canvas, controls, scene and scripts."""
+"""Parts of an HTML page with a player: canvas, controls, scene and scripts."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 
 import numpy as np
 from markupsafe import Markup
 
-from ...core.files import write_atomically
 from ...core.templates import fill
 from ...scene import Scene
 from .payload import payload
 from .three import three
 
-CYCLES = (0.1, 0.25, 0.5, 1.0, 2.0)  # in a second
+CYCLES = (0.1, 0.25, 0.5, 1.0, 2.0)  # Speeds of a cyclic scene, cycles per second.
 SPEEDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
-_SHORTEST, _LONGEST = 4.0, 30.0  # s that a film takes unless it is asked to go faster or slower
+_SHORTEST, _LONGEST = 4.0, 30.0  # Range of acceptable playing times at the default speed, s.
 
 
 @dataclass(frozen=True)
 class Player:
-    """Parts of a page with a player.
+    """Parts of an HTML page with a player.
 
-    markup   canvas and controls
-    scripts  the scene as JSON and the JavaScript that shows it
-    policy   the scripts' hashes for the page's content security policy
+    Attributes
+    ----------
+    markup
+        Canvas and controls.
+    scripts
+        Scene as JSON, and the JavaScript that shows the scene.
+    policy
+        Hashes of the scripts for the page's content security policy.
     """
 
     markup: Markup
@@ -39,9 +41,9 @@ class Player:
 
 
 def player_of(scene: Scene) -> Player:
-    """Raises MissingToolError without three.js."""
+    """Return the player of a scene. Raises MissingToolError without three.js."""
     sources = [three(), files(__package__).joinpath("player.js").read_text(encoding="utf-8")]
-    # no `</script>` may stand inside of a script
+    # A script must not contain `</script>`.
     data = json.dumps(payload(scene), separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     hashes = [base64.b64encode(hashlib.sha256(source.encode()).digest()).decode() for source in sources]
     return Player(
@@ -54,25 +56,8 @@ def player_of(scene: Scene) -> Player:
     )
 
 
-def write_page(path: Path, scene: Scene, case: str = "", table: object = None, notes: Sequence[str] = ()) -> Path:
-    """Write an HTML page that plays the scene, above a table of `report.tables` and notes.
-
-    Raises MissingToolError without three.js.
-    """
-    chain = scene.mechanism.chain
-    values: dict[str, object] = {
-        "name": chain.name,
-        "case": case,
-        "description": chain.description,
-        "verdict": "modes" if scene.cyclic else "in motion",
-    }
-    values |= {"findings": (), "numbers": (), "player": player_of(scene), "table": table, "notes": notes}
-    write_atomically(path, fill("report/player/animation.html.jinja", values))
-    return path
-
-
 def seconds_of(scene: Scene) -> float:
-    """Playing time of the scene at its default speed, s."""
+    """Return the playing time of a scene at its default speed, s."""
     length = float(scene.time[-1] - scene.time[0])
     return length / _speed(length, scene.cyclic)
 
@@ -98,7 +83,7 @@ def _content(scene: Scene) -> dict[str, object]:
 
 
 def _speed(length: float, cyclic: bool) -> float:
-    """Default speed: nearest to real time among the speeds with an acceptable playing time."""
+    """Return the default speed: the nearest to real time of all speeds with an acceptable playing time."""
     if cyclic:
         return CYCLES[2]
     fitting = [speed for speed in SPEEDS if _SHORTEST <= length / speed <= _LONGEST]

@@ -1,4 +1,4 @@
-"""three.js, out of the viewer that the package trimesh ships (MIT licence, as three.js itself)."""
+"""Source of the JavaScript library three.js (MIT licence), from the viewer in the package trimesh."""
 
 from __future__ import annotations
 
@@ -9,21 +9,27 @@ from pathlib import Path
 
 from ...core.errors import MissingToolError
 
-_BEGIN, _END = "/**\n * @license", "(function(){const _changeEvent"  # its licence; the controls that follow it
+_BEGIN, _END = (
+    "/**\n * @license",
+    "(function(){const _changeEvent",
+)  # First text of the library (its licence), and first text after the library.
 
 
 @cache
 def three() -> str:
-    """JavaScript that defines `THREE`, licence included; raises MissingToolError where there is none."""
+    """Return JavaScript that defines `THREE`, with its licence.
+
+    Raises MissingToolError without trimesh.
+    """
     try:
         spec = find_spec("trimesh")
         assert spec is not None and spec.origin is not None
-        # not imported: that takes most of a second
+        # The package is located and not imported, because the import takes most of a second.
         with zipfile.ZipFile(Path(spec.origin).parent / "resources" / "templates" / "viewer.zip") as archive:
             text = archive.read("viewer.html.template").decode("utf-8")
         begin = text.index(_BEGIN)
         return text[begin : text.index(_END, begin)].strip()
     except (AssertionError, OSError, KeyError, ValueError, zipfile.BadZipFile):
         raise MissingToolError(
-            "the player needs three.js out of the package trimesh; pip install 'trimesh>=5,<6'"
+            "the player needs three.js from the package trimesh; run pip install 'trimesh>=5,<6'"
         ) from None

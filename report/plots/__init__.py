@@ -1,5 +1,6 @@
-"""Figures of a run: one file per kind of figure, one style for all."""
+"""Figures of reports: one file per kind of figure, one style for all."""
 
-from .gallery import Picture, pictures, save
+from .choice import pictures
+from .gallery import Picture, save
 
 __all__ = ["Picture", "pictures", "save"]

@@ -1,9 +1,8 @@
-"""Energy, forces and inputs over time, of the reference run."""
+"""Figures of energies, forces and inputs over time for the run of the reference solver."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,15 +10,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ...analysis import EnergyHistory, Input, input_value
-from ...core.trajectory import Array, Trajectory
+from ...core.trajectory import Array
 from . import style
+from .overlay import Overlay
 from .time_series import Panel, draw, panel_grid, readable_factor, set_title, stay_near
 
-_ROUNDING = 1e-9  # of the energy that goes back and forth
+_ROUNDING = 1e-9  # Share of the largest energies below which changes of the sum are rounding errors.
 
 
 def energy(course: EnergyHistory) -> Figure:
-    """Kinetic energy, potential energy since the start, and their sum, J."""
+    """Draw the kinetic energy, the change of the potential energy since the initial time, and their sum, J."""
     potential = course.potential - course.potential[0]
     lines: dict[str, tuple[Array, dict[str, Any]]] = {
         "kinetic": (course.kinetic, {"color": style.BLUE}),
@@ -32,38 +32,30 @@ def energy(course: EnergyHistory) -> Figure:
     figure, (axes,) = panel_grid(1, 1)
     for value, look in lines.values():
         axes.plot(course.time, value / factor, **look)
-    stay_near(axes, values / factor, _ROUNDING * largest / factor)
+    stay_near(axes, values / factor, _ROUNDING * largest / factor, room=1.0)
     set_title(axes, Panel("energy", "J", ""), factor)
     style.legend_of(figure, [Line2D([], [], label=name, **look) for name, (_, look) in lines.items()])
     return figure
 
 
-def power(course: EnergyHistory, reference: Trajectory) -> Figure | None:
-    """Figure of the power that each force element gives to the mechanism, W; None without elements."""
+def power(course: EnergyHistory, overlay: Overlay) -> Figure | None:
+    """Draw the power that each force element gives to the mechanism, W; None without elements."""
     panels = [Panel(name, "W", name) for name in course.power]
-    if not panels:
-        return None
-    own = replace(reference, time=course.time, signals=course.power, natural=())
-    return draw(panels, 1 if len(panels) < 3 else 2 if len(panels) < 7 else 3, own, ())
+    columns = 1 if len(panels) < 3 else 2 if len(panels) < 7 else 3
+    return draw(panels, columns, overlay.alone(course.time, course.power))
 
 
-def forces(course: EnergyHistory, reference: Trajectory) -> Figure | None:
-    """Magnitudes of what the force elements do at their marks, supports apart, N or N·m; None without any."""
+def forces(course: EnergyHistory, overlay: Overlay) -> Figure | None:
+    """Draw magnitudes of the loads by force elements except supports, N or N·m; None without any."""
     shown = [(k, mark) for k, mark in enumerate(course.marks) if mark.kind != "support"]
     panels = [Panel(mark.name, "N.m" if mark.kind == "moment" else "N", f"{k}") for k, mark in shown]
-    if not panels:
-        return None
     found = {f"{k}": np.linalg.norm(course.acting[:, k], axis=1) for k, _ in shown}
-    own = replace(reference, time=course.time, signals=found, natural=())
-    return draw(panels, 1 if len(panels) < 3 else 2, own, ())
+    return draw(panels, 1 if len(panels) < 3 else 2, overlay.alone(course.time, found))
 
 
-def inputs(given: Mapping[str, Input], units: Mapping[str, str], reference: Trajectory) -> Figure | None:
-    """FMU inputs over time, each in its unit; None without any."""
-    if not given:
-        return None
-    found = {
-        name: np.array([input_value(value, t) for t in reference.time.tolist()]) for name, value in given.items()
-    }
-    panels = [Panel(name, units[name], name) for name in given]
-    return draw(panels, 1 if len(panels) < 3 else 2, replace(reference, signals=found, natural=()), ())
+def inputs(values: Mapping[str, Input], units: Mapping[str, str], overlay: Overlay) -> Figure | None:
+    """Draw FMU inputs over time, each in its unit; None without any."""
+    time = overlay.references[0].run.time
+    found = {name: np.array([input_value(value, t) for t in time.tolist()]) for name, value in values.items()}
+    panels = [Panel(name, units[name], name) for name in values]
+    return draw(panels, 1 if len(panels) < 3 else 2, overlay.alone(time, found))

@@ -1,4 +1,4 @@
-"""A scene as a film: GIF, or MP4 where there is an ffmpeg."""
+"""Films of a scene as GIF, or as MP4 if ffmpeg is installed."""
 
 from __future__ import annotations
 
@@ -16,20 +16,31 @@ from ...scene import Scene
 from .solids import draw, stage
 from .style import styled
 
-_RATE, _LONGEST = 20, 12.0  # pictures in a second of the film, and its length, s
+_RATE, _LONGEST = 20, 12.0  # Pictures per second, and longest film, s.
 _DPI = 80
 
 
 def write_film(path: Path, scene: Scene, seconds: float, progress: Progress) -> Path:
-    """Write a film of the scene's first run; its name ends in `.gif` or `.mp4`.
+    """Write a film of the scene's first run with 20 pictures per second.
 
-    Parameters:
-        seconds  that it lasts, at most 12; pictures are 20 per second
-        progress  function that is called with an activity and the fraction done
-    Raises MissingToolError for an mp4 without ffmpeg.
+    Parameters
+    ----------
+    path
+        File that ends in `.gif` or `.mp4`.
+    scene
+        Mechanism and its motion.
+    seconds
+        Length of the film, s; at most 12 s.
+    progress
+        Function that is called with an activity and the fraction done.
+
+    Raises
+    ------
+    MissingToolError
+        If an mp4 is requested without ffmpeg.
     """
     writer = _writer(path.suffix)
-    last = len(scene.time) - 1 - scene.cyclic  # a cycle's last frame is its first one
+    last = len(scene.time) - 1 - scene.cyclic  # The last frame of a cycle equals the first one.
     count = max(min(round(_RATE * min(seconds, _LONGEST)) + 1, last + 1), 1)
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.stem}.part{path.suffix}")
@@ -65,7 +76,7 @@ def _writer(ending: str) -> AbstractMovieWriter:
             matplotlib.rcParams["animation.ffmpeg_path"] = get_ffmpeg_exe()
         except (ImportError, RuntimeError):
             raise MissingToolError(
-                "an mp4 needs ffmpeg: install it, or pip install imageio-ffmpeg; --gif and --html need none"
+                "an mp4 needs ffmpeg: install ffmpeg, or pip install imageio-ffmpeg; or choose --gif or --html"
             ) from None
-    # even numbers of pixels, as the format wants
+    # MP4 requires even numbers of pixels.
     return FFMpegWriter(fps=_RATE, extra_args=["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p"])

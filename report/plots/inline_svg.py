@@ -1,4 +1,4 @@
-"""A figure's SVG as a part of an HTML page: the page's colours and font, ids of its own, no addresses."""
+"""SVG of a figure as part of an HTML page, with the page's colours and font, unique ids and no web addresses."""
 
 from __future__ import annotations
 
@@ -19,16 +19,21 @@ _PAGE_COLOURS = {
 
 
 def inline_svg(svg: str, name: str, label: str) -> Markup:
-    """The `<svg>` element of a file that `plots` wrote, ready for a page.
+    """Return the `<svg>` element of a figure for an HTML page.
 
-    Parameters:
-        name   prefix that keeps the ids of several figures apart
-        label  what the figure shows, for screen readers
+    Parameters
+    ----------
+    svg
+        Contents of the SVG file that matplotlib wrote.
+    name
+        Prefix that makes the ids of several figures on one page unique.
+    label
+        Description of the figure for screen readers.
     """
     view = re.search(r'viewBox="[^"]*"', svg)
     assert view is not None, "matplotlib writes a viewBox into every SVG"
     body = svg[svg.index(">", view.end()) + 1 :]
-    # Its style element would hold for the whole page, its metadata consist of addresses.
+    # Removed: the style element, which would apply to the whole page, and the metadata with its web addresses.
     body = re.sub(r"<(metadata|style)\b.*?</\1>", "", body, flags=re.DOTALL)
     body = re.sub(r'\bid="', f'id="{name}-', body)
     body = body.replace("url(#", f"url(#{name}-").replace('xlink:href="#', f'href="#{name}-')

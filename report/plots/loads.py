@@ -1,9 +1,8 @@
-"""Figures of joint reactions and joint friction over time, with all runs drawn over the reference."""
+"""Figures of joint reactions and joint friction over time, with the curves of all runs in the same axes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -11,85 +10,89 @@ from matplotlib.figure import Figure
 from ...core.trajectory import Array, Trajectory
 from ...description.types.origin import joint_load
 from ...mechanism import Mechanism
+from .overlay import Overlay
 from .time_series import Panel, draw
 
 _LETTERS = {"force": "f", "moment": "n"}
 _FRICTION = "_friction"
-FrictionOf = Callable[[Trajectory], Mapping[str, Array]]
+FrictionOf = Callable[[Mechanism, Trajectory], Mapping[str, Array]]
 
 
-def joint_loads(
-    mechanism: Mechanism,
-    reference: Trajectory,
-    runs: Sequence[Trajectory],
-    not_unique: Mapping[str, Sequence[str]],
-) -> Figure | None:
-    """Magnitudes of joint forces, N, and moments, N·m, by joint (Jarzębowska et al. 2023, Fig. 10), or None.
+def joint_loads(overlay: Overlay, parts: Sequence[str] = ("force", "moment")) -> Figure | None:
+    """Draw magnitudes of joint forces, N, and moments, N·m (Jarzębowska et al. 2023, Fig. 10); None without any.
 
-    not_unique   link → parts of its load that are not unique, which titles say
+    Parameters
+    ----------
+    overlay
+        Runs to draw. Titles mark the reactions that are not unique.
+    parts
+        Quantities to draw, side by side: `force`, `moment` or both.
     """
-    panels = [
-        _panel(link, part, is_doubtful(not_unique.get(link, ()), part))
-        for link in loaded_links(mechanism, reference)
-        for part in _LETTERS
-    ]
-    if not panels:
-        return None
-    shown, *others = (_with_magnitudes(mechanism, run) for run in (reference, *runs))
-    return draw(panels, 2, shown, others)
+    links = shared_links(overlay)
+    panels = [_panel(overlay, link, part) for link in links for part in parts]
+    shown = overlay.with_signals(lambda curves: _magnitudes(curves.mechanism, curves.run, parts))
+    columns = 2 if len(parts) > 1 or len(links) > 3 else 1
+    return draw(panels, columns, shown, after_transient=True)
 
 
-def friction(
-    mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory], efforts: FrictionOf
-) -> Figure | None:
-    """Bristle deflections, rad or m, and friction efforts, N·m or N, a row per joint; None without friction.
+def friction(overlay: Overlay, efforts: FrictionOf) -> Figure | None:
+    """Draw bristle deflections, rad or m, and friction efforts, N·m or N, a row per joint; None without friction.
 
-    efforts   run → coordinate's symbol → effort, shape (N,); where one is missing, deflections stand alone
+    Parameters
+    ----------
+    overlay
+        Runs to draw.
+    efforts
+        Function of a mechanism and a run that returns efforts, shape (N,), by coordinate symbol. Where the effort
+        of a joint is unknown, the figure shows the deflections alone.
     """
-    with_friction = [c for c in mechanism.coordinates if c.friction is not None]
-    known = efforts(reference)
+    first = overlay.references[0]
+    with_friction = [c for c in first.mechanism.coordinates if c.friction is not None]
+    known = efforts(first.mechanism, first.run)
     panels = [Panel(f"{c.name}: deflection", c.unit, c.signal("bristle").name) for c in with_friction]
     if all(c.symbol in known for c in with_friction):
-        beside = [Panel(f"{c.name}: friction", c.effort_unit, c.symbol + _FRICTION) for c in with_friction]
-        panels = [panel for row in zip(panels, beside, strict=True) for panel in row]
+        forces = [Panel(f"{c.name}: friction", c.effort_unit, c.symbol + _FRICTION) for c in with_friction]
+        panels = [panel for row in zip(panels, forces, strict=True) for panel in row]
     if not panels:
         return None
-    shown, *others = (_with_friction(run, efforts) for run in (reference, *runs))
-    return draw(panels, len(panels) // len(with_friction), shown, others)
+    shown = overlay.with_signals(
+        lambda curves: {
+            symbol + _FRICTION: values for symbol, values in efforts(curves.mechanism, curves.run).items()
+        }
+    )
+    return draw(panels, len(panels) // len(with_friction), shown)
+
+
+def shared_links(overlay: Overlay) -> list[str]:
+    """Return links whose joint reactions are among the signals of all cases, in the order of the first case."""
+    loaded = [loaded_links(curves.mechanism, curves.run) for curves in overlay.references]
+    return [link for links in loaded[:1] for link in links if all(link in others for others in loaded)]
 
 
 def loaded_links(mechanism: Mechanism, run: Trajectory) -> list[str]:
-    """Links whose joint loads are among the signals, in the order of the description."""
+    """Return the links whose joint reactions are among the signals, in the order of the description."""
     links = dict.fromkeys(body.link for body in mechanism.bodies)
     return [link for link in links if joint_load(link, "fx").name in run.signals]
 
 
 def magnitude(run: Trajectory, link: str, part: str) -> Array:
-    """Length of a joint's force, N, or moment, N·m, shape (N,)."""
+    """Return the length of a joint's force, N, or moment, N·m, shape (N,)."""
     components = run.columns(joint_load(link, _LETTERS[part] + axis).name for axis in "xyz")
     return np.asarray(np.linalg.norm(components, axis=1))
 
 
-def _with_magnitudes(mechanism: Mechanism, run: Trajectory) -> Trajectory:
-    """Return the run with the signals `<link>_load_force`, N, and `<link>_load_moment`, N·m."""
-    found = {
-        _panel(link, part).signal: magnitude(run, link, part)
-        for link in loaded_links(mechanism, run)
-        for part in _LETTERS
-    }
-    return replace(run, signals={**run.signals, **found})
+def is_doubtful(components: Sequence[str], part: str) -> bool:
+    """Whether a component of the `force` or `moment` is among the components of a reaction that are not unique."""
+    return any(f"{_LETTERS[part]}{axis}" in components for axis in "xyz")
 
 
-def _with_friction(run: Trajectory, efforts: FrictionOf) -> Trajectory:
-    found = {symbol + _FRICTION: values for symbol, values in efforts(run).items()}
-    return replace(run, signals={**run.signals, **found})
+def _magnitudes(mechanism: Mechanism, run: Trajectory, parts: Sequence[str]) -> dict[str, Array]:
+    """Return the signals `<link>_load_force`, N, and `<link>_load_moment`, N·m, of a run."""
+    links = loaded_links(mechanism, run)
+    return {joint_load(link, part).name: magnitude(run, link, part) for link in links for part in parts}
 
 
-def is_doubtful(parts: Sequence[str], part: str) -> bool:
-    """Whether a component of the `force` or `moment` is among the parts of a load that are not unique."""
-    return any(f"{_LETTERS[part]}{axis}" in parts for axis in "xyz")
-
-
-def _panel(link: str, part: str, doubtful: bool = False) -> Panel:
+def _panel(overlay: Overlay, link: str, part: str) -> Panel:
+    doubtful = any(is_doubtful(curves.not_unique.get(link, ()), part) for curves in overlay.references)
     title = f"{link}: {part}{', not unique' if doubtful else ''}"
     return Panel(title, {"force": "N", "moment": "N.m"}[part], joint_load(link, part).name)

@@ -1,4 +1,4 @@
-"""Figures with logarithmic axes: constraint violations, and errors against the reference."""
+"""Figures with logarithmic axes: constraint violations, and errors relative to the reference solver."""
 
 from __future__ import annotations
 
@@ -13,29 +13,58 @@ from matplotlib.lines import Line2D
 from ...core.trajectory import Array, Trajectory
 from ...runs.compare.compare import Comparison, error_over_time
 from . import style
-from .number_text import scientific
+from .number_text import decimal, scientific
+from .overlay import Overlay, RunCurves
 
 _VIOLATIONS = {"violation_position": "position:  ‖Φ‖", "violation_velocity": "velocity:  ‖dΦ/dt‖"}
+_ABOVE = 0.08  # Distance between the violations and the line above them, as a fraction of their decades.
 
 
-def violations(reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
-    """Norms of the constraints and of their rates, all runs, over time in s; None without such signals."""
-    titles = {signal: title for signal, title in _VIOLATIONS.items() if signal in reference.signals}
+def violations(overlay: Overlay) -> Figure | None:
+    """Draw the norms of the constraints and of their time derivatives over time, s; None if all norms are zero.
+
+    Dashed lines have the slopes of the stabilisation's slow roots (Jarzębowska et al. 2023, Fig. 8).
+    """
+    titles = {signal: title for signal, title in _VIOLATIONS.items() if _is_violated(overlay, signal)}
     if not titles:
         return None
     figure = style.new_figure(0.8 + 2.1 * len(titles))
-    lines = style.run_lines(runs)
     grid = figure.subplots(len(titles), 1, squeeze=False, sharex=True)
+    slopes: list[Line2D] = []
     for axes, (signal, title) in zip(grid.flat, titles.items(), strict=True):
-        _positive(axes, reference.time, reference.signals[signal], style.reference_line())
-        for run in runs:
-            if signal in run.signals:
-                _positive(axes, run.time, run.signals[signal], lines[run.name])
+        for curves in overlay.curves:
+            if signal in curves.run.signals:
+                _positive(axes, curves.run.time, curves.run.signals[signal], curves.line)
+        if signal == "violation_position":
+            slopes = _slow_slopes(axes, overlay.references)
         axes.set_title(title)
         style.log_axis(axes)
     grid.flat[-1].set_xlabel("time in s")
-    style.legend(figure, runs)
+    overlay.legend(figure, slopes)
     return figure
+
+
+def _is_violated(overlay: Overlay, signal: str) -> bool:
+    return any(signal in c.run.signals and c.run.signals[signal].any() for c in overlay.references)
+
+
+def _slow_slopes(axes: Axes, references: Sequence[RunCurves]) -> list[Line2D]:
+    """Draw a line for each slow root, with its decay rate as slope, above the decaying violations;
+    return the lines.
+    """
+    slopes: dict[str, Line2D] = {}
+    decays = [(curves, curves.stabilisation, curves.stabilisation.decay) for curves in references]
+    top = max((decay.first for _, _, decay in decays if decay is not None), default=0.0)
+    for curves, stabilisation, decay in decays:
+        label = f"{stabilisation.name}, {decimal(stabilisation.slow_root, 3)} 1/s"
+        if decay is None or label in slopes:
+            continue
+        time = curves.run.time - curves.run.time[0]
+        above = (decay.first / decay.last) ** _ABOVE
+        look: dict[str, Any] = {"color": style.INK, "linewidth": 1.0, "linestyle": (0, (6, 4))}
+        values = above * top * np.exp(stabilisation.slow_root * time)
+        (slopes[label],) = axes.plot(curves.run.time, values, label=label, **look)
+    return list(slopes.values())
 
 
 def errors(
@@ -44,7 +73,7 @@ def errors(
     comparisons: Sequence[Comparison],
     units: Mapping[str, str],
 ) -> Figure | None:
-    """Largest relative error over all signals, per run, over time in s, with the tolerances; None without runs."""
+    """Draw the largest relative error of each run over time, s, and the tolerances; None without runs."""
     if not runs:
         return None
     figure = style.new_figure(3.4)
@@ -75,5 +104,5 @@ def _tolerance_line(axes: Axes, tolerance: float) -> None:
 
 
 def _positive(axes: Axes, time: Array, values: Array, line: Mapping[str, Any]) -> None:
-    """A line with gaps where the value is zero, which has no logarithm."""
+    """Draw a line with gaps where the value is zero and so has no logarithm."""
     axes.plot(time, style.drawable(np.where(np.abs(values) > 0, np.abs(values), np.nan)), **line)

@@ -1,4 +1,4 @@
-"""Numbers and units as people read them."""
+"""Numbers and units as text for readers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ NOTHING = "–"
 
 
 def scientific(value: float | None) -> str:
-    """`3.2e−09`, two digits; `0.42` where that is as short; `0` for zero, a dash for None."""
+    """Return a number with two digits:
+
+    `3.2e−09`, `0.42` between 0.1 and 100, `0` for zero, a dash for None.
+    """
     if value is None:
         return NOTHING
     if not math.isfinite(value):
@@ -19,12 +22,12 @@ def scientific(value: float | None) -> str:
 
 
 def decimal(value: float, digits: int = 5) -> str:
-    """`4.7124`: so many significant digits, trailing zeros left out, no negative zero."""
+    """Return a number with the given number of significant digits, such as `4.7124`, without trailing zeros."""
     return _with_minus(f"{value + 0.0:.{digits}g}") if math.isfinite(value) else "not finite"
 
 
 def unit_text(unit: str) -> str:
-    """`kg·m²/s²` for Modelica's `kg.m2/s2`."""
+    """Return a unit of Modelica such as `kg.m2/s2` as `kg·m²/s²`."""
     return unit.replace(".", "·").translate(str.maketrans("234", "²³⁴"))
 
 

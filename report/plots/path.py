@@ -1,8 +1,6 @@
-"""Figure of a point's path against its target path."""
+"""Figure of a point's path in space, with the programmed path."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,44 +10,48 @@ from matplotlib.lines import Line2D
 from ...core.trajectory import Array, Trajectory
 from ...description.types.origin import of_point
 from . import style
+from .overlay import Overlay
 from .space import Axes3D, axes_in_space, face, label_places
 from .time_series import Panel, draw_panel
 
 _DOWN = np.array([0.0, 0.0, -1.0])
 
 
-def point_path(
-    point: str,
-    reference: Trajectory,
-    runs: Sequence[Trajectory],
-    target: Array | None = None,
-    gravity: Array = _DOWN,
-    least: float = 0.0,
-) -> Figure | None:
-    """Path of a point in space and its components over time; None if the reference has no such signals.
+def point_path(point: str, overlay: Overlay, gravity: Array = _DOWN, least: float = 0.0) -> Figure | None:
+    """Draw a point's path in space and its components over time; None if a case lacks the point.
 
-    Parameters:
-        target   programmed positions at the reference's times, shape (N, 3), world frame, m; NaN leaves a gap
-        gravity  shape (3,), world frame: what is down in the picture
-        least    m: what the axes in space show at least
+    Parameters
+    ----------
+    point
+        Name of the point.
+    overlay
+        Runs to draw, and the programmed positions of the point; a position of NaN leaves a gap.
+    gravity
+        Direction that points downwards in the picture, shape (3,), world frame.
+    least
+        Least range of the axes in space, m.
     """
-    if position(reference, point) is None:
+    paths = [path for curves in overlay.references if (path := position(curves.run, point)) is not None]
+    if not paths or len(paths) < len(overlay.references):
         return None
+    programmed = overlay.targets.get(point, [])
     figure, space, components = space_and_components()
-    start = _in_space(space, point, reference, runs, target, gravity, least)
+    shown = np.vstack([*paths, *(path for _, path in programmed)])
+    face(space, shown[np.isfinite(shown).all(axis=1)], gravity, least)
+    _draw_in_space(space, point, overlay)
     for k, (axis, axes) in enumerate(zip("xyz", components, strict=True)):
         panel = Panel(f"{point}.{axis}", "m", of_point(point, "position", axis).name)
-        draw_panel(axes, panel, reference, runs, None if target is None else target[:, k])
-    programmed = Line2D([], [], label="programmed", **style.programmed_line())
-    style.legend(figure, runs, [] if target is None else [programmed])
-    label_places(space, {f"{point}, start": start})
+        draw_panel(axes, panel, overlay, [(time, path[:, k]) for time, path in programmed])
+    handle = Line2D([], [], label="programmed", **style.programmed_line())
+    overlay.legend(figure, [handle] if programmed else [])
+    label_places(space, {f"{point}, start": paths[0][0]})
     return figure
 
 
 def space_and_components() -> tuple[Figure, Axes3D, list[Axes]]:
-    """A figure with axes in space, and beside them some for x, y and z over time."""
+    """Return a figure, its axes in space, and next to these the axes for x, y and z over time."""
     figure = style.new_figure(4.6)
-    # The middle column is for the labels of the axes in space, which the layout does not know of.
+    # The layout engine does not know the labels of the axes in space; the middle column leaves room for these.
     columns = figure.add_gridspec(1, 3, width_ratios=(1.2, 0.16, 1.0))
     space, rows = axes_in_space(figure, columns[0]), columns[2].subgridspec(3, 1)
     components: list[Axes] = []
@@ -61,38 +63,28 @@ def space_and_components() -> tuple[Figure, Axes3D, list[Axes]]:
 
 
 def position(run: Trajectory, point: str) -> Array | None:
-    """Positions of a point, shape (N, 3), world frame, m; None if the run lacks a component."""
+    """Return the positions of a point, shape (N, 3), world frame, m; None if the run lacks a component."""
     names = [of_point(point, "position", axis).name for axis in "xyz"]
     return run.columns(names) if run.signals.keys() >= set(names) else None
 
 
-def _in_space(
-    axes: Axes3D,
-    point: str,
-    reference: Trajectory,
-    runs: Sequence[Trajectory],
-    target: Array | None,
-    gravity: Array,
-    least: float,
-) -> Array:
-    """Draw the paths in space, and return the point's initial position, shape (3,), m."""
-    there = position(reference, point)
-    assert there is not None
-    axes.plot(*there.T, **style.reference_line())
-    shown = there if target is None else np.vstack([there, target[np.isfinite(target).all(axis=1)]])
-    face(axes, shown, gravity, least)
-    for run in runs:
-        positions = position(run, point)
-        if positions is not None:
-            axes.plot(*_within(axes, positions).T, **style.run_lines(runs)[run.name])
-    if target is not None:
-        axes.plot(*target.T, **style.programmed_line())
-    axes.plot(*there[:1].T, "o", color=style.INK, markersize=5, zorder=5)
-    return np.asarray(there[0])
+def _draw_in_space(axes: Axes3D, point: str, overlay: Overlay) -> None:
+    for curves in overlay.curves:
+        path = position(curves.run, point)
+        if path is not None:
+            axes.plot(*_within(axes, path).T, **curves.line)
+    for _, path in overlay.targets.get(point, []):
+        axes.plot(*path.T, **style.programmed_line())
+    for curves in overlay.references:
+        path = position(curves.run, point)
+        assert path is not None
+        axes.plot(*path[:1].T, "o", color=style.INK, markersize=5, zorder=5)
 
 
 def _within(axes: Axes3D, positions: Array) -> Array:
-    """Positions, with gaps where a run leaves the box; lines in space are not cut off at its walls."""
+    """Return positions with gaps where they are outside of the axes' limits, because matplotlib
+    does not clip lines in space.
+    """
     low, high = np.transpose([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()])
     inside = np.all((positions >= low) & (positions <= high), axis=1, keepdims=True)
     return np.where(inside, positions, np.nan)

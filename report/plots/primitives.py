@@ -1,4 +1,9 @@
-"""Primitives of pictures in space: lines, symbols, polygons and arrows, drawn by one renderer."""
+"""Primitives of pictures in space: lines, symbols, polygons and arrows in the world frame at one instant.
+
+Stick figures and solids are lists of primitives that are derived from a `Scene`, and one renderer draws both. The
+player in a browser reads the scene itself: parts fixed to bodies and the frames of the bodies over time are far
+less data than primitives for each instant, and the browser can show instants between those computed.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +19,8 @@ from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 
 from ...core.trajectory import Array
 
-_TRIAD = ("#c0392b", "#1e8449", "#1f618d")  # axes x, y, z of a frame
-_HEAD = 0.25  # of an arrow's length
+_TRIAD = ("#c0392b", "#1e8449", "#1f618d")  # Colours of the axes x, y and z of a frame.
+_HEAD = 0.25  # Length of an arrow's head, as a share of the arrow's length.
 
 
 @dataclass(frozen=True)
@@ -102,13 +107,23 @@ Primitive: TypeAlias = Polyline | PointSymbols | Polygons | Arrow
 
 
 def triad(origin: Array, rotation: Array, length: float) -> Iterator[Polyline]:
-    """Axes x, y, z of a frame: the columns of rotation, shape (3, 3), of this length, m, at its origin, (3,)."""
+    """Yield the axes x, y and z of a frame as lines.
+
+    Parameters
+    ----------
+    origin
+        Shape (3,), m, world axes.
+    rotation
+        Shape (3, 3); the columns are the axes of the frame.
+    length
+        Length of each line, m.
+    """
     for axis, colour in zip(rotation.T, _TRIAD, strict=True):
         yield Polyline(np.array([origin, origin + length * axis]), colour, 1.6, 6)
 
 
 def render_in(axes: Axes3D, primitives: Iterable[Primitive]) -> list[Artist]:
-    """Draw primitives, and return what was drawn, so that a film can remove it again."""
+    """Draw primitives in axes, and return the artists of matplotlib so that a film can remove them."""
     return [artist for primitive in primitives for artist in _drawn(primitive, axes)]
 
 

@@ -1,4 +1,4 @@
-"""The mechanism as a stick figure, at the start and at later times."""
+"""Stick figure of a mechanism in one pose or at several times."""
 
 from __future__ import annotations
 
@@ -8,99 +8,99 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ...analysis import ForceArrow, poses
+from ...analysis import ForceArrow
 from ...core.trajectory import Array, Trajectory
 from ...mechanism import GROUND, Mechanism, Place, signal_names
-from ...scene import axes_in_world, bars_of, held_at, in_world
+from ...scene import Scene, axes_in_world, held_at, in_world, poses_of
 from . import style
 from .path import position
 from .primitives import PointSymbols, Polyline, Primitive, render_in, triad
 from .space import AXES, axes_in_space, face, label_places
 
-_LATER = ("#8ec3e6", "#3d94d1", "#0b66b0")  # paler is earlier
+_LATER = ("#8ec3e6", "#3d94d1", "#0b66b0")  # Colours of later times; earlier times are paler.
 
 
-def schematic(
-    mechanism: Mechanism,
-    reference: Trajectory,
-    marks: Sequence[ForceArrow] = (),
-) -> Figure | None:
-    """Stick figure at the start and at three later times, with the paths of the points; None without bodies.
+def schematic(mechanism: Mechanism, reference: Trajectory, marks: Sequence[ForceArrow] = ()) -> Figure | None:
+    """Draw the stick figure at the initial and three later times, and the points' paths; None without bodies.
 
-    Lines join a body's origin to all that it holds; circles are joints, dots between elements, squares closures,
-    triangles supports, diamonds points. A body that holds nothing ends at its centre of mass.
-
-    Parameters:
-        marks  how force elements are shown: those between two places as thin lines
+    Parameters
+    ----------
+    mechanism
+        Mechanism of plain numbers.
+    reference
+        Run with all coordinates.
+    marks
+        Places at which forces act; those between two places are drawn as thin lines.
     """
     if not mechanism.bodies:
         return None
+    samples = np.linspace(0, len(reference.time) - 1, len(_LATER) + 1).astype(int)
+    q = reference.columns(signal_names(mechanism.coordinates, "position"))[samples]
+    colours = (style.INK, *_LATER)
+    sticks = [_Stick(poses_of(mechanism, q, tuple(marks)), k) for k in range(len(samples))]
     figure = style.new_figure(5.6)
     axes = axes_in_space(figure, figure.add_gridspec(1, 1)[0])
-    samples = np.linspace(0, len(reference.time) - 1, len(_LATER) + 1).astype(int)
-    drawn: list[Array] = []
-    names: Mapping[str, Array] = {}
-    for sample, colour in list(zip(samples, (style.INK, *_LATER), strict=True))[::-1]:
-        q = reference.columns(signal_names(mechanism.coordinates, "position"))[sample]
-        stick = _Stick(mechanism, poses(mechanism, q), marks)
-        render_in(axes, stick.primitives(colour, front=sample == 0))
-        drawn.append(stick.points())
-        names = stick.names()
+    for k, stick in reversed(list(enumerate(sticks))):
+        render_in(axes, stick.primitives(colours[k], front=k == 0))
+    shown = [stick.points() for stick in sticks]
     for point in mechanism.points:
         path = position(reference, point)
         if path is not None:
             axes.plot(*path.T, color=style.MUTED, linewidth=0.9, linestyle=(0, (3, 3)), zorder=1)
-            drawn.append(path)
-    face(axes, np.vstack(drawn), np.asarray(mechanism.gravity))
-    colours = zip(samples, (style.INK, *_LATER), strict=True)
-    labels = [(f"t = {reference.time[sample]:.3g} s", colour) for sample, colour in colours]
-    style.legend_of(figure, [Line2D([], [], color=c, linewidth=2.4, label=label) for label, c in labels])
-    label_places(axes, names)
+            shown.append(path)
+    face(axes, np.vstack(shown), np.asarray(mechanism.gravity))
+    labels = [f"t = {reference.time[sample]:.3g} s" for sample in samples]
+    handles = [Line2D([], [], color=c, linewidth=2.4, label=text) for text, c in zip(labels, colours, strict=True)]
+    style.legend_of(figure, handles)
+    label_places(axes, sticks[0].names())
     return figure
 
 
-def start_pose(mechanism: Mechanism, frames: Array) -> Figure | None:
-    """Stick figure in one pose, drawn as `schematic` does; None without bodies.
-
-    Parameters:
-        frames  of all bodies, shape (bodies, 4, 4), world frame, m
-    """
-    if not mechanism.bodies:
+def pose(scene: Scene) -> Figure | None:
+    """Draw the stick figure at the scene's first instant; None without bodies."""
+    if not scene.mechanism.bodies:
         return None
     figure = style.new_figure(5.6)
     axes = axes_in_space(figure, figure.add_gridspec(1, 1)[0])
-    stick = _Stick(mechanism, frames)
+    stick = _Stick(scene, 0)
     render_in(axes, stick.primitives(style.INK, front=True))
-    face(axes, stick.points(), np.asarray(mechanism.gravity))
+    face(axes, stick.points(), np.asarray(scene.mechanism.gravity))
     label_places(axes, stick.names())
     return figure
 
 
 class _Stick:
-    """The figure in one pose; frames of all bodies, shape (bodies, 4, 4), world frame, m."""
+    """Stick figure of a scene at one of its instants.
 
-    def __init__(self, mechanism: Mechanism, frames: Array, marks: Sequence[ForceArrow] = ()) -> None:
-        self._mechanism, self._marks = mechanism, marks
-        self._frames = np.concatenate([np.eye(4)[None], frames])
+    Lines connect the origin of each body with the joints and points on the body, or with the centre of mass of a
+    body without any. Circles are joints, dots connect rigid finite elements, squares are closures, triangles are
+    supports, diamonds are points.
+    """
+
+    def __init__(self, scene: Scene, instant: int) -> None:
+        self._scene, self._mechanism, self._marks = scene, scene.mechanism, scene.marks
+        self._frames = scene.motions[0].frames[0, instant]
 
     def _at(self, place: Place) -> Array:
         return in_world(self._frames, place)
 
     def _extent(self) -> float:
-        """Diagonal of the box around the segments, m."""
+        """Return the diagonal of the box around the lines of the figure, m."""
         ends = np.array([end for segment in self.segments() for end in segment])
         return float(np.linalg.norm(np.ptp(ends, axis=0)))
 
     def segments(self) -> Iterator[tuple[Array, Array]]:
-        """Ends of lines, from each body's origin to what it holds and along sliding joints, world frame, m."""
+        """Yield the ends of the lines along bodies, cut joints and sliding joints, world frame, m."""
         for b, held in enumerate(held_at(self._mechanism)):
             for local in held:
                 yield self._at(Place(b, np.zeros(3))), self._at(Place(b, local))
-        for bar in bars_of(self._mechanism):
+        for bar in self._scene.bars:
             yield self._at(bar.a), self._at(bar.b)
 
     def names(self) -> Mapping[str, Array]:
-        """Names of links at their joints, of points and of closures, and where they are, world frame, m."""
+        """Return names of links, points, closures and force elements with the positions of their
+        labels, world frame, m.
+        """
         mechanism = self._mechanism
         places = {body.link: Place(b, np.zeros(3)) for b, body in reversed(list(enumerate(mechanism.bodies)))}
         places |= {name: place for name, place in mechanism.points.items() if place.body != GROUND}
@@ -109,13 +109,13 @@ class _Stick:
         return {name: self._at(place) for name, place in places.items()}
 
     def points(self) -> Array:
-        """Return what limits the picture: ends of lines, joints, supports; shape (N, 3), world frame, m."""
+        """Return all points that the axes must contain, shape (N, 3), world frame, m."""
         lines = [end for segment in (*self.segments(), *self._lines()) for end in segment]
         joints = [self._at(Place(b, np.zeros(3))) for b in range(len(self._mechanism.bodies))]
         return np.vstack([np.reshape([*lines, *joints], (-1, 3)), self._supports()])
 
     def primitives(self, colour: str, front: bool) -> Iterator[Primitive]:
-        """Yield the figure in one colour, in front of other figures or behind them."""
+        """Yield the primitives of the figure in one colour, in front of other figures or behind these."""
         order = 4 if front else 2
         for segment in self.segments():
             yield Polyline(np.array(segment), colour, 2.4, order, round_ends=True)
@@ -131,7 +131,7 @@ class _Stick:
             yield PointSymbols(supports, "^", colour, colour, 5.0, order)
 
     def _symbols(self, colour: str, order: int) -> Iterator[PointSymbols]:
-        """Yield joints, closures and points."""
+        """Yield the symbols of joints, closures and points."""
         mechanism = self._mechanism
         for b, body in enumerate(mechanism.bodies):
             elastic = any(mechanism.coordinates[k].role == "elastic" for k in body.coordinates)
@@ -150,7 +150,9 @@ class _Stick:
                 yield self._at(mark.a), self._at(mark.b)
 
     def _supports(self) -> Array:
-        """Return the supports in order round the base, shape (supports, 3), world frame, m."""
+        """Return the positions of the supports in the order of their outline, shape (supports, 3),
+        world frame, m.
+        """
         supports = self._mechanism.supports
         if not supports:
             return np.empty((0, 3))

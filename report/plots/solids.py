@@ -1,4 +1,4 @@
-"""A scene's solids, joints and forces at one instant, in axes of matplotlib."""
+"""Solids, joints and forces of a scene at one instant, in axes of matplotlib."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from . import style
 from .primitives import Arrow, PointSymbols, Polygons, Polyline, Primitive, render_in, triad
 from .space import AXES, Axes3D, axes_in_space, face, label_places, patch
 
-_AROUND = 16  # corners of what is round
+_AROUND = 16  # Number of corners that approximate a circle.
 _LIGHT = np.array([0.35, -0.5, 0.79])
 _FORCE, _MOMENT, _CLOSURE = "#c2410c", "#7c3aed", "#e0a100"
-_PATCH = 0.3  # side of what is shown of a plane, of the mechanism's extent
-_ARROW = 0.24  # length of the largest force, of the mechanism's extent
+_PATCH = 0.3  # Edge of the drawn part of a plane, as a share of the mechanism's size.
+_ARROW = 0.24  # Length of the largest force, as a share of the mechanism's size.
 
 
 def stage(scene: Scene, height: float = 5.6) -> tuple[Figure, Axes3D]:
-    """A figure with axes that hold all that the scene ever shows."""
+    """Return a figure with axes that contain everything that the scene shows at any instant."""
     figure = style.new_figure(height)
     axes = axes_in_space(figure, figure.add_gridspec(1, 1)[0])
     face(axes, reach_of(scene), np.asarray(scene.mechanism.gravity))
@@ -33,7 +33,7 @@ def stage(scene: Scene, height: float = 5.6) -> tuple[Figure, Axes3D]:
 
 
 def drawing(scene: Scene) -> Figure:
-    """The scene's first instant with names of links, points and closures."""
+    """Draw the scene's first instant with the names of links, points and closures."""
     figure, axes = stage(scene)
     draw(axes, scene, 0)
     mechanism, frames = scene.mechanism, scene.motions[0].frames[0, 0]
@@ -46,12 +46,12 @@ def drawing(scene: Scene) -> Figure:
 
 
 def draw(axes: Axes3D, scene: Scene, k: int, motion: int = 0) -> list[Artist]:
-    """Draw the instant k of one of the scene's motions; returns what was drawn, to be removed before the next."""
+    """Draw one instant of a motion, and return the artists of matplotlib so that a film can remove them."""
     return render_in(axes, primitives(scene, k, motion))
 
 
 def primitives(scene: Scene, k: int, motion: int = 0) -> Iterator[Primitive]:
-    """Yield solids, bars, force elements, points with their paths, and frames at the instant k."""
+    """Yield solids, bars, force elements, frames, and points with their paths, at the instant k of a motion."""
     frames = scene.motions[motion].frames[0, k]
     yield from _solids(scene, frames)
     for bar in scene.bars:
@@ -81,7 +81,7 @@ def _solids(scene: Scene, frames: Array) -> Iterator[Polygons]:
 
 
 def _facing(faces: Array) -> Array:
-    """Cosine of the angle between each face's normal and the light, −1 to 1."""
+    """Return the cosine of the angle between each face's normal and the direction of the light."""
     normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 1])
     return np.asarray(normals @ _LIGHT / np.maximum(np.linalg.norm(normals, axis=1), 1e-300))
 
@@ -99,7 +99,9 @@ def _marks(scene: Scene, frames: Array, k: int) -> Iterator[Primitive]:
 
 
 def _element(scene: Scene, mark: ForceArrow, a: Array, b: Array) -> Primitive:
-    """Return a support's foot, a part of a contact's plane, or a line between two places, shape (3,), m."""
+    """Return the picture of a force element: a support's foot, a part of a contact's plane, or a
+    line between a and b.
+    """
     if mark.kind == "support":
         return PointSymbols(b[None], "^", style.MUTED, style.MUTED, 6.0, 4)
     if mark.axis is not None:
@@ -109,7 +111,7 @@ def _element(scene: Scene, mark: ForceArrow, a: Array, b: Array) -> Primitive:
 
 
 def faces_of(shape: Solid) -> Array:
-    """Shape (faces, 4, 3), m, in its own frame, counter-clockwise from outside; a triangle ends twice."""
+    """Return the faces of a solid in its own frame, shape (faces, 4, 3), m, counter-clockwise from outside."""
     if shape.mesh is not None:
         return np.asarray((shape.mesh.vertices * shape.size)[shape.mesh.faces[:, [0, 1, 2, 2]]])
     return _UNIT[shape.kind] * (shape.size / 2)
@@ -121,7 +123,7 @@ def _ring(z: float, radius: float = 1.0) -> Array:
 
 
 def _between(low: Array, high: Array) -> Array:
-    """Faces between two rings of points, the second ring above the first."""
+    """Return the faces between two rings of points, the second of which is above the first."""
     return np.stack([low, np.roll(low, -1, axis=0), np.roll(high, -1, axis=0), high], axis=1)
 
 
@@ -136,7 +138,7 @@ def _sphere() -> Array:
     return np.concatenate([_between(low, high) for low, high in pairwise(rings)])
 
 
-_POINT = 0.0  # radius of a ring that is the middle of a lid
+_POINT = 0.0  # Radius 0 of a ring of points that all coincide with the centre of a cylinder's end face.
 _WALL = _between(_ring(-1.0), _ring(1.0))
 _LIDS = (_between(_ring(1.0), _ring(1.0, _POINT)), _between(_ring(-1.0, _POINT), _ring(-1.0)))
 _UNIT = {"box": _cube(), "cylinder": np.concatenate([_WALL, *_LIDS]), "sphere": _sphere()}

@@ -1,4 +1,4 @@
-"""Common to figures in space: quiet three-dimensional axes of equal scale."""
+"""Three-dimensional axes with equal scales, and labels in these axes."""
 
 from __future__ import annotations
 
@@ -18,29 +18,38 @@ from . import style
 
 __all__ = ["AXES", "Axes3D", "axes_in_space", "face", "label_places", "viewpoint"]
 
-_SMALLEST = 0.25  # of the largest extent: what even a flat thing gets
-AXES = 0.08  # length of a frame's axes, of the mechanism's extent
-_ELEVATION = 30.0  # degrees above the ground
-_AZIMUTHS = (-60.0, -30.0, -120.0, -150.0, 30.0, 60.0, 120.0, 150.0)  # degrees, as preferred
-# where a label may stand, points from its place, as preferred
+_SMALLEST = 0.25  # Least range of an axis, as a share of the largest range.
+AXES = 0.08  # Length of the axes of a frame, as a share of the mechanism's size.
+_ELEVATION = 30.0  # Elevation of the viewpoint above the horizontal plane, degrees.
+_AZIMUTHS = (
+    -60.0,
+    -30.0,
+    -120.0,
+    -150.0,
+    30.0,
+    60.0,
+    120.0,
+    150.0,
+)  # Azimuths of viewpoints in the order of preference, degrees.
+# Offsets of a label from its place, points, in the order of preference.
 _BESIDE = [
     (side * right, up) for up in (6, -8, 18, -20, 30, -32, 42, -44) for right in (9, 22) for side in (1, -1)
 ]
-# keeps labels legible over lines
+# Background that keeps labels legible over lines.
 _HALO = {"boxstyle": "round,pad=0.1", "facecolor": style.PAPER, "edgecolor": "none", "alpha": 0.75}
-_ONE = 6.0  # pixels: places that are nearer are one
-_OBLIQUE = 0.45  # cosine between the line of sight and a plane's normal from which on the plane shows
+_ONE = 6.0  # Distance below which two places share a label, pixels.
+_OBLIQUE = 0.45  # Least cosine between line of sight and normal at which a plane is not seen edge-on.
 
 
 def axes_in_space(figure: Figure, place: SubplotSpec) -> Axes3D:
-    """Axes with parallel projection, faint planes and labels in m."""
+    """Return axes in space with parallel projection, faint planes and labels in m."""
     axes = figure.add_subplot(place, projection="3d", proj_type="ortho", computed_zorder=False)
     for axis, name in zip(_three(axes), "xyz", strict=True):
         axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
         axis.line.set_color(style.MUTED)
         axis.line.set_linewidth(0.6)
         axis.set_label_text(f"{name} in m")
-        axis.labelpad = 15  # a slanting label would lie on numbers
+        axis.labelpad = 15  # Room for the numbers along the axis.
         axis.set_rotate_label(False)
         axis._axinfo["grid"] |= {"color": style.GRID, "linewidth": 0.7}
     return axes
@@ -51,9 +60,14 @@ def _three(axes: Axes3D) -> tuple[Axis, Axis, Axis]:
 
 
 def viewpoint(points: Array, gravity: Array) -> tuple[float, int]:
-    """Azimuth, degrees, from which points in a plane, shape (N, 3), m, show as an area; which axis is vertical.
+    """Return azimuth, degrees, and vertical axis (0, 1, 2) of a view in which a plane of points is not edge-on.
 
-    gravity  shape (3,), m/s²: along the vertical axis, or nearly
+    Parameters
+    ----------
+    points
+        Shape (N, 3), m.
+    gravity
+        Shape (3,), m/s²; nearly parallel to the vertical axis.
     """
     vertical = int(np.argmax(np.abs(gravity))) if np.any(gravity) else 2
     normal = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][-1]
@@ -63,9 +77,18 @@ def viewpoint(points: Array, gravity: Array) -> tuple[float, int]:
 
 
 def face(axes: Axes3D, points: Array, gravity: Array, least: float = 1e-9) -> None:
-    """Look from above, gravity of shape (3,) down, so that points of shape (N, 3), m, in a plane show as an area.
+    """Set viewpoint and limits of axes in space, so that points in a plane are not seen edge-on.
 
-    Limits are around the points, with one scale on all axes, at least so many m apart.
+    Parameters
+    ----------
+    axes
+        Axes in space; all three get the same scale.
+    points
+        Points that the limits enclose, shape (N, 3), m.
+    gravity
+        Shape (3,), m/s²; points downwards in the picture.
+    least
+        Least range of the axes, m.
     """
     azimuth, vertical = viewpoint(points, gravity)
     axes.view_init(elev=_ELEVATION, azim=azimuth, vertical_axis="xyz"[vertical])
@@ -73,7 +96,7 @@ def face(axes: Axes3D, points: Array, gravity: Array, least: float = 1e-9) -> No
 
 
 def _line_of_sight(azimuth: float, vertical: int) -> Array:
-    """Unit vector towards the viewer, shape (3,); the vertical axis by its index."""
+    """Return the unit vector towards the viewer, shape (3,), for an azimuth, degrees, and a vertical axis."""
     up, around = np.radians([_ELEVATION, azimuth])
     towards = np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
     return np.roll(towards, vertical - 2)
@@ -97,9 +120,18 @@ def _equal_scale(axes: Axes3D, points: Array, least: float) -> None:
 
 
 def patch(near: Array, through: Array, normal: Array, size: float) -> Array:
-    """Outline of a part of a plane next to a place, shape (5, 3), m.
+    """Return the outline of a square part of a plane, shape (5, 3), m, world axes.
 
-    near, through, normal   shape (3,): the place, a point of the plane, m, and its unit normal; world axes
+    Parameters
+    ----------
+    near
+        Point whose projection onto the plane is the centre of the square, shape (3,), m.
+    through
+        Point of the plane, shape (3,), m.
+    normal
+        Unit normal of the plane, shape (3,).
+    size
+        Length of an edge, m.
     """
     foot = near + normal * (normal @ (through - near))
     across = np.linalg.svd(normal[None])[2][1:]
@@ -108,14 +140,20 @@ def patch(near: Array, through: Array, normal: Array, size: float) -> Array:
 
 
 def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
-    """Write names beside places, shape (3,), m, so that none lies on another or on an axis' numbers.
+    """Write names next to places in axes whose limits and viewpoint are final, so that no label covers another.
 
-    Limits and view must stand.
-    Places that are one in the picture share a label.
+    Places at the same position of the picture share a label. A label without free space is left out.
+
+    Parameters
+    ----------
+    axes
+        Axes in space.
+    places
+        Positions by name, shape (3,), m.
     """
     figure = axes.figure
     assert isinstance(figure, Figure)
-    figure.draw_without_rendering()  # so that the layout stands, too
+    figure.draw_without_rendering()  # Makes the layout final.
     taken = [text.get_window_extent() for text in _numbers(axes)]
     for at, text in _shared(axes, places):
         for right, up in _BESIDE:
@@ -141,12 +179,12 @@ def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
 
 
 def _numbers(axes: Axes3D) -> list[Text]:
-    """Texts along the axes at their drawn places; `get_ticklabels` would move them into the plane."""
+    """Return the texts along the axes at their drawn positions, which `get_ticklabels` would change."""
     return [text for axis in _three(axes) for text in (axis.label, *(tick.label1 for tick in axis.majorTicks))]
 
 
 def _shared(axes: Axes3D, places: Mapping[str, Array]) -> list[tuple[tuple[float, float], str]]:
-    """Places of labels in the picture's plane, data coordinates, with texts; near labels share a place."""
+    """Return positions of labels in the picture's plane with texts; places at the same position share a label."""
     found: list[tuple[Array, Array, list[str]]] = []
     for name, place in places.items():
         flat = np.array(proj3d.proj_transform(*place, axes.get_proj())[:2], dtype=float)
@@ -160,6 +198,6 @@ def _shared(axes: Axes3D, places: Mapping[str, Array]) -> list[tuple[tuple[float
 
 
 def _tick_step(extent: float) -> float:
-    """1, 2 or 5 times a power of ten, at most a third of the extent."""
+    """Return the distance of ticks: 1, 2 or 5 times a power of ten, at most a third of the range."""
     power = 10.0 ** np.floor(np.log10(extent / 3))
     return float(power * next(m for m in (5, 2, 1) if m * power <= extent / 3))

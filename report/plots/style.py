@@ -1,4 +1,4 @@
-"""Style of all figures: one colour per run, a thick grey reference, quiet axes."""
+"""Common style of all figures: one colour per run, a thick grey reference, thin axes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from ...core.trajectory import Array, Trajectory
 
-# The report maps these to its own light and dark colours, so a figure uses them for nothing else.
+# A page replaces these colours by its own light or dark ones, so curves must not use them for other purposes.
 INK, MUTED, GRID, PAPER, REFERENCE, BLUE = "#1f2733", "#667080", "#e3e6eb", "#fffffe", "#b4bac5", "#0072b2"
 _LARGEST = 1e30
-WIDTH = 8.6  # inches, of every figure
+WIDTH = 8.6  # Width of every figure, inches.
 
-# Of lines: colours of Okabe and Ito, which people with colour-blindness tell apart, those that differ most first.
+# Colours of lines by Okabe and Ito, which people with colour blindness can distinguish; most different first.
 COLOURS = (BLUE, "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#7a9a01")
 _RUNS = {
     "fmu-native-me": BLUE,
@@ -80,48 +80,50 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Everything drawn or written inside has the common style; other figures of the process do not."""
+    """Apply the common style to figures that are drawn inside the context, without an effect on
+    other figures.
+    """
     with matplotlib.rc_context(_STYLE):
         yield
 
 
 def new_figure(height: float) -> Figure:
-    """Empty figure of the common width and the given height, in, at 150 dpi."""
+    """Return an empty figure of the common width and a height in inches, with 150 dots per inch."""
     figure = Figure(figsize=(WIDTH, height), dpi=150, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
 
 def render(figure: Figure) -> tuple[bytes, str]:
-    """The figure as PNG and as SVG; the same figure gives the same bytes."""
+    """Return a figure as PNG and as SVG; equal figures give equal bytes."""
     png, svg = io.BytesIO(), io.StringIO()
     figure.draw_without_rendering()
-    figure.set_layout_engine(None)  # everything has its place now, which takes as long as to draw it
+    figure.set_layout_engine(None)  # The layout is final; a second computation would take as long as drawing.
     figure.savefig(png, format="png")
     figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
     return png.getvalue(), svg.getvalue()
 
 
 def colours(names: Sequence[str]) -> dict[str, str]:
-    """One colour per run name, the same in all figures."""
+    """Return one colour per name of a run, the same in all figures."""
     others = cycle(_OTHERS)
     return {name: _RUNS.get(name) or next(others) for name in names}
 
 
 def reference_line() -> dict[str, Any]:
-    """Line style of the reference, below all runs."""
+    """Return the line style of the reference run, which is drawn below all other runs."""
     return {"color": REFERENCE, "linewidth": 4.0, "solid_capstyle": "round", "zorder": 2}
 
 
 def programmed_line() -> dict[str, Any]:
-    """Line style of what the task prescribes, above all runs."""
+    """Return the line style of programmed positions, which are drawn on top of all runs."""
     return {"color": INK, "linestyle": (0, (1.2, 1.6)), "linewidth": 1.3, "zorder": 4}
 
 
 def run_lines(runs: Sequence[Trajectory]) -> dict[str, dict[str, Any]]:
-    """Line style of each run: its share of a common dash pattern.
+    """Return the line style of each run, with dashes at different places of a common pattern.
 
-    Runs that agree would hide each other; with interleaved dashes they make one line of all their colours.
+    Runs that agree would cover each other with full lines; with these dashes they form one striped line.
     """
     count, dash = len(runs), 5.0
     shared = {name: {"color": colour, "zorder": 3} for name, colour in colours([r.name for r in runs]).items()}
@@ -131,15 +133,8 @@ def run_lines(runs: Sequence[Trajectory]) -> dict[str, dict[str, Any]]:
     return shared
 
 
-def legend(figure: Figure, runs: Sequence[Trajectory], extra: Sequence[Line2D] = ()) -> None:
-    """One legend above all panels: the reference, the runs with full lines, and further lines."""
-    shades = colours([run.name for run in runs])
-    run_handles = [Line2D([], [], label=name, color=colour) for name, colour in shades.items()]
-    legend_of(figure, [Line2D([], [], label="reference", **reference_line()), *run_handles, *extra])
-
-
 def legend_of(figure: Figure, handles: Sequence[Line2D]) -> None:
-    """Legend above all panels, on as few lines as its labels need."""
+    """Draw a legend above all axes of a figure, on as few lines as its labels need."""
     characters = sum(len(str(handle.get_label())) + 8 for handle in handles)
     rows = -(-characters // 110)
     columns = -(-len(handles) // rows)
@@ -147,12 +142,12 @@ def legend_of(figure: Figure, handles: Sequence[Line2D]) -> None:
 
 
 def drawable(values: Array) -> Array:
-    """Values that matplotlib can scale: a run that has diverged leaves the picture instead of overflowing it."""
+    """Return values limited to numbers that matplotlib can scale, for runs that have diverged."""
     return np.clip(values, -_LARGEST, _LARGEST)
 
 
 def log_axis(axes: Axes, letter: Literal["x", "y"] = "y") -> None:
-    """Logarithmic y, or x, with decades written as 10⁻⁹."""
+    """Make the y axis, or the x axis, logarithmic, with decades written as 10⁻⁹."""
     axes.set(**{f"{letter}scale": "log"})
     axis = axes.yaxis if letter == "y" else axes.xaxis
     axis.set_major_locator(LogLocator(numticks=8))
@@ -161,7 +156,7 @@ def log_axis(axes: Axes, letter: Literal["x", "y"] = "y") -> None:
 
 
 def power_of_ten(value: float) -> str:
-    """Return `10⁻⁹` for 1e-9, rounded to a power of ten; nothing for a tick below the smallest double."""
+    """Return a positive value rounded to a power of ten as text, such as `10⁻⁹`; empty for other values."""
     if value <= 0.0:
         return ""
     return "10" + str(round(math.log10(value))).translate(_SUPERSCRIPTS)

@@ -1,84 +1,129 @@
-"""Coordinates and efforts over time: panels in which the runs lie on the reference."""
+"""Figures of coordinates and efforts over time, with the curves of all runs in the same axes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ...core.trajectory import Array, Trajectory
-from ...mechanism import Coordinate, Mechanism
+from ...core.trajectory import Array, Magnitude
+from ...mechanism import Coordinate
+from ...runs.compare.compare import on_common_grid
 from ...runs.compare.scales import scales
 from . import style
 from .number_text import unit_text
+from .overlay import Overlay, RunCurves
 
-_MOST_ELEMENTS = 6  # per beam
+_MOST_ELEMENTS = 6  # Largest number of rigid finite elements of one beam that a figure shows.
+_ROOM = 1.0  # Margin of the vertical axis on each side, as a fraction of the range of the reference runs.
+_TRANSIENT_ROOM = (
+    0.08  # Margin of an axis that leaves out the initial transient, as a fraction of the later range.
+)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes: what it shows, in which unit, and the signal."""
+    """One pair of axes of a figure: title, unit and name of the signal over time."""
 
     title: str
     unit: str
     signal: str
 
 
-def joint_coordinates(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
-    """Coordinates of the joints, rad or m, over time in s; None if there are none."""
-    coordinates = of_role(mechanism, "joint")
-    return draw(panels_of(coordinates), columns_for(coordinates), reference, runs) if coordinates else None
+def joint_coordinates(overlay: Overlay) -> Figure | None:
+    """Draw the joint coordinates that all cases have, rad or m, over time in s; None without any."""
+    coordinates = overlay.shared_coordinates("joint")
+    return draw(panels_of(coordinates), columns_for(coordinates), overlay)
 
 
-def elastic_coordinates(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
-    """Angles between rigid finite elements, rad, a row per element; None if no link bends.
+def joint_differences(overlay: Overlay) -> Figure | None:
+    """Draw the joint coordinates of each case minus those of the first case; None for a single case."""
+    if not overlay.compares_cases:
+        return None
+    first, *others = overlay.references
+    coordinates = overlay.shared_coordinates("joint")
+    differences = Overlay(tuple(_difference(first, curves, coordinates) for curves in others))
+    return draw(panels_of(coordinates), columns_for(coordinates), differences)
 
-    Of a beam of many elements some are drawn, the first and the last one among them.
+
+def elastic_coordinates(overlay: Overlay) -> Figure | None:
+    """Draw the angles between rigid finite elements, rad, one row per element; None without a flexible link.
+
+    For a beam of many elements, the figure shows a selection with the first and the last element.
     """
     beams: dict[str, list[Coordinate]] = {}
-    for coordinate in of_role(mechanism, "elastic"):
+    for coordinate in overlay.shared_coordinates("elastic"):
         beams.setdefault(coordinate.owner, []).append(coordinate)
     chosen = [coordinate for beam in beams.values() for coordinate in _some_elements(beam)]
-    return draw(panels_of(chosen), 3, reference, runs) if chosen else None
+    return draw(panels_of(chosen), 3, overlay)
 
 
-def base_motion(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
-    """Translations, m, and rotations, rad, of the base; None if there is no base or it cannot move."""
-    coordinates = [] if mechanism.base_fixed else of_role(mechanism, "base")
+def base_motion(overlay: Overlay) -> Figure | None:
+    """Draw translations, m, and rotations, rad, of the bases that can move; None if no base can move.
+
+    Several cases are drawn relative to their initial values, which differ with the supports.
+    """
+    moving = overlay.where(lambda curves: not curves.mechanism.base_fixed)
+    coordinates = moving.shared_coordinates("base")
+    if overlay.compares_cases:
+        moving = moving.with_signals(
+            lambda curves: {c.symbol: _since_start(curves.run.signals[c.symbol]) for c in coordinates}
+        )
     translations = [c for c in coordinates if c.unit == "m"]
     rotations = [c for c in coordinates if c.unit == "rad"]
-    beside = [c for pair in zip(translations, rotations, strict=True) for c in pair]
-    return draw(panels_of(beside), 2, reference, runs) if beside else None
+    side_by_side = [c for pair in zip(translations, rotations, strict=True) for c in pair]
+    return draw(panels_of(side_by_side), 2, moving)
 
 
-def driving_efforts(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
-    """Figure of driving efforts that the constraints require, N·m or N, over time; None without constraints."""
-    driven = [c for c in of_role(mechanism, "joint") if c.signal("effort").name in reference.signals]
-    panels = [Panel(c.name, c.effort_unit, c.signal("effort").name) for c in driven]
-    return draw(panels, columns_for(driven), reference, runs) if panels else None
+def driving_efforts(overlay: Overlay) -> Figure | None:
+    """Draw the driving efforts that the constraints require, N·m or N, over time; None without constraints."""
+    efforts = {c.name: c.signal("effort").name for c in overlay.shared_coordinates("joint")}
+    driven = [c for c in overlay.shared_coordinates("joint") if overlay.all_have(efforts[c.name])]
+    panels = [Panel(c.name, c.effort_unit, efforts[c.name]) for c in driven]
+    return draw(panels, columns_for(driven), overlay, after_transient=True)
 
 
-def expressions(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
-    """The description's own outputs; None without any."""
-    wanted = mechanism.chain.outputs.expressions
-    panels = [Panel(name, quantity.unit or "", name) for name, quantity in wanted.items()]
-    return draw(panels, 1 if len(panels) < 4 else 2, reference, runs) if panels else None
+def expressions(overlay: Overlay) -> Figure | None:
+    """Draw the outputs that the description defines by expressions and that all cases have; None without any."""
+    requested = {
+        name: quantity.unit or ""
+        for curves in overlay.references[:1]
+        for name, quantity in curves.mechanism.chain.outputs.expressions.items()
+    }
+    panels = [Panel(name, unit, name) for name, unit in requested.items() if overlay.all_have(name)]
+    return draw(panels, 1 if len(panels) < 4 else 2, overlay)
 
 
-def draw(panels: Sequence[Panel], columns: int, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure:
-    """Panels row by row, with common time axis and legend."""
+def draw(
+    panels: Sequence[Panel], columns: int, overlay: Overlay, *, after_transient: bool = False
+) -> Figure | None:
+    """Draw panels row by row with a common time axis and one legend; None without panels.
+
+    Parameters
+    ----------
+    panels
+        Signals to draw; every reference has them.
+    columns
+        Number of panels side by side.
+    overlay
+        Runs with a curve in each panel.
+    after_transient
+        Whether the axes fit the values after the initial transient of the constraint stabilisation.
+    """
+    if not panels:
+        return None
     figure, grid = panel_grid(len(panels), columns)
     for axes, panel in zip(grid, panels, strict=True):
-        draw_panel(axes, panel, reference, runs)
-    style.legend(figure, runs)
+        draw_panel(axes, panel, overlay, after_transient=after_transient)
+    overlay.legend(figure)
     return figure
 
 
 def panel_grid(count: int, columns: int) -> tuple[Figure, list[Axes]]:
-    """A figure with so many axes, row by row, that share the time axis."""
+    """Return a figure and the given number of axes in it, row by row, which share the time axis."""
     rows = -(-count // columns)
     figure = style.new_figure(0.7 + 1.65 * rows)
     cells = list(figure.subplots(rows, columns, squeeze=False, sharex=True).flat)
@@ -93,77 +138,110 @@ def panel_grid(count: int, columns: int) -> tuple[Figure, list[Axes]]:
 def draw_panel(
     axes: Axes,
     panel: Panel,
-    reference: Trajectory,
-    runs: Sequence[Trajectory],
-    programmed: Array | None = None,
+    overlay: Overlay,
+    programmed: Sequence[tuple[Array, Array]] = (),
+    *,
+    after_transient: bool = False,
 ) -> None:
-    """Reference, runs on it, and programmed values at the reference's times, shape (N,), in the signal's unit."""
-    wanted = reference.signals[panel.signal]
-    height, lines = natural_height(panel, reference), style.run_lines(runs)
-    factor = readable_factor(max(float(np.nanmax(np.abs(wanted))), height))
-    axes.plot(reference.time, wanted / factor, **style.reference_line())
-    for run in runs:
-        if panel.signal in run.signals:
-            axes.plot(run.time, style.drawable(run.signals[panel.signal] / factor), **lines[run.name])
-    if programmed is not None:
-        axes.plot(reference.time, programmed / factor, **style.programmed_line())
-        wanted = np.append(wanted, programmed)
-    stay_near(axes, wanted / factor, height / factor)
+    """Draw one signal of all runs, and the programmed values: pairs of times, s, and values, shape (N,) each."""
+    references = [
+        (curves.run, _shown_values(curves, panel.signal, after_transient=after_transient))
+        for curves in overlay.references
+    ]
+    fitted = np.concatenate([values for _, values in references])
+    trusted = np.concatenate([fitted, *(values for _, values in programmed)])
+    height = max(natural_height(panel, values, run.natural) for run, values in references)
+    factor = readable_factor(max(float(np.nanmax(np.abs(fitted))), height))
+    for curves in overlay.curves:
+        if panel.signal in curves.run.signals:
+            axes.plot(curves.run.time, style.drawable(curves.run.signals[panel.signal] / factor), **curves.line)
+    for time, values in programmed:
+        axes.plot(time, values / factor, **style.programmed_line())
+    stay_near(axes, trusted / factor, height / factor, _TRANSIENT_ROOM if after_transient else _ROOM)
     set_title(axes, panel, factor)
 
 
 def set_title(axes: Axes, panel: Panel, factor: float) -> None:
-    """Set the panel's title with its unit, times the factor that its values were divided by."""
+    """Set the panel's title with the unit, preceded by the factor by which the values were divided."""
     power = "" if factor == 1.0 else style.power_of_ten(factor) + " "
     unit = f"{power}{unit_text(panel.unit)}".strip()
     axes.set_title(f"{panel.title}  in {unit}" if unit else panel.title)
 
 
-def natural_height(panel: Panel, reference: Trajectory) -> float:
-    """Least range of the vertical axis, in the signal's unit, which hides rounding (see `scales`)."""
-    signal = panel.signal
-    found = scales({signal: reference.signals[signal]}, {signal: panel.unit}, reference.natural)
-    return found.get(signal, 0.0)
+def natural_height(panel: Panel, values: Array, natural: Sequence[Magnitude]) -> float:
+    """Return the least range of the vertical axis, in the signal's unit, so that rounding stays invisible.
 
-
-def stay_near(axes: Axes, wanted: Array, height: float, margin: float = 1.0) -> None:
-    """Limits of the vertical axis.
-
-    No farther from the wanted values than so many of their ranges: what has diverged must not flatten the rest;
-    and no less than a height in all.
+    Parameters
+    ----------
+    panel
+        Signal and its unit.
+    values
+        Values of the signal, shape (N,).
+    natural
+        Natural magnitudes of the run's signals, if they are known.
     """
-    low, high = float(np.nanmin(wanted)), float(np.nanmax(wanted))
+    return scales({panel.signal: values}, {panel.signal: panel.unit}, natural).get(panel.signal, 0.0)
+
+
+def stay_near(axes: Axes, trusted: Array, height: float, room: float) -> None:
+    """Limit the vertical axis, so that curves that have diverged do not flatten the others.
+
+    Parameters
+    ----------
+    axes
+        Axes with all their curves.
+    trusted
+        Values that have to be visible, in the unit of the axis.
+    height
+        Least range of the axis.
+    room
+        Largest margin of the axis beyond the trusted values on each side, as a fraction of their range.
+    """
+    low, high = float(np.nanmin(trusted)), float(np.nanmax(trusted))
     bottom, top = axes.get_ylim()
-    room = margin * max(high - low, height)
-    if not room:
+    beyond = room * max(high - low, height)
+    if not beyond:
         return
-    bottom, top = max(bottom, low - room), min(top, high + room)
+    bottom, top = max(bottom, low - beyond), min(top, high + beyond)
     lacking = max(height - (top - bottom), 0.0) / 2
     axes.set_ylim(bottom - lacking, top + lacking)
 
 
-def of_role(mechanism: Mechanism, role: str) -> list[Coordinate]:
-    """Coordinates of the base, of the joints or of the elastic elements, in order."""
-    return [coordinate for coordinate in mechanism.coordinates if coordinate.role == role]
-
-
 def panels_of(coordinates: Sequence[Coordinate]) -> list[Panel]:
-    """A panel for each coordinate."""
+    """Return one panel for each coordinate."""
     return [Panel(c.name, c.unit, c.symbol) for c in coordinates]
 
 
 def columns_for(coordinates: Sequence[Coordinate]) -> int:
-    """Number of panels side by side."""
+    """Return the number of panels side by side."""
     return 1 if len(coordinates) <= 3 else 2 if len(coordinates) <= 10 else 3
+
+
+def readable_factor(largest: float) -> float:
+    """Return the power of 1000 that brings small and large values near 1."""
+    return 1.0 if largest == 0 or 0.1 <= largest < 1e4 else float(10.0 ** (3 * np.floor(np.log10(largest) / 3)))
+
+
+def _shown_values(curves: RunCurves, signal: str, *, after_transient: bool) -> Array:
+    """Return the values that the axes have to show; all values of a run that ends during the transient."""
+    time, values = curves.run.time, curves.run.signals[signal]
+    settled = curves.stabilisation.settled
+    return values[time >= settled] if after_transient and time[-1] >= settled else values
+
+
+def _since_start(values: Array) -> Array:
+    return np.asarray(values - values[0])
+
+
+def _difference(first: RunCurves, curves: RunCurves, coordinates: Sequence[Coordinate]) -> RunCurves:
+    """Return the coordinates of a case minus those of the first case, on the times that both have."""
+    grid = on_common_grid(first.run, curves.run)
+    signals = {c.symbol: grid.run[c.symbol] - grid.reference[c.symbol] for c in coordinates}
+    return replace(curves, run=replace(curves.run, time=grid.time, signals=signals, natural=()))
 
 
 def _some_elements(beam: Sequence[Coordinate]) -> list[Coordinate]:
     elements = list(dict.fromkeys(c.element for c in beam))
     spread = np.linspace(0, len(elements) - 1, min(len(elements), _MOST_ELEMENTS)).round().astype(int)
-    kept = {elements[k] for k in spread}
-    return [c for c in beam if c.element in kept]
-
-
-def readable_factor(largest: float) -> float:
-    """Power of 1000 that brings small and large values near 1."""
-    return 1.0 if largest == 0 or 0.1 <= largest < 1e4 else float(10.0 ** (3 * np.floor(np.log10(largest) / 3)))
+    shown = {elements[k] for k in spread}
+    return [c for c in beam if c.element in shown]

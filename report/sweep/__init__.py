@@ -1,1 +1,1 @@
-"""The page of a sweep."""
+"""Page of a sweep."""

@@ -14,7 +14,19 @@ from ...core.trajectory import Array
 
 @dataclass(frozen=True)
 class Effects:
-    """Sensitivity of an objective: `method`, measures by name with one number per key, and their spread."""
+    """Sensitivity of one objective to the keys of a sweep.
+
+    Attributes
+    ----------
+    method
+        Name of the method.
+    keys
+        Keys that vary.
+    measures, spread
+        Name of a measure → one value per key, and its confidence interval.
+    used
+        Number of runs that the method used.
+    """
 
     method: str
     keys: tuple[str, ...]
@@ -25,18 +37,28 @@ class Effects:
 
 @dataclass(frozen=True)
 class Content:
-    """A sweep as its page shows it.
+    """Results of a sweep for its page.
 
-    Parameters:
-        name, description  of the model
-        keys        key → its value in each run, shape (runs,); numbers or texts
-        objectives  name → its value in each run, shape (runs,); NaN of runs that failed
-        texts       name → expression of the objective
-        reasons     why a run failed, for each run; empty where it has not
-        effects     objective → what it depends on, or why that is not known
-        facts       more to know: name → text
-        notes       what a reader must know
-        command     line that repeats the sweep
+    Attributes
+    ----------
+    name, description
+        Name and description of the model.
+    keys
+        Key → value in each run, shape (runs,), numbers or texts.
+    objectives
+        Name → value in each run, shape (runs,); NaN for runs that failed.
+    texts
+        Name → expression of the objective.
+    reasons
+        Reason of failure of each run; empty for a run that has not failed.
+    effects
+        Objective → sensitivities, or the reason why these are unknown.
+    facts
+        Further facts by name.
+    notes
+        Remarks that readers need for the interpretation.
+    command
+        Command line that repeats the sweep.
     """
 
     name: str
@@ -56,13 +78,15 @@ class Content:
         return len(self.reasons)
 
     def worst(self, objective: str, count: int) -> NDArray[np.int64]:
-        """Numbers of the runs with the largest values, the largest first; shape (at most count,)."""
+        """Return the numbers of the runs with the largest values of an objective, the largest
+        first; at most count.
+        """
         values = np.where(np.isnan(self.objectives[objective]), -np.inf, self.objectives[objective])
         order = np.argsort(-values, kind="stable")[:count]
         return order[np.isfinite(values[order]) | (values[order] > 0)]
 
     def numeric(self) -> dict[str, Array]:
-        """Keys whose values are numbers and that vary."""
+        """Return the keys whose values are numbers and differ between runs, with these values."""
         return {
             key: np.asarray(values, dtype=float)
             for key, values in self.keys.items()

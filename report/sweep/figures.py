@@ -1,4 +1,4 @@
-"""Figures of a sweep: parallel coordinates, histograms, what matters, and where the worst runs are."""
+"""Figures of a sweep: parallel coordinates, histograms, sensitivities, and scatter plots of the worst runs."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ..plots.number_text import decimal
 from ..plots.style import BLUE, GRID, INK, MUTED, new_figure
 from .content import Content, Effects
 
-_LINES = 400  # of parallel coordinates, and points of a scatter
-_WORST = 0.05  # of the runs
+_LINES = 400  # Largest number of lines in parallel coordinates, and of points in a scatter plot.
+_WORST = 0.05  # Share of the runs that are drawn as the worst ones.
 _ORANGE = "#d55e00"
-_PANELS = 3  # beside each other
+_PANELS = 3  # Largest number of panels side by side.
 _MOST_AXES = 9
 
 
 def pictures(content: Content) -> Iterator[Picture]:
-    """All that make sense."""
+    """Draw the figures for which a sweep has data, one after the other."""
     return drawn(_entries(content))
 
 
@@ -35,29 +35,29 @@ def _entries(content: Content) -> Iterator[Entry]:
     yield (
         "parallel",
         "Parallel coordinates",
-        f"A line per run, at most {_LINES} of them, across all keys and objectives; in colour the twentieth of the"
-        f" runs with the largest {first}.",
+        f"One line per run, at most {_LINES} lines, across all keys and objectives. The 5 % of the runs with the"
+        f" largest {first} are coloured.",
         partial(_parallel, content, first),
     )
     yield (
         "histograms",
         "Distribution of the objectives",
-        "Runs that have not failed.",
+        "Histograms of all runs that have not failed.",
         partial(_histograms, content),
     )
     for name, effects in content.effects.items():
         if isinstance(effects, Effects):
             yield (
                 f"sensitivity_{_plain(name)}",
-                f"What {name} depends on",
-                f"{effects.method[0].upper()}{effects.method[1:]}; of {effects.used} runs, with 95 % confidence.",
+                f"Sensitivity of {name}",
+                f"{effects.method[0].upper()}{effects.method[1:]} of {effects.used} runs, with 95 % confidence.",
                 partial(_bars, effects),
             )
     for name in list(content.objectives)[:4]:
         yield (
             f"worst_{_plain(name)}",
-            f"The worst runs by {name}",
-            f"{name} over each key; in colour the twentieth of the runs with the largest value.",
+            f"Runs with the largest {name}",
+            f"Values of {name} over each key. The 5 % of the runs with the largest values are coloured.",
             partial(_scatter, content, name),
         )
 
@@ -75,7 +75,7 @@ def _worst_of(content: Content, name: str) -> Any:
 
 
 def _some(content: Content, name: str) -> tuple[Any, Any]:
-    """Runs to draw, evenly taken, and the worst of all runs."""
+    """Return the runs to draw, evenly selected, and the runs with the largest values of an objective."""
     there = np.flatnonzero(np.isfinite(content.objectives[name]))
     even = there[np.unique(np.linspace(0, len(there) - 1, _LINES).round().astype(int))] if len(there) else there
     return even, _worst_of(content, name)[:_LINES]
@@ -109,7 +109,7 @@ def _parallel(content: Content, name: str) -> Figure | None:
 
 
 def _short(key: str, most: int = 18) -> str:
-    """The end of a long key, on as few lines as it needs."""
+    """Return the end of a long key, broken into as few lines as possible."""
     if len(key) <= most:
         return key
     head, _, tail = key.rpartition(".")

@@ -1,70 +1,74 @@
-"""`sweep.html`: one page about all runs of a sweep; it needs no other file."""
+"""`sweep.html`: page about all runs of a sweep that needs no other file."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...core.files import write_atomically
 from ...core.progress import Progress
-from ...core.templates import fill
-from ..plots import save
-from ..plots.inline_svg import inline_svg
+from ..page import CommandLine, HeadedTable, InlineFigure, Listing, NamedFacts, ReportPage, Section
+from ..plots import Picture, save
 from ..plots.number_text import NOTHING, decimal, scientific
 from ..tables import Kind, TextTable, tabulate
 from .content import Content, Effects
 from .figures import pictures
 
-_WORST = 10  # runs in a table
+_WORST = 10  # Number of runs in the table of the worst runs.
 _REASONS = 12
 
 
 def write_page(folder: Path, content: Content, progress: Progress) -> Path:
-    """Write `sweep.html` and `figures/*.png`, `figures/*.svg`; returns the page's path."""
-    shown = []
+    """Write `sweep.html` and `figures/*.png`, `figures/*.svg`, and return the path of the page."""
+    drawn = []
     for picture in pictures(content):
         progress(picture.title, 0.0)
         save(picture, folder / "figures")
-        shown.append((picture, inline_svg(picture.svg, picture.name, picture.title)))
-    path = folder / "sweep.html"
-    write_atomically(path, fill("report/sweep/sweep.html.jinja", _page(content) | {"figures": shown}))
-    return path
+        drawn.append(picture)
+    return _page(content, drawn).write(folder / "sweep.html")
 
 
-def _page(content: Content) -> dict[str, Any]:
+def _page(content: Content, drawn: Sequence[Picture]) -> ReportPage:
     failures = sum(reason != "" for reason in content.reasons)
     first = next(iter(content.objectives), "")
-    return {
-        "name": content.name,
-        "case": f"{content.runs} runs",
-        "description": content.description,
-        "verdict": f"{failures} failed" if failures else "all ran",
-        "findings": [_finding(content.runs, failures)],
-        "numbers": [
+    worst = [HeadedTable(_worst(content, first))] if first else []
+    effects = _effects(content)
+    unknown = [(name, why) for name, why in content.effects.items() if isinstance(why, str)]
+    return ReportPage(
+        name=content.name,
+        case=f"{content.runs} runs",
+        description=content.description,
+        verdict=f"{failures} failed" if failures else "all ran",
+        findings=[_finding(content.runs, failures)],
+        numbers=[
             ("runs", str(content.runs)),
             ("failed", str(failures)),
             *((f"largest {name}", _shown(content, name)) for name in list(content.objectives)[:3]),
         ],
-        "notes": content.notes,
-        "objectives": _objectives(content),
-        "effects": _effects(content),
-        "unknown": [(name, why) for name, why in content.effects.items() if isinstance(why, str)],
-        "first": first,
-        "worst": _worst(content, first) if first else None,
-        "reasons": _reasons(content),
-        "facts": content.facts,
-        "command": content.command,
-    }
+        content=[
+            Section("notes", "", [Listing([("", note) for note in content.notes])]),
+            Section("objectives", "Objectives", [HeadedTable(_objectives(content))]),
+            Section("worst", f"The runs with the largest {first}", worst),
+            Section("failed", "Runs that failed", [Listing(_reasons(content))]),
+            Section("figures", "Figures", [*map(InlineFigure, drawn)]),
+            Section(
+                "sensitivities",
+                "Sensitivities",
+                [*([] if effects is None else [HeadedTable(effects)]), Listing(unknown)],
+            ),
+            Section("reproduce", "Reproduce", [CommandLine(content.command), NamedFacts(content.facts)]),
+        ],
+    )
 
 
 def _finding(runs: int, failures: int) -> tuple[str, str]:
     if not failures:
-        return "ran", f"{runs} runs, none of which failed."
-    said = f"{failures} of {runs} runs failed; their reasons are below, and in the table's column failed."
+        return "ran", f"None of {runs} runs failed."
+    said = f"{failures} of {runs} runs failed; the reasons are below and in the column `failed` of the table."
     return "failed", said
 
 
@@ -74,7 +78,7 @@ def _shown(content: Content, name: str) -> str:
 
 
 def _objectives(content: Content) -> TextTable:
-    """One row per objective: expression, and statistics of its values."""
+    """Return a table of objectives with their expressions and statistics of their values."""
 
     def column(of: Callable[[Any], float]) -> Callable[[str], str]:
         def text(name: str) -> str:
@@ -97,7 +101,7 @@ def _objectives(content: Content) -> TextTable:
 
 
 def _effects(content: Content) -> TextTable | None:
-    """One row per objective and key."""
+    """Return a table of sensitivities by objective and key; None if no sensitivity is known."""
     known = {name: found for name, found in content.effects.items() if isinstance(found, Effects)}
     if not known:
         return None
@@ -112,7 +116,7 @@ def _effects(content: Content) -> TextTable | None:
 
 
 def _worst(content: Content, first: str) -> TextTable:
-    """The runs with the largest values of the first objective."""
+    """Return a table of the runs with the largest values of the first objective."""
     names = [*content.keys, *content.objectives]
     columns = {**content.keys, **content.objectives}
     rows = [
@@ -126,15 +130,17 @@ def _cell(value: Any) -> str:
     return decimal(float(value), 6) if isinstance(value, int | float | np.number) else str(value)
 
 
-def _reasons(content: Content) -> list[tuple[int, int, str]]:
-    """Count, first run and text of each reason of failure; reasons that differ only by numbers are one."""
+def _reasons(content: Content) -> list[tuple[str, str]]:
+    """Return items for the most frequent reasons of failure; reasons that differ only in numbers count as one."""
     firsts: dict[str, int] = {}
     counts: Counter[str] = Counter()
     for run, reason in enumerate(content.reasons):
         if reason:
-            kind = "".join("#" if char in "0123456789" else char for char in reason)
-            while "##" in kind:
-                kind = kind.replace("##", "#")
+            kind = re.sub("[0-9]+", "#", reason)
             firsts.setdefault(kind, run)
             counts[kind] += 1
-    return [(count, firsts[kind], content.reasons[firsts[kind]]) for kind, count in counts.most_common(_REASONS)]
+    found = []
+    for kind, count in counts.most_common(_REASONS):
+        first = firsts[kind]
+        found.append(("", f"{count} run{'s' * (count > 1)}, the first is run {first}: {content.reasons[first]}"))
+    return found

@@ -1,1 +1,1 @@
-"""Runs held against the reference, and what came out of it."""
+"""Comparison of runs with the reference solver, and the resulting verdict."""

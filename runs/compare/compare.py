@@ -13,29 +13,46 @@ from ...core.errors import DescriptionError, Problem
 from ...core.trajectory import Array, Trajectory
 from .scales import VIOLATIONS, scales
 
-_ROUNDING = 1e-12  # times that differ by less than this fraction of the horizon are the same
-_LACKING = 1e-9  # of a horizon: time by which a span may be shorter and still covers it
+_ROUNDING = 1e-12  # difference of times that counts as zero, relative to the horizon
+_LACKING = 1e-9  # shortfall of a time span that counts as zero, relative to the horizon
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Differences between a run and the reference.
+    """Differences between a run and the reference run.
 
-    Parameters:
-        name                the run's name
-        max_abs_error       signal → largest absolute difference over the horizon, in the signal's unit
-        rel_error           signal → the same divided by the signal's scale (see `scales`)
-        worst_signal        the signal of `max_rel_error`; empty if there is no difference at all
-        violation_position  largest ‖Φ‖ of the run, m or rad; None if the run has no such signal
-        violation_velocity  largest ‖Φ̇‖ of the run
-        horizon             length of the compared time span, s
-        tolerance           largest admissible relative error
-        ok                  whether all differences are finite and within the tolerance
-        note                what a reader must know, such as signals that were not compared
-        singular_from       time of the first singular configuration, s, if the run came to no end and is compared
-                            up to there; None: the whole run is compared
-        sensitive_from      time from which on right runs may differ by more than the tolerance, s; None: they may
-                            not, or that was not asked for
+    Parameters
+    ----------
+    name : str
+        Name of the run.
+    wall_s : float
+        Wall-clock time of the run, s.
+    steps : int
+        Number of integration steps.
+    max_rel_error : float
+        Largest relative error of all signals.
+    tolerance : float
+        Largest admissible relative error.
+    ok : bool
+        Whether all differences are finite and within the tolerance.
+    horizon : float
+        Length of the compared time span, s.
+    max_abs_error : mapping
+        Largest absolute difference of each signal, in the signal's unit.
+    rel_error : mapping
+        Largest absolute difference of each signal divided by its scale (see `scales`).
+    worst_signal : str
+        Signal with the largest relative error; empty if there is no difference.
+    violation_position, violation_velocity : float or None
+        Largest ‖Φ‖, m or rad, and ‖Φ̇‖ of the run; None if the run does not contain this signal.
+    note : str
+        Further information, such as signals that were not compared.
+    sensitive_from : float or None
+        Time from which on correct runs may differ by more than the tolerance, s; None if there is no
+        such time or it was not determined.
+    singular_from : float or None
+        Time of the first singular configuration, s, if the run failed there and is compared up to this
+        time; None if the whole run is compared.
     """
 
     name: str
@@ -56,19 +73,24 @@ class Comparison:
 
     @classmethod
     def failed(cls, name: str, tolerance: float, note: str) -> Comparison:
-        """A run that broke off with an error and left nothing to compare."""
+        """Return the comparison of a run that failed and has no results."""
         return cls(name, wall_s=0.0, steps=0, max_rel_error=np.inf, tolerance=tolerance, ok=False, note=note)
 
 
 @dataclass(frozen=True)
 class CommonGrid:
-    """Two runs at the same instants.
+    """Signals of two runs at common instants.
 
-    Parameters:
-        time          shape (N,), s
-        reference     all signals of the reference, each of shape (N,)
-        run           the signals of the run that the reference has too, each of shape (N,)
-        interpolated  whether the grids differ, so that one side was interpolated
+    Parameters
+    ----------
+    time : ndarray, shape (N,)
+        Instants, s.
+    reference : mapping
+        All signals of the reference, shape (N,) each.
+    run : mapping
+        Signals of the run that the reference contains as well, shape (N,) each.
+    interpolated : bool
+        Whether the time grids differ, so that one run was interpolated.
     """
 
     time: Array
@@ -78,19 +100,19 @@ class CommonGrid:
 
     @property
     def compared(self) -> list[str]:
-        """Names of the signals that both have and that are not violations."""
+        """Names of the common signals except constraint violations."""
         return [name for name in self.run if name not in VIOLATIONS]
 
     def differences(self) -> dict[str, Array]:
-        """Absolute differences of the compared signals, each of shape (N,)."""
+        """Return the absolute differences of the compared signals, shape (N,) each."""
         return {name: np.abs(self.run[name] - self.reference[name]) for name in self.compared}
 
     def up_to(self, time: float) -> CommonGrid:
-        """Return the instants up to a time, s."""
+        """Return the signals at the instants up to a time, s."""
         return self._kept(self.time <= time)
 
     def outside(self, spans: Iterable[tuple[float, float]]) -> CommonGrid:
-        """Return the instants outside of time spans, s."""
+        """Return the signals at the instants outside of given time spans, s."""
         within = [(self.time > begin) & (self.time < end) for begin, end in spans]
         return self._kept(~np.any(within, axis=0)) if within else self
 
@@ -111,20 +133,31 @@ def compare(
     complete: bool = False,
     until: float = np.inf,
 ) -> Comparison:
-    """Largest absolute and relative difference of each signal that the two runs share.
+    """Return the largest absolute and relative difference of each common signal of two runs.
 
-    A relative error is the largest absolute difference over the signal's scale (`scales`). A value that is not
-    finite makes the error infinite. Instants within the steps in which the reference crosses singular
-    configurations are not compared: accelerations and forces are quotients of small numbers there.
+    A relative error is the largest absolute difference divided by the signal's scale (`scales`). Values
+    that are not finite have an infinite error. Steps in which the reference crosses a singular
+    configuration are excluded, because accelerations and forces are ill-conditioned there.
 
-    Parameters:
-        units      signal → unit; a signal without one is a group of its own
-        tolerance  largest admissible relative error
-        horizon    time span that the run must cover to agree, s
-        complete   whether both must have the same signals to agree
-        until      time up to which the runs are compared, s; the signals' scales are those of the whole run
+    Parameters
+    ----------
+    reference, run : Trajectory
+        Runs to compare.
+    units : mapping
+        Unit of each signal; a signal without a unit is a group of its own.
+    tolerance : float
+        Largest admissible relative error.
+    horizon : float
+        Time span that the run must cover to agree, s.
+    complete : bool
+        Whether both runs must have the same signals to agree.
+    until : float
+        End of the comparison, s; the signals' scales follow from the whole run.
 
-    Raises DescriptionError if the runs share no signal or less than two instants, or if time does not increase.
+    Raises
+    ------
+    DescriptionError
+        If the runs share no signal or fewer than two instants, or if time does not increase.
     """
     grid = on_common_grid(reference, run)
     scale = scales(grid.reference, units, reference.natural)
@@ -155,7 +188,13 @@ def compare(
 
 
 def error_over_time(reference: Trajectory, run: Trajectory, units: Mapping[str, str]) -> tuple[Array, Array]:
-    """Times, shape (N,), s, and the largest |difference|/scale over all signals at each of them, shape (N,)."""
+    """Return the largest relative error of all signals over time.
+
+    Returns
+    -------
+    time, error : ndarray, shape (N,)
+        Instants, s, and largest |difference|/scale at each instant.
+    """
     grid = on_common_grid(reference, run)
     scale = scales(grid.reference, units, reference.natural)
     grid = _regular(reference, grid)
@@ -164,15 +203,22 @@ def error_over_time(reference: Trajectory, run: Trajectory, units: Mapping[str, 
 
 
 def _regular(reference: Trajectory, grid: CommonGrid) -> CommonGrid:
-    """Instants outside of the steps in which the reference crosses singular configurations."""
+    """Return the signals outside of the steps in which the reference crosses singular
+    configurations.
+    """
     return grid.outside(passed.crossed for passed in reference.singular if passed.crossed is not None)
 
 
 def on_common_grid(reference: Trajectory, run: Trajectory) -> CommonGrid:
-    """Both runs at the instants of the coarser one within the time span they share; never extrapolated.
+    """Return both runs at the instants of the coarser run within their common time span.
 
-    Where the grids differ, the finer run is interpolated by a cubic spline (not-a-knot).
-    Raises DescriptionError if they share no signal or less than two instants, or if time does not increase.
+    If the grids differ, the finer run is interpolated by a cubic spline (not-a-knot), without
+    extrapolation.
+
+    Raises
+    ------
+    DescriptionError
+        If the runs share no signal or fewer than two instants, or if time does not increase.
     """
     shared = [name for name in reference.signals if name in run.signals]
     if VIOLATIONS.issuperset(shared):
@@ -202,7 +248,7 @@ def _check_time(trajectory: Trajectory) -> None:
 
 
 def _overlap(first: Array, second: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Whether each time of either grid lies in the span that both cover."""
+    """Return masks of the times of two grids within their common time span."""
     if not (len(first) and len(second)):
         return np.zeros(len(first), dtype=bool), np.zeros(len(second), dtype=bool)
     start, stop = max(first[0], second[0]), min(first[-1], second[-1])
@@ -218,7 +264,7 @@ def _same_times(first: Array, second: Array) -> bool:
 def _sampled(
     trajectory: Trajectory, inside: NDArray[np.bool_], time: Array, names: Iterable[str]
 ) -> dict[str, Array]:
-    """Signals at the given times; they are the trajectory's own times `inside`, or need a spline."""
+    """Return signals at the given times, either samples of the trajectory or spline interpolants."""
     if _same_times(trajectory.time[inside], time):
         return {name: np.asarray(trajectory.signals[name])[inside] for name in names}
     return {name: _interpolated(trajectory, name, time) for name in names}
@@ -228,19 +274,19 @@ def _interpolated(trajectory: Trajectory, name: str, time: Array) -> Array:
     values = np.asarray(trajectory.signals[name], dtype=float)
     if not np.all(np.isfinite(values)):
         return np.full(len(time), np.nan)
-    # Rounding may put an end of the common span just outside of this grid.
+    # Rounding errors may place an end of the common time span slightly outside of this grid.
     within = np.clip(time, trajectory.time[0], trajectory.time[-1])
     return np.asarray(CubicSpline(trajectory.time, values)(within), dtype=float)
 
 
 def _largest(values: Array) -> float:
-    """Largest absolute value; infinite if any value is not finite."""
+    """Return the largest absolute value; infinite if any value is not finite."""
     largest = float(np.max(np.abs(values)))
     return largest if np.isfinite(largest) else np.inf
 
 
 def covers(span: float, horizon: float) -> bool:
-    """Whether a time span, s, covers a horizon, s, but for rounding."""
+    """Whether a time span, s, covers a horizon, s, within rounding errors."""
     return span >= horizon * (1.0 - _LACKING)
 
 
@@ -248,21 +294,21 @@ def _note(reference: Trajectory, run: Trajectory, grid: CommonGrid) -> str:
     notes = [run.note] if run.note else []
     span, full = float(grid.time[-1] - grid.time[0]), float(reference.time[-1] - reference.time[0])
     if not covers(span, full):
-        notes.append(f"compared over {span:.6g} s of {full:.6g} s")
+        notes.append(f"compared over {span:.6g} s of the full {full:.6g} s")
     if grid.interpolated:
         notes.append("output times differ, interpolated by a cubic spline")
-    for whose, other, first in (("its", run, reference), ("the reference's", reference, run)):
+    for where, other, first in (("the run", run, reference), ("the reference", reference, run)):
         missing = [name for name in first.signals if name not in other.signals]
         if missing:
-            notes.append(f"not among {whose} signals: {listed(missing)}")
+            notes.append(f"signals missing from {where}: {listed(missing)}")
     broken = [name for name in grid.run if not np.all(np.isfinite(grid.run[name]))]
     if broken:
-        notes.append(f"not finite: {listed(broken)}")
+        notes.append(f"signals with values that are not finite: {listed(broken)}")
     return "; ".join(notes)
 
 
 def listed(names: list[str], most: int = 4) -> str:
-    """The first names, and how many more there are."""
+    """Return the first names as text, and the number of further names."""
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest
 
@@ -272,7 +318,5 @@ def _unusable(reference: Trajectory, run: Trajectory, message: str) -> Descripti
 
 
 def _no_shared_time(reference: Trajectory, run: Trajectory) -> str:
-    spans = [
-        f"{t.time[0]:.6g} to {t.time[-1]:.6g} s" if len(t.time) else "no time at all" for t in (reference, run)
-    ]
+    spans = [f"{t.time[0]:.6g} to {t.time[-1]:.6g} s" if len(t.time) else "no instants" for t in (reference, run)]
     return f"expected at least two instants in the time span that both cover, got {' and '.join(spans)}"

@@ -1,4 +1,4 @@
-"""All that a report is about: the model, its runs and how they compare."""
+"""Results of one verification run, from which reports are generated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ... import analysis
 from ...analysis import EnergyHistory, InitialValueProblem, LinearisedMode
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...core.trajectory import Array, Trajectory
 from ...mechanism import Mechanism
 from ...plausibility import Remark
@@ -19,30 +19,52 @@ from .findings import Finding, agreement
 
 @dataclass(frozen=True)
 class RunReport:
-    """Results of `run`: the source of `result.json`, of the figures and of `report.html`.
+    """Results of `Model.run`: verdict, comparisons and simulations.
 
-    Parameters:
-        model        what ran, its case applied
-        problem      its equations with the initial state and the inputs over time
-        case         its name, or empty
-        reference    the reference solver's run, on the whole horizon
-        runs         the others that could be compared, in the order of presentation
-        comparisons  one per run, the reference's own first; a run that broke off has one too
-        tolerance    admissible relative error (a comparison may have been granted another one)
-        consistent   whether the description's constraints can hold, see `findings`
-        holds        whether they do in all runs
-        compilers    tool → version
-        command      the command line that repeats the run
-        files        file name, relative to the report → what it holds
-        not_unique   joint or closure → parts of its load that are not unique, see `reactions.not_unique`
-        plausible    remarks on what is probably not meant; they do not change `ok`
-        facts, notes further facts of the model (name → text), and remarks on the verdict
-        loaded       the reference's run with loads of all joints, if they are known
-        doubts       sentences against the agreement of the runs, beside those by their signals
-        unconfirmed  why the oracle has no run to compare with; empty if it has one
+    Parameters
+    ----------
+    model
+        Equations of the model, with the case applied.
+    problem
+        Equations with initial state and inputs over time.
+    case
+        Name of the case; empty without a case.
+    reference
+        Run of the reference solver over the full time span.
+    runs
+        Runs of the other solvers, in the order of presentation.
+    comparisons
+        Comparison of each run with the reference run. The reference run itself and runs that ended early are
+        included.
+    tolerance
+        Admissible relative error. A comparison may have its own, larger tolerance.
+    consistent
+        Whether the constraints of the description can be fulfilled.
+    holds
+        Whether all runs fulfil the constraints.
+    compilers
+        Version of each tool.
+    command
+        Command line that repeats the run.
+    files
+        Contents of each written file, by file name relative to the report.
+    not_unique
+        Components of joint reactions that are not unique, by joint or closure.
+    facts
+        Further facts about the model, by title.
+    notes
+        Notes on the verdict.
+    plausible
+        Remarks on unusual values, which do not affect `ok`.
+    loaded
+        Run of the reference solver with all joint reactions, or None.
+    doubts
+        Reasons to doubt the agreement of the runs, such as events of one solver only, that no signal shows.
+    unconfirmed
+        Reason why the independent Python solver has no run; empty if there is one.
     """
 
-    model: Prepared
+    model: System
     problem: InitialValueProblem
     case: str
     reference: Trajectory
@@ -64,58 +86,63 @@ class RunReport:
 
     @property
     def mechanism(self) -> Mechanism:
-        """Mechanism with plain numbers."""
+        """Mechanism with numerical values of all parameters."""
         return self.model.mechanism
 
     @property
     def others(self) -> list[Comparison]:
-        """Comparisons without the reference's own."""
+        """Comparisons of all runs except the reference run itself."""
         return [comparison for comparison in self.comparisons if comparison.name != self.reference.name]
 
     @property
     def agrees(self) -> Finding:
-        """Whether every run agrees with the reference, and over how much of its time."""
+        """Whether every run agrees with the reference run, and over which part of the time span."""
         span = float(self.reference.time[-1] - self.reference.time[0])
         found = agreement(self.others, span, self.unconfirmed)
         return Finding(False, "; ".join([found.text.rstrip("."), *self.doubts]) + ".") if self.doubts else found
 
     @property
     def findings(self) -> dict[str, Finding]:
-        """The three things that the verdict says, by their names in `result.json`."""
+        """Three parts of the verdict by name: `consistent`, `agrees` and `holds`."""
         return {"consistent": self.consistent, "agrees": self.agrees, "holds": self.holds}
 
     @property
     def ok(self) -> bool:
-        """Whether all three are so."""
+        """Whether the verdict is positive: consistent constraints, agreeing runs, fulfilled
+        constraints.
+        """
         return all(finding.ok for finding in self.findings.values())
 
     @property
     def remarks(self) -> list[tuple[str, str]]:
-        """Remarks for the reader: the run's name, or empty, and the text."""
+        """Remarks as pairs of text: name of the run, empty for all runs, and remark."""
         return [(c.name, c.note) for c in self.comparisons if c.note] + [("", note) for note in self.notes]
 
     @property
     def smallest_determinant(self) -> tuple[float, float] | None:
-        """Smallest |det C_d| along the reference run and its time, s; None: no constraints."""
+        """Smallest |det C_d| along the reference run and its time in s, or None without constraints.
+
+        C_d contains the columns of the constraint Jacobian that belong to the dependent coordinates.
+        """
         extra = self.reference.extra
         return (extra["min_det"], extra["min_det_time"]) if "min_det" in extra else None
 
     @cached_property
     def modes(self) -> tuple[LinearisedMode, ...]:
-        """Modes of the equations linearised at the start, the stiffest one first."""
+        """Modes of the equations linearised about the initial state, largest |λ| first."""
         return analysis.modes(self.model.problem)
 
     @cached_property
     def course(self) -> EnergyHistory:
-        """Energies and forces of the reference run."""
+        """Energies and forces over the time of the reference run."""
         return analysis.course(self.problem, self.reference)
 
     @cached_property
     def scene(self) -> Scene:
-        """All runs in motion, the reference's last."""
+        """Motion of all runs for the animation, the reference run last."""
         return film(self.problem, [*self.runs, self.reference])
 
     @cached_property
     def targets(self) -> dict[str, Array]:
-        """Point → programmed positions at the reference's times, shape (N, 3), world frame, m."""
+        """Programmed positions of each point at the reference times, shape (N, 3), world frame, m."""
         return analysis.programmed_target(self.problem, self.reference)

@@ -1,4 +1,6 @@
-"""Decay of constraint violations: Baumgarte's roots, and the straight part of a logarithmic plot."""
+"""Decay of constraint violations: characteristic roots of Baumgarte stabilisation, and fitted decay
+rates.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +12,24 @@ import numpy as np
 
 from ...core.trajectory import Array
 
-_LEAST = 5  # samples that make a line
-_SCATTER = 0.003  # of the natural logarithm about the line, root mean square: 0.3 % of the value
-_DROP = math.log(2.0)  # what stays above half of its first value does not decay
-_EQUAL = 1e-6  # of alpha: roots that differ by less count as one, whose formula loses no digits
+_LEAST = 5  # minimum number of samples that a fit requires
+_SCATTER = 0.003  # largest root-mean-square deviation of the logarithm from the line (0.3 % of the value)
+_DROP = math.log(2.0)  # smallest decrease of the logarithm that counts as a decay
+_EQUAL = 1e-6  # difference of the roots, relative to alpha, below which the formula for a double root is used
 
 
 @dataclass(frozen=True)
 class Decay:
-    """A straight part of ln(values) over time: values ≈ first·exp(rate·(t − begin)).
+    """Exponential part of a decay: values ≈ first·exp(rate·(t − begin)).
 
-    rate in 1/s, negative; begin and end in s; first and last are the line's values at these times.
+    Parameters
+    ----------
+    rate : float
+        Decay rate, 1/s, negative.
+    begin, end : float
+        Time span of the fit, s.
+    first, last : float
+        Fitted values at the beginning and the end.
     """
 
     rate: float
@@ -31,20 +40,34 @@ class Decay:
 
 
 def baumgarte_roots(alpha: float, beta: float) -> tuple[float, float]:
-    """Real parts of the roots of s² + 2αs + β² = 0, the slow one first, 1/s (Jarzębowska et al. 2023, (26)).
+    """Return the real parts of the roots of s² + 2αs + β² = 0, the slow one first, 1/s.
 
-    The slow root is −α + √(α² − β²); both are −α where β > α.
+    The slow root is −α + √(α² − β²); both real parts are −α if β > α (Jarzębowska et al. 2023, equation
+    26).
     """
     fast = -alpha - cmath.sqrt(alpha**2 - beta**2)
-    # By the product of the roots: the formula above loses all digits where β ≪ α.
+    # The slow root follows from the product β² of both roots; −α + √(α² − β²) would lose all digits for β ≪ α.
     slow = beta**2 / fast if fast else 0.0
     return slow.real, fast.real
 
 
 def free_decay(time: Array, alpha: float, beta: float) -> tuple[Array, Array]:
-    """Solutions x and ẋ of ẍ + 2α ẋ + β² x = 0, shape (2, N) each: from x = 1, ẋ = 0, and from x = 0, ẋ = 1."""
+    """Return the solutions of ẍ + 2α ẋ + β² x = 0 for unit initial values.
+
+    Parameters
+    ----------
+    time : ndarray, shape (N,)
+        Times, s.
+    alpha, beta : float
+        Parameters of Baumgarte stabilisation, 1/s.
+
+    Returns
+    -------
+    position, velocity : ndarray, shape (2, N)
+        x and ẋ for x(0) = 1, ẋ(0) = 0, and for x(0) = 0, ẋ(0) = 1.
+    """
     root = cmath.sqrt(alpha**2 - beta**2)
-    if abs(root) <= _EQUAL * alpha:  # twice the same root
+    if abs(root) <= _EQUAL * alpha:  # the characteristic equation has a double root
         left = np.exp(-alpha * time)
         ones = ((1 + alpha * time) * left, -(alpha**2) * time * left)
         return np.array(ones), np.array([time * left, (1 - alpha * time) * left])
@@ -56,10 +79,17 @@ def free_decay(time: Array, alpha: float, beta: float) -> tuple[Array, Array]:
 
 
 def straight_part(time: Array, values: Array, begin: float) -> Decay | None:
-    """Longest part from `begin` (s) on where the logarithm falls along a straight line; None if there is none.
+    """Fit an exponential decay to the longest possible initial part of a signal, or return None.
 
-    Least squares; straight means that the values scatter about the line by 0.3 % (root mean square), and that
-    they fall to less than half over five samples or more. Shapes (N,): s, and any unit; zeros are left out.
+    The logarithm is fitted by a straight line (least squares). The fit is accepted if the
+    root-mean-square deviation is at most 0.3 %, and the values fall to less than half over at least five samples.
+
+    Parameters
+    ----------
+    time, values : ndarray, shape (N,)
+        Times, s, and positive values; zeros are ignored.
+    begin : float
+        Begin of the fit, s.
     """
     kept = (time >= begin) & (values > 0)
     t, y = time[kept], np.log(values[kept])
@@ -78,7 +108,9 @@ def straight_part(time: Array, values: Array, begin: float) -> Decay | None:
 
 
 def _lines(t: Array, y: Array) -> tuple[Array, Array, Array]:
-    """Slope, value at t = 0 and scatter of the line through the first 1, 2, …, N samples, each of shape (N,)."""
+    """Return slope, value at t = 0 and deviation of the lines that fit the first 1, 2, …, N
+    samples, shape (N,) each.
+    """
     count = np.arange(1, len(t) + 1)
     mean_t, mean_y = np.cumsum(t) / count, np.cumsum(y) / count
     tt, ty, yy = (np.cumsum(product) / count for product in (t * t, t * y, y * y))

@@ -1,4 +1,4 @@
-"""Findings of a verdict: the description is consistent, the runs agree, the constraints hold."""
+"""Findings of the verdict: the description is consistent, the runs agree, and the constraints hold."""
 
 from __future__ import annotations
 
@@ -8,29 +8,36 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...analysis import Residuals, residuals
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...core.trajectory import Array, Trajectory
 from ...mechanism import signal_names
 from .compare import Comparison, covers, listed
 from .decay import free_decay
 
-_SLACK = 1.01  # of a decay that is known by its start
-_NAMED = 0.1  # of the largest violation of a row: rows that are violated by more are named
-_UNIT = {0: "", 1: " per s", 2: " of its acceleration"}
+_SLACK = 1.01  # factor on the predicted decay of an initial violation
+_NAMED = 0.1  # size of a violation, relative to the largest one, above which a message names the constraint
+_UNIT = {0: "", 1: " per s", 2: " relative to its acceleration"}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Finding of a verdict: whether it is good, and a sentence about it."""
+    """One finding of the verdict: whether the check passed, with an explanatory sentence."""
 
     ok: bool
     text: str
 
 
-def consistency(model: Prepared, found: Residuals) -> Finding:
-    """Whether all constraints hold at the start or are declared to start violated, and redundant ones hold always.
+def consistency(model: System, found: Residuals) -> Finding:
+    """Check that constraints are fulfilled initially, and that redundant constraints are fulfilled always.
 
-    found   of the reference's run, or of its start alone
+    Constraints that the description declares in `starts_violated` may be violated initially.
+
+    Parameters
+    ----------
+    model : System
+        Mechanism with its equations.
+    found : Residuals
+        Constraint residuals of the reference run, or of the initial state alone.
     """
     allowed, wrong = _violated(model, found)
     wrong += list(_left_out(model, found))
@@ -38,15 +45,15 @@ def consistency(model: Prepared, found: Residuals) -> Finding:
         return Finding(False, "; ".join(wrong))
     if not found.names:
         return Finding(True, "There are no constraints.")
-    said = f" It starts violated, as it says: {'; '.join(allowed)}." if allowed else ""
-    others = "Every other constraint row" if allowed else "Every constraint row"
-    always = " at every output time" if len(found.time) > 1 else " there"
-    kept = f" Rows that are left out as redundant hold{always}." if _redundant(model) else ""
-    return Finding(True, f"{others} holds at the start.{said}{kept}")
+    declared = f" Declared initial violations: {'; '.join(allowed)}." if allowed else ""
+    others = "All other" if allowed else "All"
+    always = " at every output time" if len(found.time) > 1 else " as well"
+    kept = f" Redundant constraints are fulfilled{always}." if _redundant(model) else ""
+    return Finding(True, f"{others} constraints are fulfilled at t = 0.{declared}{kept}")
 
 
-def start_consistency(model: Prepared) -> Finding:
-    """`consistency` of the start alone."""
+def start_consistency(model: System) -> Finding:
+    """Check the consistency of the initial state alone; see `consistency`."""
     coordinates, (q, qd) = model.mechanism.coordinates, model.start
     levels = {"position": q, "velocity": qd, "acceleration": 0.0 * q}
     signals = {
@@ -59,11 +66,16 @@ def start_consistency(model: Prepared) -> Finding:
 
 
 def agreement(comparisons: Sequence[Comparison], full: float, unconfirmed: str = "") -> Finding:
-    """Every run agrees with the reference as far as it goes; says how far.
+    """Check that every run agrees with the reference over its own time span.
 
-    comparisons   without the reference's own
-    full          the reference's time span, s
-    unconfirmed   why the oracle has no run; empty if it has one
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        Comparisons without the reference's own.
+    full : float
+        Time span of the reference, s.
+    unconfirmed : str
+        Reason why the oracle has no run; empty if it has one.
     """
     if not comparisons:
         return Finding(True, "Only the reference solver ran, so there is nothing to compare it with.")
@@ -71,35 +83,46 @@ def agreement(comparisons: Sequence[Comparison], full: float, unconfirmed: str =
     if failed:
         return Finding(
             False,
-            f"{len(failed)} of {len(comparisons)} runs do not agree with the reference: {', '.join(failed)}.",
+            f"{len(failed)} of {len(comparisons)} runs disagree with the reference solver: {', '.join(failed)}.",
         )
     short = [c for c in comparisons if not covers(c.horizon, full)]
     count = len(comparisons) - len(short)
-    whole = [f"{count} run{'s' if count > 1 else ''} over all of {full:.4g} s"] if count else []
+    whole = [f"{count} run{'s' if count > 1 else ''} over the full {full:.4g} s"] if count else []
     parts = [f"{c.name} over {c.horizon:.3g} s of {full:.4g} s" for c in short]
     begins = [c.sensitive_from for c in comparisons if c.sensitive_from is not None]
-    said = f" The motion is sensitive: comparison is meaningful up to t = {min(begins):.4g} s." if begins else ""
+    said = f" The motion is sensitive: a comparison is meaningful up to t = {min(begins):.4g} s." if begins else ""
     if any(c.singular_from is not None for c in comparisons):
         said += _lost(comparisons)
-    said += f" The oracle does not confirm it, because it has no run: {unconfirmed}." if unconfirmed else ""
+    said += (
+        f" The oracle does not confirm the agreement, because it has no run: {unconfirmed}." if unconfirmed else ""
+    )
     return Finding(True, f"Agreement with the reference solver: {'; '.join([*whole, *parts])}.{said}")
 
 
 def _lost(comparisons: Sequence[Comparison]) -> str:
-    """Sentence about runs that are compared up to the first singular configuration only."""
+    """Return a sentence about runs that are compared with the reference only up to the first
+    singular configuration.
+    """
     names = [c.name for c in comparisons if c.singular_from is not None]
     begin = min(c.singular_from for c in comparisons if c.singular_from is not None)
     return (
-        f" The constraints depend on each other at t = {begin:.4g} s for the first time."
-        f" {', '.join(names)} did not keep"
-        " the branch of the motion there or later and ended with a message, so the comparison ends before."
+        f" The constraints are linearly dependent at t = {begin:.4g} s for the first time."
+        f" {', '.join(names)} lost the branch of the motion there or later and ended with a message, so the"
+        " comparison ends before this time."
     )
 
 
-def holding(model: Prepared, found: Residuals, runs: Sequence[Trajectory]) -> Finding:
-    """Whether all runs keep violations below `simulation.violation` once the initial violation has decayed.
+def holding(model: System, found: Residuals, runs: Sequence[Trajectory]) -> Finding:
+    """Check that all runs keep violations below `simulation.violation` once initial violations have decayed.
 
-    found   of the reference's run
+    Parameters
+    ----------
+    model : System
+        Mechanism with its equations.
+    found : Residuals
+        Constraint residuals of the reference run.
+    runs : sequence of Trajectory
+        Runs to check.
     """
     if not found.names:
         return Finding(True, "There are no constraints.")
@@ -107,36 +130,41 @@ def holding(model: Prepared, found: Residuals, runs: Sequence[Trajectory]) -> Fi
     if opened:
         return Finding(False, "; ".join(opened))
     limit = model.chain.simulation.violation
-    return Finding(True, f"Violations of all runs stay below {limit:.3g}{_beyond(found, limit)}.")
+    return Finding(True, f"All runs keep constraint violations below {limit:.3g}{_beyond(found, limit)}.")
 
 
 def _beyond(found: Residuals, limit: float) -> str:
     started = np.abs(found.position[0]).max() > limit or np.abs(found.velocity[0]).max() > limit
-    return ", above what is left of the start's" if started else ""
+    return ", apart from the decaying initial violation" if started else ""
 
 
-def _violated(model: Prepared, found: Residuals) -> tuple[list[str], list[str]]:
-    """Rows that do not hold at the start: those that the description knows of, and the others."""
+def _violated(model: System, found: Residuals) -> tuple[list[str], list[str]]:
+    """Return the initially violated constraints as sentences.
+
+    The first list contains the violations that the description allows, the second list all others.
+    """
     simulation, known = model.chain.simulation, _known(model)
     allowed: list[str] = []
     wrong: list[str] = []
     for i, name in enumerate(found.names):
         values = (found.position[0, i], found.velocity[0, i])
-        # a row of positions may be off in its rate alone, which then opens it
+        # A position constraint whose rate is violated will soon be violated itself, so rates are checked as well.
         for value, rate in zip(values, ("", " per s"), strict=True):
             if not abs(value) <= simulation.violation:
-                text = f"{name} is off by {abs(value):.3g}{rate} at the start"
+                text = f"{name} is violated by {abs(value):.3g}{rate} at t = 0"
                 (allowed if name in known else wrong).append(text)
     if wrong:
         wrong[-1] += (
-            ' (start on it, or set simulation.start = "description", or name what may be violated in'
-            " simulation.starts_violated)"
+            ' (fulfil it initially, set simulation.start = "description", or list the constraints that may be'
+            " violated in simulation.starts_violated)"
         )
     return allowed, wrong
 
 
-def _known(model: Prepared) -> set[str]:
-    """Rows that the description lets start violated: programmed ones."""
+def _known(model: System) -> set[str]:
+    """Return the names of the programmed constraints that may be violated initially, according to
+    the description.
+    """
     simulation = model.chain.simulation
     return {
         row
@@ -146,8 +174,10 @@ def _known(model: Prepared) -> set[str]:
     }
 
 
-def _left_out(model: Prepared, found: Residuals) -> Iterator[str]:
-    """Redundant rows that do not follow from the others, by name and time."""
+def _left_out(model: System, found: Residuals) -> Iterator[str]:
+    """Yield a sentence for each redundant constraint that the other constraints do not imply, with
+    its name and the time.
+    """
     limit, decayed = model.chain.simulation.violation, _decayed(model, found)
     for i in _redundant(model, found.names):
         lacking = {
@@ -159,17 +189,19 @@ def _left_out(model: Prepared, found: Residuals) -> Iterator[str]:
         if len(beyond):
             first, worst = found.time[beyond[0]], _largest(lacking)
             yield (
-                f"{found.names[i]}, left out as redundant, does not hold from t = {first:.4g} s on: it lacks up to"
+                f"{found.names[i]}, omitted as redundant, is violated from t = {first:.4g} s on, by up to"
                 f" {worst:.3g}{_UNIT[int(found.orders[i])]}"
             )
 
 
-def _opened(model: Prepared, found: Residuals, run: Trajectory) -> Iterator[str]:
-    """Yield a sentence for each level at which the run's violation exceeds its limit."""
+def _opened(model: System, found: Residuals, run: Trajectory) -> Iterator[str]:
+    """Yield a sentence if a run violates the constraints beyond the limit, separately for positions
+    and velocities.
+    """
     limit = model.chain.simulation.violation
     levels = [("violation_position", 0, limit, ""), ("violation_velocity", 1, limit * _rate(model), " per s")]
     for signal, level, most, unit in levels:
-        # rates of rows of positions are noise of the stabilisation; rows of velocities have nothing else
+        # Without velocity constraints, the velocity violation is only noise of the constraint stabilisation.
         if signal not in run.signals or (level == 1 and not np.any(found.orders == 1)):
             continue
         envelope = _SLACK * np.linalg.norm(_decayed(model, found)[level], axis=1)
@@ -178,20 +210,26 @@ def _opened(model: Prepared, found: Residuals, run: Trajectory) -> Iterator[str]
         if len(late):
             yield (
                 f"{run.name}: constraints are violated from t = {run.time[late[0]]:.4g} s on, by up to"
-                f" {_largest(beyond):.3g}{unit}{_which(found, level, run)}; {most:.3g} is allowed"
+                f" {_largest(beyond):.3g}{unit}{_which(found, level, run)}; the limit is {most:.3g}"
             )
 
 
 def _which(found: Residuals, level: int, run: Trajectory) -> str:
-    """The rows that the reference violates most, of positions (level 0) or of velocities (1)."""
+    """Return the names of the most violated constraints in the reference run, at level 0
+    (positions) or 1 (velocities).
+    """
     if run.name != "reference":
         return ""
     largest = np.max(np.abs((found.position, found.velocity)[level]), axis=0)
     return f" ({listed([found.names[i] for i in np.flatnonzero(largest > _NAMED * largest.max())])})"
 
 
-def _decayed(model: Prepared, found: Residuals) -> tuple[Array, Array]:
-    """Remainders of the initial violations over time, of positions and velocities, shape (N, m) each."""
+def _decayed(model: System, found: Residuals) -> tuple[Array, Array]:
+    """Return the initial constraint violations multiplied by their predicted decay over time.
+
+    The results are the violations of positions and of velocities, shape (N, m) each for N times and m
+    constraints.
+    """
     chain = model.chain.constraints
     if chain.formulation == "gpme_reduced":
         left = np.exp(-chain.kappa * found.time)
@@ -207,12 +245,15 @@ def _largest(values: Array) -> float:
     return float(np.max(values)) if np.all(np.isfinite(values)) else np.inf
 
 
-def _rate(model: Prepared) -> float:
-    """1/s: how fast stabilisation moves, so what a violation's rate may be beside the violation."""
+def _rate(model: System) -> float:
+    """Return the ratio of the admissible velocity violation to the admissible position violation, 1/s.
+
+    The ratio is 1/s plus the rates of the constraint stabilisation.
+    """
     chain = model.chain.constraints
     return 1.0 + (chain.kappa if chain.formulation == "gpme_reduced" else 2 * chain.alpha + chain.beta)
 
 
-def _redundant(model: Prepared, names: Sequence[str] | None = None) -> list[int]:
-    """Indices of the rows that do not count as independent."""
+def _redundant(model: System, names: Sequence[str] | None = None) -> list[int]:
+    """Return the indices of the redundant constraints."""
     return [i for i, name in enumerate(names or model.rows) if name not in model.solvability.independent]

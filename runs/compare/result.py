@@ -1,4 +1,4 @@
-"""`result.json`: the verdict for scripts (design section 6)."""
+"""The file `result.json`, a machine-readable verdict."""
 
 from __future__ import annotations
 
@@ -18,20 +18,24 @@ _OF_RUN = (
 
 
 def write_result(out: Path, report: RunReport) -> Path:
-    """Write `result.json` into the folder; strict JSON, where numbers that are not finite are null."""
+    """Write `result.json` to the folder and return its path; numbers that are not finite become
+    null.
+    """
     path = out / "result.json"
     write_atomically(path, strict_json(result(report)))
     return path
 
 
 def withdraw_verdict(out: Path) -> None:
-    """Remove what an earlier run said of the folder: it does not hold for a run that then fails."""
+    """Delete the verdict of an earlier run from the folder, so that a failing run leaves no
+    outdated verdict.
+    """
     for name in ("result.json", "report.html"):
         (out / name).unlink(missing_ok=True)
 
 
 def result(report: RunReport) -> dict[str, Any]:
-    """Contents of `result.json`, keys in the order of design section 6."""
+    """Return the contents of `result.json`."""
     return {
         "model": report.mechanism.name,
         "case": report.case,
@@ -64,5 +68,5 @@ def _mode_data(mode: LinearisedMode) -> dict[str, Any]:
 
 
 def comparison_data(comparison: Comparison) -> dict[str, Any]:
-    """One entry of `runs`."""
+    """Return one entry of `runs` in `result.json`."""
     return {key: getattr(comparison, key) for key in _OF_RUN}

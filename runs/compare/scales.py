@@ -1,4 +1,6 @@
-"""Scales of differences between runs: a signal's range, or its natural magnitude if it is at rest."""
+"""Scales of signals for relative errors: the signal's range, or its natural scale if the signal is
+constant.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +10,30 @@ import numpy as np
 
 from ...core.trajectory import Array, Magnitude
 
-VIOLATIONS = frozenset({"violation_position", "violation_velocity"})  # ought to be zero: differences mean nothing
-# smallest scale of a signal: parts of its own magnitude, of the largest of its unit in its link, and over all
+VIOLATIONS = frozenset({"violation_position", "violation_velocity"})  # signals whose exact value is zero
+# Lower bounds of a scale, relative to the natural scales: the signal's own, and the largest of link and mechanism.
 OWN, LINK, MACHINE = 0.1, 1e-2, 1e-3
-PLACE = 1e-7  # part of a position's distance from zero, which is up to the description
-_OFFSET = 1e-2  # the same where nothing else is known of the signal
-_FROM_ZERO = ("N", "N.m", "rad/s", "m/s", "rad/s2", "m/s2")  # units in which zero means something
+PLACE = 1e-7  # lower bound of a position's scale, relative to its distance from zero
+_OFFSET = 1e-2  # lower bound of a signal's natural scale, relative to the signal's largest value
+_FROM_ZERO = ("N", "N.m", "rad/s", "m/s", "rad/s2", "m/s2")  # units of quantities with a physical zero
 
 
 def scales(
     signals: Mapping[str, Array], units: Mapping[str, str], natural: Sequence[Magnitude] = ()
 ) -> dict[str, float]:
-    """The scale of each signal, in its unit.
+    """Return the scale of each signal, in its unit.
 
-    The signal's range (largest minus smallest value), but at least a tenth of its own magnitude, a hundredth of
-    the largest in its unit and link (or point, or base), a thousandth of the largest in its unit over all. So what
-    only rounding moves is measured by what holds it, or, where nothing acts, by the entry's `least`. Without
-    natural magnitudes that of velocities, accelerations and forces is its largest value, of other signals the
-    range and at least a hundredth of its largest value, and a name's first word is its link. 1 where nothing has a
-    magnitude. Violations are left out.
+    The scale is the signal's range (largest minus smallest value), but at least
+
+    - a tenth of the signal's natural scale,
+    - a hundredth of the largest natural scale in its unit and link (or point, or base),
+    - a thousandth of the largest natural scale in its unit,
+    - the lower bound `least` of its natural scale.
+
+    Thus, a signal at rest is related to the balanced forces, not to rounding errors. Without natural
+    scales, the scale of velocities, accelerations and forces is the largest value; that of other
+    signals is the range, but at least a hundredth of the largest value. The first word of a signal's
+    name is then its link. The scale is 1 if all these values are zero. Violations are omitted.
     """
     known = {entry.signal: entry for entry in natural if entry.signal}
     found = [
@@ -50,7 +57,7 @@ def scales(
 
 
 def _own(name: str, values: Array, unit: str | None) -> Magnitude:
-    """Magnitude of a signal from its values alone."""
+    """Return the natural scale of a signal from its values alone."""
     largest, extent = _finite(np.max(np.abs(values))), _finite(np.ptp(values))
     size = largest if unit in _FROM_ZERO else max(extent, _OFFSET * largest)
     return Magnitude(name, unit or f"unit of {name}", name.partition("_")[0], size)

@@ -1,8 +1,9 @@
-"""Sensitive motion: how far the reference differs from itself, and up to when runs can be compared with it.
+"""Sensitive motions: differences between repeated reference runs, and the time up to which runs are comparable.
 
-A chaotic mechanism, or one with many impacts, amplifies any difference: the errors of two right solvers grow until
-nothing of them agrees. The reference tells by itself. It is run again with a finer tolerance, and from an initial
-state that is changed by a small part; both differences say by what a right run may differ, and from when on.
+A chaotic mechanism, or one with many impacts, amplifies all differences until even two correct solvers
+disagree. The reference solver determines this amplification itself: its run is repeated with a tighter
+tolerance, and from a slightly changed initial state. Both differences bound the admissible error of a
+correct run over time.
 """
 
 from __future__ import annotations
@@ -15,38 +16,44 @@ import numpy as np
 from ...core.trajectory import Array, Trajectory
 from .compare import Comparison, compare, covers, error_over_time
 
-CHANGE = 1e-12  # of each signal's scale: change of the initial state
-FINER = 0.01  # of a solver's tolerance, where a run is repeated
-_LEAST_ERROR = 1e-9  # relative errors that a right run makes at any time, before the motion amplifies them
-_OF_REFERENCE = 100.0  # a right run may differ by so many times what the reference's finer run differs by
-_UNRELATED = 1.0  # of the scale: runs that may differ by so much have nothing in common
-_EARLIEST = 0.01  # of the horizon: what can be compared for a shorter time is not compared at all
-_FEWEST = 10  # output times, the same
+CHANGE = 1e-12  # change of the initial state, relative to each signal's scale
+FINER = 0.01  # factor on a solver's tolerance for a repeated run
+_LEAST_ERROR = 1e-9  # smallest relative error of a correct run, before amplification by the motion
+# Admissible error of a correct run, relative to the difference of the repeated reference run.
+_OF_REFERENCE = 100.0
+_UNRELATED = 1.0  # admissible error, relative to the signals' scales, from which on runs are unrelated
+_EARLIEST = 0.01  # shortest time span of a meaningful comparison, relative to the horizon
+_FEWEST = 10  # minimum number of output times of a meaningful comparison
 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """Largest error that a right run may have, over time.
+    """Largest admissible error of a correct run over time.
 
-    Parameters:
-        time     output times of the reference, shape (N,), s
-        allowed  error relative to the signals' scales, shape (N,), never falling
+    Parameters
+    ----------
+    time : ndarray, shape (N,)
+        Output times of the reference, s.
+    allowed : ndarray, shape (N,)
+        Admissible error relative to the signals' scales, nondecreasing.
     """
 
     time: Array
     allowed: Array
 
     def scaled(self, factor: float) -> Sensitivity:
-        """Return the errors that a run may have which is granted so many times the error before amplification."""
+        """Return the admissible errors multiplied by a factor."""
         return replace(self, allowed=factor * self.allowed)
 
     def begin(self, tolerance: float) -> float | None:
-        """Return the last output time, s, before a right run may exceed a tolerance; None: it never may."""
+        """Return the last output time, s, before a correct run may exceed a tolerance, or None."""
         beyond = np.flatnonzero(self.allowed > tolerance)
         return float(self.time[max(int(beyond[0]) - 1, 0)]) if len(beyond) else None
 
     def explains(self, time: Array, error: Array, tolerance: float) -> bool:
-        """Whether a run's errors, shape (N,), at its times, s, are no larger than a right run's may be."""
+        """Whether the errors of a run, shape (N,), at its times, s, are admissible for a correct
+        run.
+        """
         allowed = self.allowed[np.clip(np.searchsorted(self.time, time, side="right") - 1, 0, None)]
         within = (error <= np.maximum(allowed, tolerance)) | (allowed >= _UNRELATED)
         return bool(np.all(within & np.isfinite(error)))
@@ -55,13 +62,20 @@ class Sensitivity:
 def sensitivity(
     reference: Trajectory, finer: Trajectory, moved: Trajectory, units: Mapping[str, str], tolerance: float
 ) -> Sensitivity:
-    """Compare the reference with its own repetitions.
+    """Compare the reference run with its repetitions.
 
-    Parameters:
-        finer      run with a finer tolerance, at the same output times
-        moved      run from an initial state that is changed by `CHANGE`
-        units      signal → unit
-        tolerance  relative, which the description asks of solvers
+    Parameters
+    ----------
+    reference : Trajectory
+        Reference run.
+    finer : Trajectory
+        Run with a tighter tolerance, at the same output times.
+    moved : Trajectory
+        Run from an initial state that is changed by `CHANGE`.
+    units : mapping
+        Unit of each signal.
+    tolerance : float
+        Relative solver tolerance of the description.
     """
     (time, own), (_, amplified) = (_accumulated(reference, run, units) for run in (finer, moved))
     growth = amplified / max(float(amplified[0]), CHANGE)
@@ -69,7 +83,7 @@ def sensitivity(
 
 
 def _accumulated(reference: Trajectory, run: Trajectory, units: Mapping[str, str]) -> tuple[Array, Array]:
-    """Times, s, and the largest error up to each of them, shape (N,) each."""
+    """Return times, s, and the largest error up to each time, shape (N,) each."""
     time, error = error_over_time(reference, run, units)
     return time, np.maximum.accumulate(np.nan_to_num(error, nan=np.inf))
 
@@ -77,27 +91,29 @@ def _accumulated(reference: Trajectory, run: Trajectory, units: Mapping[str, str
 def judged(
     comparison: Comparison, reference: Trajectory, run: Trajectory, units: Mapping[str, str], known: Sensitivity
 ) -> Comparison:
-    """Judge a run that disagrees as far as the motion can be compared.
+    """Compare a disagreeing run over the time in which the motion is predictable.
 
-    The tolerance stays; it holds up to the time when a right run may exceed it. After that time the run may differ
-    by as much as the reference's repetitions allow, and by no more.
+    The tolerance applies until a correct run may exceed it. After this time, the error must be
+    explained by the repeated reference runs.
     """
     begin, covered = known.begin(comparison.tolerance), covers(comparison.horizon, float(reference.time[-1]))
     if begin is None or not covered:
         return comparison
     if not known.explains(*error_over_time(reference, run, units), comparison.tolerance):
-        more = f"the motion is sensitive from t = {begin:.4g} s, but the run differs by more than that explains"
+        more = f"the motion is sensitive from t = {begin:.4g} s, but the run differs by more than this explains"
         return replace(comparison, note=_joined(comparison.note, more))
     if not is_long_enough(reference.time, begin):
         early = f"sensitive from t = {begin:.4g} s: too early for a comparison"
         return replace(comparison, sensitive_from=begin, note=_joined(comparison.note, early))
     found = compare(reference, run, units, comparison.tolerance, until=begin, complete=True)
-    said = f"sensitive: comparison is meaningful up to t = {begin:.4g} s"
+    said = f"sensitive: a comparison is meaningful up to t = {begin:.4g} s"
     return replace(found, sensitive_from=begin, note=_joined(comparison.note, said))
 
 
 def is_long_enough(time: Array, begin: float) -> bool:
-    """Whether a comparison up to a time, s, is one, with the output times of the whole run, shape (N,), s."""
+    """Whether a comparison up to a time, s, is meaningful, given the output times of the whole run,
+    shape (N,), s.
+    """
     return begin >= _EARLIEST * float(time[-1]) and int(np.count_nonzero(time <= begin)) > _FEWEST
 
 

@@ -1,4 +1,6 @@
-"""Runs that end with a message at a singular configuration, where the constraints do not determine the branch."""
+"""Comparison of runs that fail at a singular configuration, where the constraints do not determine
+the branch.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,20 @@ from .compare import Comparison
 
 
 def ends_at_singular(comparison: Comparison, singular: float, message: str) -> Comparison:
-    """Add to the comparison of a shortened run why the run is not longer.
+    """Add the reason for the shorter time span to the comparison of a shortened run.
 
-    Parameters:
-        comparison  up to a time before the first singular configuration
-        singular    time of that configuration, s
-        message     with which the whole run ended
+    Parameters
+    ----------
+    comparison : Comparison
+        Comparison up to a time before the first singular configuration.
+    singular : float
+        Time of the singular configuration, s.
+    message : str
+        Error message of the whole run.
     """
     why = (
-        f"the whole run ended with a message; compared up to t = {comparison.horizon:.4g} s, before the first"
-        f" singular configuration, t = {singular:.4g} s; the message: {message}"
+        f"the run failed after the first singular configuration at t = {singular:.4g} s, so it is compared up to"
+        f" t = {comparison.horizon:.4g} s; message of the run: {message}"
     )
     note = "; ".join(part for part in (comparison.note, why) if part)
     return replace(comparison, singular_from=singular, note=note)

@@ -1,1 +1,1 @@
-"""Runs of FMUs: with inputs, at single states, again and again, apart."""
+"""Runs of FMUs in FMPy: with inputs, at single states, repeatedly, and in separate processes."""

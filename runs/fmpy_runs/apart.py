@@ -1,4 +1,4 @@
-"""Run of FMUs in a separate process, so that a crash of foreign code does not end this one."""
+"""Execution of FMUs in a separate process, so that a crash of foreign code does not end this one."""
 
 from __future__ import annotations
 
@@ -24,19 +24,30 @@ _JOB, _DONE, _FRACTION = "job", "done", "fraction"
 
 
 def apart(name: str, action: Callable[..., T], progress: Progress = silent) -> T:
-    """Run `action(progress=…)` in another process; return its result, or raise its GpmelicaError.
+    """Run `action(progress=…)` in a separate process and return its result.
 
-    action  a function of a module, or `partial` of one; it goes there pickled
-    progress  function that is called with the name and the fraction done
+    Parameters
+    ----------
+    name : str
+        Name of the run in messages.
+    action : callable
+        Module-level function, or `partial` of one, that can be pickled.
+    progress : callable
+        Callback with the name and the completed fraction.
 
-    Raises SolveError, in the name's name, if the process dies of it.
+    Raises
+    ------
+    SolveError
+        If the process crashes.
+    GpmelicaError
+        Error that the action raised.
     """
     with TemporaryDirectory(prefix="gpmelica-", ignore_cleanup_errors=True) as place:
         folder = Path(place)
         (folder / _JOB).write_bytes(pickle.dumps(action))
         status = alone(__name__, folder, meanwhile=lambda: _tell(folder, name, progress))
         if not (folder / _DONE).exists():
-            raise SolveError(f"{name}: the FMU took the process that it ran in with it, {_how(status or 0)}")
+            raise SolveError(f"{name}: the FMU crashed its process, which ended {_how(status or 0)}")
         done: T | GpmelicaError = pickle.loads((folder / _DONE).read_bytes())
     if isinstance(done, GpmelicaError):
         raise done
@@ -44,12 +55,12 @@ def apart(name: str, action: Callable[..., T], progress: Progress = silent) -> T
 
 
 def _tell(folder: Path, name: str, progress: Progress) -> None:
-    with suppress(OSError, ValueError):  # not begun, or being written
+    with suppress(OSError, ValueError):  # the file does not exist yet, or is being written
         progress(name, float((folder / _FRACTION).read_text("ascii")))
 
 
 def _how(status: int) -> str:
-    """`by signal 11, SIGSEGV`, or `with exit status 3`."""
+    """Return how a process ended: `by signal 11, SIGSEGV`, or `with exit status 3`."""
     if status >= 0:
         return f"with exit status {status}"
     known = {number.value: f", {number.name}" for number in signal.Signals}
@@ -57,7 +68,7 @@ def _how(status: int) -> str:
 
 
 def main(folder: Path) -> None:
-    """Run the job of a folder in this process and write its result."""
+    """Run the job in a folder in this process, and write its result."""
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     action = pickle.loads((folder / _JOB).read_bytes())
     try:
@@ -68,7 +79,9 @@ def main(folder: Path) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """A parent that is killed cannot end this process."""
+    """End this process as soon as its parent process has ended; a killed parent cannot end its
+    children itself.
+    """
     while os.getppid() == parent:
         time.sleep(1.0)
     os._exit(1)

@@ -1,4 +1,6 @@
-"""FMU inputs over time, from a file: the same values for the reference and for every FMU."""
+"""FMU inputs over time from a file or arrays, with the same values for the reference solver and all
+FMUs.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...analysis.prepared import Prepared
+from ...analysis import InitialValueProblem
+from ...analysis.system import System
 from ...core.csv_file import header_problems, read_table, split
 from ...core.errors import DescriptionError, Problem
 from ...core.input_files import Masked
@@ -17,29 +20,36 @@ from ...core.trajectory import Array
 from ...options.common import Inputs
 from ...reference.kinematics.piecewise import PiecewiseLinear
 
-_MOST_PROBLEMS = 20
-_STEEP = 1e-8  # of the run: a faster ramp of an input is a jump
+_MOST_PROBLEMS = 20  # maximum number of listed problems
+_STEEP = 1e-8  # duration of a ramp below which it is a jump, relative to the run
 
 
 @dataclass(frozen=True)
 class InputTable:
-    """Inputs that are linear between instants.
+    """Piecewise linear inputs over time.
 
-    time    shape (N,), N ≥ 2, s, not decreasing; an instant given twice is a jump
-    values  input → shape (N,), in the input's unit
+    Parameters
+    ----------
+    time : ndarray, shape (N,), N ≥ 2
+        Instants, s, nondecreasing; an instant that occurs twice is a jump.
+    values : mapping
+        Values of each input, shape (N,), in the input's unit.
     """
 
     time: Array
     values: Mapping[str, Array]
 
     def functions(self) -> dict[str, PiecewiseLinear]:
-        """Each input as the reference solver takes it."""
+        """Return each input as a function for the reference solver, by name."""
         return {name: PiecewiseLinear(self.time, values) for name, values in self.values.items()}
 
     def events(self) -> Array:
-        """The table as FMPy takes it, every instant given twice: FMPy ends its steps there, so no step has a kink.
+        """Return the table for FMPy with every instant twice, so that FMPy ends its steps at the instants.
 
-        Structured array of shape (2N,) with the fields `time` and the inputs.
+        Returns
+        -------
+        ndarray, shape (2N,)
+            Structured array with the fields `time` and the inputs.
         """
         twice = np.repeat(np.arange(len(self.time)), 2)
         table = np.empty(len(twice), dtype=[("time", float), *((name, float) for name in self.values)])
@@ -49,34 +59,56 @@ class InputTable:
         return table
 
 
-def inputs_of(model: Prepared, given: Inputs | None) -> InputTable | None:
-    """Return the inputs of a model's FMU over time, or None without them.
+def inputs_of(model: System, given: Inputs | None) -> InputTable | None:
+    """Return the inputs of a model's FMU over time, or None without inputs.
 
-    Raises DescriptionError with all that is wrong with the inputs.
+    Raises
+    ------
+    DescriptionError
+        If the inputs are invalid; the message lists all problems.
     """
     names, stop = [entry.name for entry in model.program.inputs], model.chain.simulation.stop
     if given is None:
         return None
     if isinstance(given, str | Path):
         return read_inputs(Path(given), names, stop)
-    if not hasattr(given, "items"):  # a table of pandas has them, and is no mapping
-        text = f"expected a CSV file, or arrays by name, time among them, got {type(given).__name__}"
+    if not hasattr(given, "items"):  # pandas tables have items but are not mappings
+        text = f"expected a CSV file, or arrays by name including time, got {type(given).__name__}"
         raise DescriptionError("inputs", text)
     return given_inputs(dict(given.items()), names, stop)
 
 
-def read_inputs(path: Path, names: Sequence[str], stop: float) -> InputTable:
-    """Inputs of an FMU from a file of comma separated values: a column `time` (s) and one for each of `names`.
+def problem_with(model: System, inputs: InputTable | None) -> InitialValueProblem:
+    """Return the initial-value problem of a model with its FMU's inputs over time; None: zero inputs."""
+    return model.with_inputs(None if inputs is None else inputs.functions())
 
-    stop  end of the run, s, which the file must reach from 0
-    Raises DescriptionError with all that is wrong with the file.
+
+def read_inputs(path: Path, names: Sequence[str], stop: float) -> InputTable:
+    """Read the inputs of an FMU from a CSV file with a column `time` (s) and one column per input.
+
+    Parameters
+    ----------
+    path : Path
+        CSV file.
+    names : sequence of str
+        Names of the inputs.
+    stop : float
+        End time, s; the file must cover the span from 0 to this time.
+
+    Raises
+    ------
+    DescriptionError
+        If the file is invalid; the message lists all problems.
     """
     _some(str(path), names)
     return _checked(str(path), "line 1", *read_table(path), names, stop)
 
 
 def given_inputs(columns: Mapping[str, ArrayLike], names: Sequence[str], stop: float) -> InputTable:
-    """Input table from arrays of one length, including `time`; raises DescriptionError."""
+    """Return the input table for arrays of equal length, including `time`.
+
+    Raises DescriptionError for invalid arrays.
+    """
     _some("inputs", names)
     try:
         rows = np.array([np.asarray(column, dtype=float) for column in columns.values()])
@@ -117,9 +149,13 @@ def _checked(
 
 
 def _with_jumps(time: Array, least: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows that remain and, for each, the row at whose time it is, where ramps shorter than `least`, s, are jumps.
+    """Replace ramps shorter than `least`, s, by jumps, because solvers cannot resolve such ramps.
 
-    Solvers cannot resolve such a ramp; both of its ends are at the time of its begin.
+    Returns
+    -------
+    rows, instants : ndarray of int
+        Remaining rows, and for each of them the row that provides its time; a jump has the time of the
+        ramp's beginning.
     """
     kept: list[tuple[int, int]] = []
     first = 0
@@ -132,7 +168,9 @@ def _with_jumps(time: Array, least: float) -> tuple[NDArray[np.intp], NDArray[np
 
 
 def _from_zero(time: Array, values: Mapping[str, Array]) -> InputTable:
-    """The table cut at t = 0, with the values after a jump there: importers look up no event at their start."""
+    """Return the input table for t ≥ 0, with the values after a jump at t = 0: importers handle no
+    event at the initial time.
+    """
     later = time > 0.0
     first = {name: PiecewiseLinear(time, column).at(0.0, 0.0) for name, column in values.items()}
     return InputTable(
@@ -144,10 +182,8 @@ def _column_problems(where: str, header: Sequence[str], names: Sequence[str]) ->
     expected, got = ", ".join(("time", *names)), ", ".join(header)[:200] or "nothing"
     missing = [name for name in names if name not in header]
     unknown = [name for name in header if name not in names and name.lower() != "time"]
-    text = f"expected the columns {expected}, got {got}"
-    return [Problem(where, f"{text}: {name} is missing") for name in missing] + [
-        Problem(where, f"{text}: the model has no input {name}") for name in unknown
-    ]
+    faults = [f"{name} is missing" for name in missing] + [f"the model has no input {name}" for name in unknown]
+    return [Problem(where, f"expected the columns {expected}, got {got}: {fault}") for fault in faults]
 
 
 def _value_problems(name: str, column: Masked) -> list[Problem]:
@@ -159,18 +195,23 @@ def _value_problems(name: str, column: Masked) -> list[Problem]:
 
 
 def _time_problems(column: Masked, stop: float) -> list[Problem]:
-    """Problems of the times that are numbers; coverage is only checked if the first and last time are numbers."""
+    """Return the problems of a time column.
+
+    Coverage of the run is checked only if the first and last times are numbers.
+    """
     problems, time = [], np.ma.filled(column, np.nan)
     if time[0] > 0.0 or time[-1] < stop * (1 - 1e-9):
         span = f"{time[0]:.9g} to {time[-1]:.9g} s"
         problems.append(Problem("column time", f"expected times from 0 to {stop:.9g} s at least, got {span}"))
     steps = np.diff(time)
     if np.any(steps < 0):
-        row = int(np.argmax(steps < 0))
-        text = f"expected times that do not decrease, got {time[row + 1]:.9g} s after {time[row]:.9g} s"
-        problems.append(Problem("column time", f"{text} in row {row + 2}"))
+        row = int(np.argmax(steps < 0)) + 1
+        order = f"{time[row]:.9g} s after {time[row - 1]:.9g} s"
+        problems.append(
+            Problem("column time", f"expected times that do not decrease, got {order} in row {row + 1}")
+        )
     thrice = np.flatnonzero((steps[:-1] == 0) & (steps[1:] == 0))
     if len(thrice):
-        text = f"expected an instant once, or twice for a jump, got {time[thrice[0]]:.9g} s three times"
-        problems.append(Problem("column time", f"{text} in row {thrice[0] + 3}"))
+        found = f"{time[thrice[0]]:.9g} s three times in row {thrice[0] + 3}"
+        problems.append(Problem("column time", f"expected an instant once, or twice for a jump, got {found}"))
     return problems

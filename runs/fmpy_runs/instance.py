@@ -1,4 +1,4 @@
-"""A compiled model-exchange FMU, evaluated at single states; FMI 2.0 or 3.0."""
+"""Compiled model-exchange FMU of FMI 2.0 or 3.0, evaluated at single states."""
 
 from __future__ import annotations
 
@@ -21,9 +21,14 @@ _OFF = ("projection", "solver_finds_start")
 
 
 class Instance:
-    """One instance of an FMU; use it in a `with` statement. Its calls raise SolveError with what the FMU says.
+    """Context manager of one model-exchange FMU instance; its calls raise SolveError with the FMU's message.
 
-    parameters  to set, by name; vectors of FMI 2.0 by their elements
+    Parameters
+    ----------
+    fmu : Path
+        FMU file.
+    parameters : mapping or None
+        Parameter values by name; vectors of FMI 2.0 by their elements.
     """
 
     def __init__(self, fmu: Path, parameters: Mapping[str, float] | None = None) -> None:
@@ -36,13 +41,13 @@ class Instance:
             self._folder,
             self.description,
             "ModelExchange",
-            debug_logging=True,  # FMI 3.0 allows no message without it; the FMUs have none but errors
+            debug_logging=True,  # required for messages in FMI 3.0; the FMUs only report errors
             logger=logger(self._messages),
         )
         variables = self.description.modelVariables
         self._references = {v.name: v.valueReference for v in variables}
         self._parameters = dict(parameters or {})
-        # states are given, whether they fulfil the constraints or not, and so may the start be at this time
+        # Projection and the search for initial values are off, because the states are prescribed.
         self._switches = [v.valueReference for v in variables if v.name in _OFF and v.type != "Real"]
         self._conditional = self.description.numberOfEventIndicators > 0
         self._fresh = True
@@ -58,33 +63,42 @@ class Instance:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def derivatives(self, t: float, x: Array) -> Array:
-        """ẋ at time t, s, and states x, shape (n_x,)."""
+        """Return ẋ at time t, s, and states x, shape (n_x,)."""
         values = (ctypes.c_double * len(x))()
         get = self._fmu.getContinuousStateDerivatives if self._three else self._fmu.getDerivatives
         self._at(t, x, lambda: get(values, len(x)))
         return np.array(values, dtype=float)
 
     def values(self, names: Sequence[str], t: float, x: Array) -> Array:
-        """Real variables by name, at time t, s, and states x, shape (n_x,)."""
+        """Return real variables by name at time t, s, and states x, shape (n_x,)."""
         return np.array(self._at(t, x, lambda: self._get(names)))
 
     def move(self, t: float, x: Array, inputs: Mapping[str, float]) -> None:
-        """Go to time t, s, states x, shape (n_x,), and values of inputs, as a run does: with an event.
+        """Set time t, s, states x, shape (n_x,), and input values, and process an event, as in a run.
 
-        Rows that are left out must hold there.
+        Redundant constraints must be fulfilled at the state.
         """
         self._now = t
         self._calling(lambda: self._move(t, x, inputs))
 
     def read(self, names: Sequence[str]) -> Array:
-        """Real variables by name, where the instance was moved to."""
+        """Return real variables by name at the state set by `move`."""
         return np.array(self._calling(lambda: self._get(names)), dtype=float)
 
     def slopes(self, unknowns: Sequence[str], knowns: Sequence[str]) -> Array:
-        """∂ unknowns / ∂ knowns, shape (len(unknowns), len(knowns)), exact, where the instance was moved to.
+        """Return exact partial derivatives of variables at the state set by `move`.
 
-        unknowns  derivatives `der(x)` and outputs
-        knowns    states, inputs and `time`
+        Parameters
+        ----------
+        unknowns : sequence of str
+            State derivatives `der(x)` and outputs.
+        knowns : sequence of str
+            States, inputs and `time`.
+
+        Returns
+        -------
+        ndarray, shape (len(unknowns), len(knowns))
+            Partial derivatives ∂unknowns/∂knowns.
         """
         rows, columns = ([self._references[name] for name in names] for names in (unknowns, knowns))
 
@@ -108,7 +122,7 @@ class Instance:
             return call()
         except FMICallException as error:
             said = self._messages[-1] if self._messages else str(error)
-            raise SolveError(f"fmu-native at t = {self._now:.9g} s: {said}") from None
+            raise SolveError(f"fmu-native failed at t = {self._now:.9g} s: {said}") from None
 
     def _start(self, t: float) -> None:
         if not self._fresh:
@@ -135,7 +149,9 @@ class Instance:
         self._event()
 
     def _settle(self) -> None:
-        """Evaluate switching conditions in the states that are set; an FMU keeps their values between events."""
+        """Evaluate the switching conditions at the current states, because an FMU freezes them
+        between events.
+        """
         if self._conditional:
             self._fmu.enterEventMode()
             self._event()

@@ -1,4 +1,4 @@
-"""Common beginning of all runs of an FMU by FMPy; quick to import, so that workers start soon."""
+"""Opening of FMUs in FMPy; imports little, so that worker processes start quickly."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from ...language.suggest import unknown
 
 
 def read_fmu(fmu: Path) -> Any:
-    """Description of an FMU by FMPy; raises DescriptionError if there is none."""
+    """Read the model description of an FMU. Raises DescriptionError if FMPy cannot read it."""
     try:
         return fmpy.read_model_description(str(fmu))
-    except Exception as error:  # FMPy raises bare exceptions
+    except Exception as error:  # FMPy raises exceptions of the base class only
         raise DescriptionError(str(fmu), f"is not an FMU that FMPy can read: {error}") from None
 
 
 def check_variables(names: Iterable[str], description: Any) -> None:
-    """Raise UnknownNameError for a name that no variable of an FMU has; elements of arrays go by `name[1]`."""
+    """Raise UnknownNameError for a name that is no variable of an FMU; elements of arrays are named
+    `name[1]`.
+    """
     known = {variable.name for variable in description.modelVariables}
     for name in names:
         if not {name, name.partition("[")[0]} & known:
@@ -29,9 +31,9 @@ def check_variables(names: Iterable[str], description: Any) -> None:
 
 
 def logger(messages: list[str]) -> Callable[..., None]:
-    """Return a logger for FMPy that keeps an FMU's messages of failures."""
+    """Return a logger for FMPy that collects the error messages of an FMU."""
 
-    def log(*arguments: Any) -> None:  # FMI 2.0 names the instance before these
+    def log(*arguments: Any) -> None:  # FMI 2.0 passes further arguments before these three
         status, _, message = arguments[-3:]
         if status >= fmpy.fmi2.fmi2Discard:
             messages.append(message.decode("utf-8", "replace"))

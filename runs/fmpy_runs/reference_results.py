@@ -1,7 +1,7 @@
-"""Reference results of an FMU, in the files that fmi-standard.org asks of tools that export FMUs.
+"""Reference results of an FMU in the file format that fmi-standard.org requests from exporting tools.
 
-Its rules ("Compatibility information"): at most ten variables and one megabyte, headers quoted, inputs linear
-between their instants.
+The rules ("Compatibility information") are: at most ten variables, at most one megabyte, quoted
+headers, and inputs that are linear between their instants.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...core.files import write_all
 from ...core.trajectory import Array, Trajectory
 from ...core.version import __version__
@@ -19,18 +19,32 @@ from ...description.types.origin import of_point
 from .inputs import InputTable
 
 MOST_SIGNALS = 10
-MOST_ROWS = 4000  # of ten numbers: less than a megabyte
+MOST_ROWS = 4000  # maximum number of rows, which keeps ten columns below one megabyte
 RELATIVE_TOLERANCE = 1e-6
 
 
 def write_reference_results(
-    model: Prepared, out: Path, fmi: str, truth: Trajectory, inputs: InputTable | None
+    model: System, out: Path, fmi: str, truth: Trajectory, inputs: InputTable | None
 ) -> list[Path]:
-    """Write `Name_ref.csv`, `Name_ref.opt`, `Readme.txt`, and `Name_in.csv` if the FMU has inputs; returns them.
+    """Write `Name_ref.csv`, `Name_ref.opt`, `Readme.txt`, and `Name_in.csv` if the FMU has inputs.
 
-    Parameters:
-        truth   run of the reference solver
-        inputs  what it was run with; None for what they start with
+    Parameters
+    ----------
+    model : System
+        Mechanism with its equations.
+    out : Path
+        Folder of the files.
+    fmi : str
+        FMI version of the FMU.
+    truth : Trajectory
+        Run of the reference solver.
+    inputs : InputTable or None
+        Inputs of the run; None for constant initial values.
+
+    Returns
+    -------
+    list of Path
+        Paths of the written files.
     """
     time, signals = _thinned(truth.time, {name: truth.signals[name] for name in important(model)})
     texts = {
@@ -44,8 +58,10 @@ def write_reference_results(
     return write_all(out, texts)
 
 
-def important(model: Prepared) -> list[str]:
-    """Names of at most ten variables that show the motion: of joints first, then of points, then of the rest."""
+def important(model: System) -> list[str]:
+    """Return the names of at most ten variables that show the motion: joints first, then points,
+    then other coordinates.
+    """
     coordinates = model.mechanism.coordinates
     joints = [c.symbol for c in coordinates if c.role == "joint"]
     points = [of_point(point, "position", axis).name for point in model.mechanism.points for axis in "xyz"]
@@ -54,13 +70,13 @@ def important(model: Prepared) -> list[str]:
 
 
 def _thinned(time: Array, signals: Mapping[str, Array]) -> tuple[Array, dict[str, Array]]:
-    """Every so many samples, the first and the last among them."""
+    """Return evenly selected samples, including the first and the last one."""
     every = -(-len(time) // MOST_ROWS)
     kept = np.unique([*range(0, len(time), every), len(time) - 1])
     return time[kept], {name: values[kept] for name, values in signals.items()}
 
 
-def _unchanged(model: Prepared) -> InputTable:
+def _unchanged(model: System) -> InputTable:
     time = np.array([0.0, model.chain.simulation.stop])
     return InputTable(time, {entry.name: np.full(2, entry.start) for entry in model.program.inputs})
 
@@ -71,7 +87,7 @@ def _csv(time: Array, signals: Mapping[str, Array]) -> str:
     return "\n".join([header, *(",".join(f"{value:.15g}" for value in row) for row in rows), ""])
 
 
-def _options(model: Prepared, time: Array) -> str:
+def _options(model: System, time: Array) -> str:
     options = {
         "StartTime": 0.0,
         "StopTime": float(time[-1]),
@@ -82,17 +98,18 @@ def _options(model: Prepared, time: Array) -> str:
     return "".join(f"{name}, {value!r}\n" for name, value in options.items())
 
 
-def _readme(model: Prepared, fmi: str) -> str:
+def _readme(model: System, fmi: str) -> str:
     about = f"{model.name}: {model.chain.description or 'a mechanism'}"
     files = [
         f"{model.name}.fmu: FMI {fmi}, model exchange and co-simulation, by gpmelica {__version__}",
         f"{model.name}_ref.csv: motion by gpmelica's reference solver, which shares no equation with the FMU",
-        f"{model.name}_ref.opt: times, s; StepSize is the communication step, RelTol the tolerance to ask for",
+        f"{model.name}_ref.opt: times, s; StepSize is the communication step, RelTol the relative tolerance"
+        " to use",
     ]
     if model.program.inputs:
         files.append(f"{model.name}_in.csv: the inputs, linear between their instants")
     tests = (
-        "To test with it: both kinds of FMU, parameters, time events where forces switch, state get, set and\n"
+        "Suitable tests: model exchange and co-simulation, parameters, time events of forces, state get, set and\n"
         "serialisation, dependencies, directional derivatives."
     )
     return "\n".join([about, "", *files, "", tests, ""])

@@ -1,8 +1,8 @@
-"""One instance of a co-simulation FMU (FMI 2.0) that runs again and again, each time with other parameters.
+"""Repeated runs of one co-simulation FMU instance (FMI 2.0) with different parameters.
 
-FMPy's `simulate_fmu` makes a new instance for each run and asks for each variable by itself. Here an instance is
-reset, and what is recorded comes by one call per output step. A reset instance gives the numbers of a new one to
-the last bit; one whose run has failed is thrown away.
+FMPy's `simulate_fmu` creates a new instance for each run and reads each variable separately. Here, the
+instance is reset, and all recorded variables are read by one call per output step. A reset instance
+produces bitwise the same results as a new one. After a failed run, the instance is discarded.
 """
 
 from __future__ import annotations
@@ -26,29 +26,37 @@ from ...language.suggest import unknown
 from .opening import logger, read_fmu
 
 _DOUBLES = ctypes.POINTER(ctypes.c_double)
-_WARNING = 1  # fmi2Status: OK, Warning, Discard, Error, …
+_WARNING = 1  # value of fmi2Warning in FMI 2.0; larger values are failures
 
 
 @dataclass(frozen=True)
 class Span:
-    """Time span of a run: `stop` and `output_step`, s, and relative tolerance of the FMU's solver."""
+    """Time span of a run: end time and output interval, s, and relative tolerance of the FMU's
+    solver.
+    """
 
     stop: float
     output_step: float
     tolerance: float
 
     def grid(self) -> Array:
-        """Output times, shape (N,), s."""
+        """Return the output times, shape (N,), s."""
         return output_grid(self.stop, self.output_step)
 
 
 class Repeated:
-    """Runs of one FMU; use it in a `with` statement.
+    """Context manager for repeated runs of one FMU.
 
-    Parameters:
-        names     variables to record, parameters among them
-        span      what each run goes through
-        commands  inputs that keep what another variable has at the start of each run
+    Parameters
+    ----------
+    fmu : Path
+        FMU file.
+    names : sequence of str
+        Variables to record, which may be parameters.
+    span : Span
+        Time span of each run.
+    commands : mapping or None
+        For each input that is constant during a run: the variable whose initial value the input takes.
     """
 
     def __init__(
@@ -66,7 +74,7 @@ class Repeated:
         fmpy.extract(str(fmu), self._folder, lambda name: not name.startswith("sources/"))
         self._messages: list[str] = []
         self._instance: Any = None
-        self._values = np.empty((len(self.grid), len(names)))  # of the run that is under way
+        self._values = np.empty((len(self.grid), len(names)))  # results of the current run
         begin, row = self._values.ctypes.data, self._values.strides[0]
         self._rows = [ctypes.cast(begin + k * row, _DOUBLES) for k in range(len(self.grid))]
 
@@ -80,10 +88,19 @@ class Repeated:
         self._tidied()
 
     def run(self, parameters: Mapping[str, float]) -> Array:
-        """Recorded variables at the output times, shape (N, len(names)), each in its unit.
+        """Run the FMU and return the recorded variables at the output times, shape (N, len(names)).
 
-        parameters   values by name, in the parameters' units; all others have the FMU's start values
-        Raises SolveError with what the FMU says and the time, UnknownNameError.
+        Parameters
+        ----------
+        parameters : mapping
+            Parameter values by name, in the parameters' units; others keep the FMU's default values.
+
+        Raises
+        ------
+        SolveError
+            If the run fails; the message contains the FMU's message and the time.
+        UnknownNameError
+            If the FMU has no such parameter.
         """
         references = [self._reference(name) for name in parameters]
         self._messages.clear()
@@ -105,7 +122,9 @@ class Repeated:
         return self._values.copy()
 
     def _begun(self, references: list[int], values: list[float]) -> Any:
-        """The instance, initialised; a new one, or the last one reset."""
+        """Return an initialised FMU instance: a new one, or the one of the previous run after a
+        reset.
+        """
         if self._instance is None:
             log = logger(self._messages)
             made = fmpy.instantiate_fmu(
@@ -125,7 +144,9 @@ class Repeated:
         return instance
 
     def _steps(self, instance: Any) -> Iterator[float]:
-        """Fill in the rows, one after the other; yields the times that are reached."""
+        """Simulate the FMU and record its variables at each output time; yield the times that are
+        reached, s.
+        """
         component, grid = instance.component, self.grid.tolist()
         step, get = instance.dll["fmi2DoStep"], instance.dll["fmi2GetReal"]
         step.argtypes = [ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int]

@@ -1,4 +1,4 @@
-"""FMPy runs an FMU, in both modes."""
+"""Simulation of an FMU in FMPy, in model-exchange or co-simulation mode."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from .opening import check_variables, logger, read_fmu
 Mode = Literal["me", "cs"]
 _MODES = {"me": "ModelExchange", "cs": "CoSimulation"}
 _COUNTERS = ("solver_evaluations", "solver_steps")
-# FMPy lets its solver take at most 500 steps per output interval, too few for stiff beams at tight tolerance;
-# each costs outputs, so there are more only where these have not been enough
+# FMPy limits its solver to 500 steps per output interval, which is too few for stiff beams with a tight tolerance.
+# Substeps of the output interval raise FMPy's step limit. They cost time, so only a failed run gets more substeps.
 _SUBSTEPS, _MORE = 10, 10
 _TOO_FEW = "mxstep steps taken"
 _REAL = ("Real", "Float64")
@@ -40,7 +40,7 @@ _REAL = ("Real", "Float64")
 
 @dataclass(frozen=True)
 class FmuRun:
-    """Run of an FMU in FMPy.
+    """Settings of an FMU run in FMPy.
 
     Parameters
     ----------
@@ -51,17 +51,17 @@ class FmuRun:
     name
         Name of the trajectory, and of the run in messages.
     stop, output_step
-        End of the run and distance of the output times, s.
+        End time and output interval, s.
     tolerance
         Relative tolerance of FMPy's CVODE (`me`) or of the FMU's own solver (`cs`).
     parameters
-        Values to set before the start.
+        Parameter values that are set before initialisation.
     nominals
-        Magnitudes of states by name, for FMPy's CVODE, if they are less than the description's.
+        Magnitudes of states by name for FMPy's CVODE, used if smaller than the nominal values.
     inputs
-        Inputs of the FMU over time; None: zero.
+        Inputs of the FMU over time; None for zero.
     progress
-        Function that is called with the name and the fraction done.
+        Callback with the name and the completed fraction.
     log_file
         File that receives the FMU's standard output.
     """
@@ -82,10 +82,21 @@ class FmuRun:
 
 @taking(FmuRun)
 def simulate(fmu: Path, run: FmuRun) -> Trajectory:
-    """Trajectory of an FMU's variables.
+    """Simulate an FMU and return the trajectory of its variables.
 
-    Raises SolveError with the FMU's own message if a call fails, else with FMPy's if it cannot run the FMU, and
-    UnknownNameError for a parameter that the FMU does not have.
+    Parameters
+    ----------
+    fmu : Path
+        FMU file.
+    run : FmuRun
+        Settings of the run.
+
+    Raises
+    ------
+    SolveError
+        If a call of the FMU fails, or if FMPy cannot run the FMU.
+    UnknownNameError
+        If the FMU has no such parameter.
     """
     description = read_fmu(fmu)
     known = {v.name for v in description.modelVariables}
@@ -93,7 +104,7 @@ def simulate(fmu: Path, run: FmuRun) -> Trajectory:
     counters = [counter for counter in _COUNTERS if counter in known]
     recorded = partial(_recorded, fmu, description, run, counters)
     begin = time.perf_counter()
-    # an FMU that holds its inputs over a step gets short ones
+    # FMUs that keep inputs constant over a step need short steps.
     holds = run.inputs is not None and not interpolates(description)
     result = _with_steps(recorded, _SUBSTEPS if run.mode == "me" or holds else 1)
     wall = time.perf_counter() - begin
@@ -101,7 +112,7 @@ def simulate(fmu: Path, run: FmuRun) -> Trajectory:
 
 
 def _recorded(fmu: Path, description: Any, run: FmuRun, counters: Sequence[str], substeps: int) -> Any:
-    """Return FMPy's table of the variables at some substeps per output step."""
+    """Return FMPy's table of the variables, with the given number of substeps per output step."""
     messages: list[str] = []
     log = logger(messages)
     kind = _MODES[run.mode]
@@ -123,20 +134,22 @@ def _recorded(fmu: Path, description: Any, run: FmuRun, counters: Sequence[str],
                 fmu_instance=instance,
                 output=[*run.names, *counters],
                 logger=log,
-                debug_logging=True,  # FMI 3.0 allows no message without it; the FMUs have none but errors
+                debug_logging=True,  # required for messages in FMI 3.0; the FMUs only report errors
                 step_finished=_reporter(run),
             )
     except GpmelicaError:
         raise
-    except Exception as error:  # FMPy raises bare ones, and whatever a damaged FMU makes of it
+    except Exception as error:  # FMPy and damaged FMUs may raise exceptions of any class
         raise SolveError(f"{run.name}: {messages[0] if messages else f'FMPy: {error!s:.500}'}") from None
-    if messages:  # a callback cannot tell FMPy's solver of a failure, so it may have gone on with any numbers
+    if messages:  # the solver ignores failures in callbacks, so the results may be wrong
         raise SolveError(f"{run.name}: {messages[0]}")
     return result
 
 
 def _with_steps(recorded: Callable[[int], Any], substeps: int) -> Any:
-    """Record with some substeps per output step, or with more if FMPy's solver requires them."""
+    """Simulate with the given number of substeps per output step, or with more if FMPy's solver
+    requires them.
+    """
     try:
         return recorded(substeps)
     except SolveError as error:
@@ -147,7 +160,9 @@ def _with_steps(recorded: Callable[[int], Any], substeps: int) -> Any:
 
 @contextmanager
 def _quiet_callbacks() -> Iterator[None]:
-    """Inside, Python does not print the FMU's failures in FMPy's callbacks: the run reports them at its end."""
+    """Suppress messages about failures in FMPy's callbacks within the context, because the run
+    reports them at its end.
+    """
     previous = sys.unraisablehook
 
     def hook(unraisable: sys.UnraisableHookArgs) -> None:
@@ -162,7 +177,9 @@ def _quiet_callbacks() -> Iterator[None]:
 
 
 def _start_values(description: Any, values: Mapping[str, float]) -> dict[str, Any]:
-    """Return start values with elements such as `column_com[1]` gathered into whole arrays of FMI 3.0."""
+    """Return start values with elements such as `column_com[1]` collected into whole arrays of FMI
+    3.0.
+    """
     arrays = {v.name: v for v in description.modelVariables if v.dimensions}
     found: dict[str, Any] = {}
     for name, value in values.items():
@@ -183,7 +200,7 @@ def _reporter(run: FmuRun) -> Callable[[float, Any], bool]:
 
 
 def _trajectory(result: Any, run: FmuRun, counters: Sequence[str], wall: float) -> Trajectory:
-    """Rows at the output times; see `rows_at`."""
+    """Return the trajectory at the output times; see `rows_at`."""
     grid = output_grid(run.stop, run.output_step)
     recorded = np.asarray(result["time"])
     rows = rows_at(grid, recorded, 1e-9 * max(grid[-1], 1.0))
@@ -201,7 +218,15 @@ def _trajectory(result: Any, run: FmuRun, counters: Sequence[str], wall: float) 
 
 
 def read_or_simulate(path: Path) -> tuple[Trajectory, dict[str, str]]:
-    """A result file, or an FMU run as its default experiment says (co-simulation if it can); with units."""
+    """Read a result file, or run an FMU with its default experiment in co-simulation if possible.
+
+    Returns
+    -------
+    trajectory : Trajectory
+        Signals of the file or outputs of the FMU.
+    units : dict
+        Units of the FMU's outputs; empty for a result file.
+    """
     if path.suffix.lower() != ".fmu":
         return replace(read_csv(path), name=str(path)), {}
     description = read_fmu(path)
@@ -221,13 +246,13 @@ def read_or_simulate(path: Path) -> tuple[Trajectory, dict[str, str]]:
 
 
 def _setting(path: Path, experiment: Any, name: str, default: float) -> float:
-    """A number of the default experiment."""
+    """Return a positive number of the default experiment, or the default value."""
     text = getattr(experiment, name, None) or default
     try:
         number = float(text)
     except ValueError:
         number = math.nan
     if not 0.0 < number < math.inf:
-        problem = Problem(f"DefaultExperiment.{name}", f"is {text!r}, expected a number > 0")
+        problem = Problem(f"DefaultExperiment.{name}", f"expected a number greater than 0, got {text!r}")
         raise DescriptionError(str(path), [problem])
     return number

@@ -1,4 +1,4 @@
-"""A state of a machine, as users give it."""
+"""User-defined states of a mechanism, read from files or data."""
 
 from __future__ import annotations
 
@@ -10,18 +10,28 @@ from typing import Any
 
 import numpy as np
 
-from ...analysis.prepared import Prepared
+from ...analysis.system import System
 from ...core.errors import DescriptionError, Problem
 from ...core.input_files import read_text
 from ...core.trajectory import Array
 from ...mechanism import Mechanism, signal_names
 
-_LARGEST = 1_000_000  # bytes of a state file
+_LARGEST = 1_000_000  # maximum size of a state file, bytes
 
 
 @dataclass(frozen=True)
 class State:
-    """t in s; q and qd of shape (n,), rad or m and per second; z of shape (f,), see `further_states`."""
+    """State of a mechanism with n coordinates.
+
+    Parameters
+    ----------
+    t : float
+        Time, s.
+    q, qd : ndarray, shape (n,)
+        Coordinates, rad or m, and rates, rad/s or m/s.
+    z : ndarray, shape (f,)
+        Further states; see `further_states`.
+    """
 
     t: float
     q: Array
@@ -30,7 +40,7 @@ class State:
 
 
 def read_state(path: Path, n: int, f: int) -> State:
-    """State file `{"t": 0.0, "q": […], "qd": […], "z": […]}`, see `given_state`."""
+    """Read a state file `{"t": 0.0, "q": […], "qd": […], "z": […]}`; see `given_state`."""
     try:
         data = json.loads(read_text(path, _LARGEST))
     except (ValueError, RecursionError) as error:
@@ -39,12 +49,23 @@ def read_state(path: Path, n: int, f: int) -> State:
 
 
 def given_state(data: Any, n: int, f: int, source: str = "state") -> State:
-    """A state `{"t": 0.0, "q": […], "qd": […], "z": […]}` of n coordinates and f further states.
+    """Return a state from data `{"t": 0.0, "q": […], "qd": […], "z": […]}`.
 
-    `z` may be left out; bristles are then undeformed, and filters at rest where they began.
+    Without `z`, bristles are undeformed and input filters are at their initial values.
 
-    source  where it is from, for messages
-    Raises DescriptionError with all that is wrong with it.
+    Parameters
+    ----------
+    data
+        Parsed JSON data.
+    n, f : int
+        Numbers of coordinates and of further states.
+    source : str
+        Origin of the data, for messages.
+
+    Raises
+    ------
+    DescriptionError
+        If the data are invalid; the message lists all problems.
     """
     problems = _problems(data, n, f)
     if problems:
@@ -74,7 +95,7 @@ def _is_vector(value: Any, size: int) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether it is a finite double; integers may be too long for one."""
+    """Whether a value is a finite number that fits into a double; very long integers do not."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     try:
@@ -84,15 +105,19 @@ def _is_number(value: Any) -> bool:
 
 
 def further_states(mechanism: Mechanism) -> list[str]:
-    """Signals of the states that are no coordinates or rates: of friction, then offset and rate of each filter."""
+    """Return the signals of the states beyond coordinates and rates: bristles, then offset and rate
+    of each filter.
+    """
     bristles = signal_names([c for c in mechanism.coordinates if c.friction is not None], "bristle")
     return bristles + [
         f.signal(quantity).name for f in mechanism.filters for quantity in ("offset", "offset_rate")
     ]
 
 
-def signals(model: Prepared, state: State) -> dict[str, float]:
-    """Coordinates, rates and further states by name; the program may not have all of them as states."""
+def signals(model: System, state: State) -> dict[str, float]:
+    """Return coordinates, rates and further states by name; the program may use only some of them
+    as states.
+    """
     coordinates = model.mechanism.coordinates
     names = signal_names(coordinates, "position") + signal_names(coordinates, "velocity")
     names += further_states(model.mechanism)

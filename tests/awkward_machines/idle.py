@@ -124,7 +124,7 @@ def pendulum_a_thousand_kilometres_away() -> Table:
     return _far(1e6)
 
 
-@awkward("refused", "links[0].com (body)", "1.16e+06 m from", "near to the mass")
+@awkward("refused", "links[0].com (body)", "1.16e+06 m from", "closer to the centre of mass")
 def free_body_far_from_its_own_frame() -> Table:
     """Its mass is 1e6 m from the frame whose place and angles are its coordinates."""
     return _mass_at(1e6)

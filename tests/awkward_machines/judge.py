@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import helpers_problem as solving
 
-from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.description.load import from_data
 from gpmelica.tasks.check import facts
@@ -35,7 +35,7 @@ class Answer:
 def by_reference(data: Table) -> Answer:
     """Of the description's checks and the reference's run: nothing is compiled."""
     try:
-        prepared = prepare(from_data(data))
+        prepared = assemble_system(from_data(data))
     except DescriptionError as error:
         return Answer("refused", None, str(error))
     found = facts(prepared)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gpmelica.analysis import ReferenceModel, formulation
 from gpmelica.analysis.along.signals import Moment, signals
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import DescriptionError
 from gpmelica.description.load import from_data
 from gpmelica.reference.forces.joint_loads import all_links
@@ -40,7 +40,7 @@ def derivations(seed: int, largest: int = 16) -> Trial:
     rank, errors, crash, n = -1, (0.0, 0.0), "", 0
     try:
         with alarm(_LONGEST):
-            model = prepare(from_data(data))
+            model = assemble_system(from_data(data))
             rank, n, errors = model.solvability.rank, model.mechanism.n, _errors(model, seed)
     except DescriptionError as error:
         crash = "" if any(words in str(error) for words in _REFUSALS) else f"DescriptionError: {error}"
@@ -50,7 +50,7 @@ def derivations(seed: int, largest: int = 16) -> Trial:
     return Trial(seed, "equipped", form, n, rank, rank, *errors[::-1], crash, time.perf_counter() - begin)
 
 
-def _errors(model: Prepared, seed: int) -> tuple[float, float]:
+def _errors(model: System, seed: int) -> tuple[float, float]:
     rng, staged = np.random.default_rng([seed, 7]), StagedModel(model)
     worst = [(0.0, 0.0)]
     for k, t in enumerate(_TIMES):
@@ -64,7 +64,7 @@ def _errors(model: Prepared, seed: int) -> tuple[float, float]:
     return float(first), float(second)
 
 
-def _state(model: Prepared, rng: np.random.Generator, share: float) -> tuple[Array, Array, Array]:
+def _state(model: System, rng: np.random.Generator, share: float) -> tuple[Array, Array, Array]:
     """Near the start: q, q̇, (n,), and states of bristles and filters."""
     coordinates = model.mechanism.coordinates
     length = model.chain.parameter_values["L"]
@@ -78,9 +78,7 @@ def _state(model: Prepared, rng: np.random.Generator, share: float) -> tuple[Arr
     return q, qd, z
 
 
-def _reference(
-    model: Prepared, at: tuple[float, Array, Array, Array], inputs: dict[str, float]
-) -> dict[str, float]:
+def _reference(model: System, at: tuple[float, Array, Array, Array], inputs: dict[str, float]) -> dict[str, float]:
     """All signals, or none where the rows are near a singular position."""
     t, q, qd, z = at
     numbers = ReferenceModel(model.mechanism, start=model.start, inputs=inputs)
@@ -105,7 +103,7 @@ def _is_regular(M: Array, C: Array, rank: int) -> bool:
     return rank == 0 or bool(singular[rank - 1] > _SMALLEST * singular[0])
 
 
-def _compared(model: Prepared, exact: dict[str, float], found: dict[str, float]) -> tuple[float, float]:
+def _compared(model: System, exact: dict[str, float], found: dict[str, float]) -> tuple[float, float]:
     """Largest errors of accelerations, and of all outputs, each in the largest one of its unit."""
     names = [output.name for output in model.program.outputs]
     assert set(names) <= set(exact), f"the reference has no {sorted(set(names) - set(exact))}"

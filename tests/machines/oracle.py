@@ -78,7 +78,7 @@ class Loop:
 
 
 class HeldBase:
-    """P0 (32)."""
+    """Constraint equations of a rigid base: its coordinates are zero (Jarzębowska et al. 2023, (32))."""
 
     def constraints(self, posture: Posture, t: float) -> list[Constraint]:
         """Six rows, if the base is rigid."""

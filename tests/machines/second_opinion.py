@@ -8,7 +8,7 @@ import numpy as np
 from helpers_oracle import Oracle, relative_errors
 from helpers_time import alarm
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import DescriptionError
 from gpmelica.description.load import from_data
 from gpmelica.oracle.checks.start import check_start
@@ -36,7 +36,7 @@ def _tried(seed: int, begin: float, family: str, data: dict, drawn: Machine | No
     rank, n, errors, crash = -1, 0, (0.0, 0.0), ""
     try:
         with alarm(_LONGEST):
-            model = prepare(from_data(data))
+            model = assemble_system(from_data(data))
             rank, n = model.solvability.rank, model.mechanism.n
             errors = _of_family(model, drawn) if drawn is not None else _of_equipped(model, seed // 2)
             crash = "; ".join(check_start(*given(model)))
@@ -48,7 +48,7 @@ def _tried(seed: int, begin: float, family: str, data: dict, drawn: Machine | No
     return Trial(seed, family, form, n, rank, rank, *errors[::-1], crash, time.perf_counter() - begin)
 
 
-def _of_family(model: Prepared, drawn: Machine) -> tuple[float, float]:
+def _of_family(model: System, drawn: Machine) -> tuple[float, float]:
     oracle, worst = Oracle(model), 0.0
     names = [f"{c.symbol}_ddot" for c in model.mechanism.coordinates]
     for t, q, qd in drawn.states:
@@ -57,7 +57,7 @@ def _of_family(model: Prepared, drawn: Machine) -> tuple[float, float]:
     return worst, 0.0
 
 
-def _of_equipped(model: Prepared, seed: int) -> tuple[float, float]:
+def _of_equipped(model: System, seed: int) -> tuple[float, float]:
     rng, oracle, worst = np.random.default_rng([seed, 7]), Oracle(model), [(0.0, 0.0)]
     for k, t in enumerate(_TIMES):
         q, qd, z = _state(model, rng, 0.1 * bool(k))

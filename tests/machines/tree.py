@@ -63,7 +63,7 @@ def inertia_of(table: Table) -> Any:
 
 
 def _element(beam: Table, length: float) -> Table:
-    """A rigid element of a beam (design 4.10)."""
+    """Mass, centre of mass and inertia of a rigid finite element of a beam."""
     mass = beam["density"] * beam["area"] * length
     Ixx, Iyy, Izz = (beam["density"] * I * length for I in (beam["Iy"] + beam["Iz"], beam["Iy"], beam["Iz"]))
     slender = mass * length**2 / 12

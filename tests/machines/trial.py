@@ -10,7 +10,7 @@ import numpy as np
 from helpers_stages import StagedModel
 from helpers_time import alarm
 
-from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.description.load import from_data
 from machines.families import FAMILIES, Machine, machine
 
@@ -59,7 +59,7 @@ def trial(seed: int, largest: int = 40) -> Trial:
     rank, errors, crash = -1, (np.nan, np.nan), ""
     try:
         with alarm(_LONGEST):
-            model = prepare(from_data(drawn.data))
+            model = assemble_system(from_data(drawn.data))
             rank, errors = model.solvability.rank, _errors(drawn, model)
     except Exception as error:
         crash = f"{type(error).__name__}: {error}"
@@ -68,7 +68,7 @@ def trial(seed: int, largest: int = 40) -> Trial:
     return Trial(seed, drawn.family, form, drawn.oracle.tree.n, drawn.rank, rank, *errors, crash, seconds)
 
 
-def _errors(drawn: Machine, model: Prepared) -> tuple[float, float]:
+def _errors(drawn: Machine, model: System) -> tuple[float, float]:
     """Largest error of q̈ over the states, of the reference and of the generated equations."""
     staged, errors = StagedModel(model), []
     for t, q, qd in drawn.states:

@@ -1,6 +1,7 @@
-"""The OpenModelica backend: the generated Modelica, compiled into an FMU by `omc`.
+"""OpenModelica backend, which compiles the generated Modelica model to an FMU with `omc`.
 
-`find` an omc, `build` an FMU with it. omc is driven through OMPython, or by scripts where omc gives no session.
+`find` locates an omc and `build` builds an FMU with it. Statements are sent to omc through OMPython, or
+in scripts if omc refuses an interactive session.
 """
 
 from __future__ import annotations

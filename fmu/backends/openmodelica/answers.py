@@ -1,4 +1,6 @@
-"""Output of omc: values and messages, in a script's output and in a session's."""
+"""Parser of the output of the OpenModelica compiler omc: values and messages of scripts and
+sessions.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,16 @@ _ESCAPED = re.compile(r'\\([\\"])')
 
 @dataclass(frozen=True)
 class Message:
-    """One message of omc.
+    """Message of omc.
 
-    level       error | warning | notification
-    file, line  where in the Modelica text, counted from 1; empty and 0 where omc does not say
+    Attributes
+    ----------
+    level : str
+        "error", "warning" or "notification".
+    text : str
+        Text of the message.
+    file, line : str, int
+        Place in the Modelica model, lines counted from 1; "" and 0 if omc does not name a place.
     """
 
     level: str
@@ -32,9 +40,9 @@ class Message:
 
 @dataclass(frozen=True)
 class Answer:
-    """Answer of omc to one statement.
+    """Answer of omc to a statement.
 
-    value  as omc prints it, without the quotes of a string; empty where it gave none
+    `value` is the printed value without the quotes of a string, or "" if the statement has no value.
     """
 
     value: str
@@ -42,14 +50,14 @@ class Answer:
 
     @property
     def errors(self) -> tuple[Message, ...]:
-        """The messages that are errors."""
         return tuple(message for message in self.messages if message.level == "error")
 
 
 def of_script(output: str, before: int) -> Answer | None:
-    """Answer in the output of a script: `before` other values, the value, the messages of `getErrorString()`.
+    """Return omc's answer in the output of a script, or None if the output is incomplete.
 
-    None if the output ends too early.
+    The output consists of `before` values of earlier statements, the value of the statement and the
+    messages of `getErrorString()`.
     """
     lines = output.splitlines()
     values: list[str] = []
@@ -57,12 +65,14 @@ def of_script(output: str, before: int) -> Answer | None:
         values.append(_take_value(lines))
     if len(values) <= before or not lines:
         return None
-    # whatever is left is the last value, so that quotes inside it do no harm
+    # The remaining lines are the last value, so that quotes inside it need no parsing.
     return Answer(values[-1], script_messages(unquoted("\n".join(lines))))
 
 
 def _take_value(lines: list[str]) -> str:
-    """Remove the first value, a string perhaps over several lines."""
+    """Remove the first value from the lines of omc's output and return it; a string value may
+    extend over several lines.
+    """
     taken = [lines.pop(0)]
     while taken[0].startswith('"') and lines and not _closes(taken):
         taken.append(lines.pop(0))
@@ -75,7 +85,7 @@ def _closes(lines: list[str]) -> bool:
 
 
 def unquoted(value: str) -> str:
-    """A value without the quotes and escapes of a string."""
+    """Return a value without the quotes and escape sequences of a string."""
     value = value.strip()
     if len(value) > 1 and value.startswith('"') and value.endswith('"'):
         return _ESCAPED.sub(r"\1", value[1:-1]).strip()
@@ -83,17 +93,19 @@ def unquoted(value: str) -> str:
 
 
 def script_messages(text: str) -> tuple[Message, ...]:
-    """Messages of `getErrorString()`."""
+    """Return the messages in the result of `getErrorString()`."""
     return _messages(text, _SCRIPTED)
 
 
 def session_messages(text: str) -> tuple[Message, ...]:
-    """Messages of an OMPython exception."""
+    """Return the messages in the text of an OMPython exception."""
     return _messages(text, _IN_SESSION)
 
 
 def logged_messages(text: str) -> tuple[Message, ...]:
-    """Messages in what OMPython logs; without their places."""
+    """Return omc's messages in OMPython's log output, which does not give their locations in the
+    Modelica source.
+    """
     return _messages(text, _LOGGED)
 
 

@@ -1,4 +1,4 @@
-"""Model → FMU, by omc."""
+"""Compilation of a Modelica model to an FMU by the OpenModelica compiler omc."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, TypedDict
 
-from ....analysis.prepared import Prepared
+from ....analysis.system import System
 from ....core.errors import MissingToolError
 from ....core.files import write_atomically
 from ....core.progress import Progress, silent
@@ -25,7 +25,7 @@ from .log import Log
 from .transport import Transport, connected
 
 Kind = Literal["me", "cs", "me_cs"]
-TIMEOUT = 600.0  # s
+TIMEOUT = 600.0  # Default maximum duration of a build, s.
 LOG = "openmodelica.log"
 
 _BALANCE = re.compile(r"has (\d+) equation\(s\) and (\d+) variable\(s\)")
@@ -34,19 +34,30 @@ _CVODE = 'setCommandLineOptions("--fmiFlags=s:cvode")'
 
 @dataclass(frozen=True)
 class BuildOutcome:
-    """A built FMU and what is to be known of it.
+    """FMU that omc built, and facts about the build.
 
-    Parameters:
-        fmu        the file
-        fmi, kind  version of FMI; me, cs or me_cs
-        version    what omc says of itself
-        transport  session or script
-        equations, unknowns  of the model, by omc's count
-        seconds    wall time of the whole build
-        size       of the file, bytes
-        solver     what its co-simulation does
-        log        everything that was said to omc and by it
-        warnings   omc's warnings during the build
+    Attributes
+    ----------
+    fmu : Path
+        File of the FMU.
+    fmi, kind : str
+        Version of FMI; "me", "cs" or "me_cs".
+    version : str
+        Version of omc.
+    transport : str
+        Type of the connection to omc, "session" or "script".
+    equations, unknowns : int
+        Size of the model as counted by omc.
+    seconds : float
+        Wall time of the whole build, s.
+    size : int
+        Size of the file, bytes.
+    solver : str
+        Description of the co-simulation solver.
+    log : Path
+        Log of all statements and answers.
+    warnings : tuple of str
+        Warnings of omc during the build.
     """
 
     fmu: Path
@@ -65,11 +76,22 @@ class BuildOutcome:
 
 @dataclass(frozen=True)
 class Request:
-    """Order for an FMU: a class of a Modelica source, as `name`.fmu.
+    """Instructions for building an FMU from a class of a Modelica source.
 
-    Parameters:
-        libraries  that the text needs
-        origins    of its lines and variables, for messages
+    Attributes
+    ----------
+    name : str
+        Name of the FMU.
+    text : str
+        Modelica source.
+    simulated : str
+        Name of the class.
+    fmi, kind : str
+        Version of FMI; "me", "cs" or "me_cs".
+    libraries : tuple of str
+        Modelica libraries that the source requires.
+    origins : Origins
+        Origins of the source's lines and variables in the description, for messages.
     """
 
     name: str
@@ -82,12 +104,15 @@ class Request:
 
     @property
     def cvode(self) -> bool:
-        """Whether CVODE goes into the FMU: omc's FMI 3.0 export fails with it, model exchange does not use it."""
+        """Whether CVODE is included in the FMU.
+
+        omc's FMI 3.0 export fails with CVODE, and model exchange does not need a solver.
+        """
         return self.fmi == "2.0" and "cs" in self.kind
 
     @property
     def export(self) -> str:
-        """The statement that makes the FMU."""
+        """Statement of omc's scripting language that builds the FMU."""
         return (
             f'buildModelFMU({self.simulated}, version="{self.fmi}", fmuType="{self.kind}",'
             f' fileNamePrefix="{self.name}")'
@@ -95,7 +120,7 @@ class Request:
 
 
 def build(
-    model: Prepared,
+    model: System,
     out: Path,
     *,
     fmi: str = "2.0",
@@ -105,18 +130,39 @@ def build(
     progress: Progress = silent,
     sessions: bool = True,
 ) -> BuildOutcome:
-    """Compile a model's Modelica into `out/Name.fmu`; `Name.mo`, `Name.mos` and a log are left beside it.
+    """Compile the Modelica source of a model to `Name.fmu` in the folder `out`.
 
-    Parameters:
-        fmi       2.0 or 3.0
-        kind      me, cs or me_cs
-        omc       see `find`
-        timeout   s, for all of it
-        progress  function that is called with an activity
-        sessions  whether to try a session before scripts
+    `Name.mo`, `Name.mos` and a log are written to the same folder.
 
-    Raises MissingToolError without omc, OmcError with omc's reasons in the description's words if it refuses the
-    model, OmcTimeout, OmcDied.
+    Parameters
+    ----------
+    model : System
+        Model of the mechanism.
+    out : Path
+        Output folder.
+    fmi : str
+        Version of FMI, "2.0" or "3.0".
+    kind : str
+        "me", "cs" or "me_cs".
+    omc : Omc, optional
+        OpenModelica compiler; found by `find` by default.
+    timeout : float
+        Maximum duration of the whole build, s.
+    progress : callable
+        Function that is called with each activity.
+    sessions : bool
+        Whether an interactive session is tried before scripts.
+
+    Raises
+    ------
+    MissingToolError
+        If no omc is found.
+    OmcError
+        If omc rejects the model; the text names elements of the description.
+    OmcTimeout
+        If omc exceeds the time limit.
+    OmcDied
+        If omc ends without an answer.
     """
     found = omc or find()
     source = model.modelica_source()
@@ -135,11 +181,11 @@ def compile_text(
     progress: Progress = silent,
     sessions: bool = True,
 ) -> BuildOutcome:
-    """Build an FMU from any Modelica source; see `build`."""
+    """Build an FMU from any Modelica source; parameters and exceptions are those of `build`."""
     begin, log, deadline = time.perf_counter(), Log(), Deadline(timeout)
     fmu, log_file = out / f"{request.name}.fmu", out / LOG
     diagnosis = Diagnosis(request.origins, out / f"{request.name}.mo", log_file)
-    # a working directory of its own: builds do not meet, and its path is plain whatever `out` is called
+    # A temporary working directory separates concurrent builds and has a path without special characters.
     with TemporaryDirectory(prefix="gpmelica-omc-", ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
         (folder / f"{request.name}.mo").write_text(request.text, "utf-8")
@@ -158,7 +204,7 @@ def compile_text(
 
 
 class _Facts(TypedDict):
-    """Facts about a build; see `BuildOutcome`."""
+    """Facts about a build that become attributes of `BuildOutcome`."""
 
     version: str
     transport: str
@@ -171,17 +217,19 @@ class _Facts(TypedDict):
 def _statements(
     request: Request, folder: Path, omc: Transport, diagnosis: Diagnosis, progress: Progress
 ) -> _Facts:
-    """Everything that is said to omc, in order; each answer is judged before the next statement."""
+    """Send all statements of a build to omc; each answer is checked before the next statement."""
     version = omc.ask("getVersion()").value
     if request.cvode:
-        omc.ask(_CVODE, keep=True)  # has to come before the export; judged by what is in the FMU
+        omc.ask(_CVODE, keep=True)  # the export only applies options that precede it
     for library in request.libraries:
         if omc.ask(f"loadModel({library})", keep=True).value != "true":
-            raise MissingToolError(f"omc has no library {library}; get it with: installPackage({library})")
+            raise MissingToolError(
+                f"omc has no library {library}; install it in omc with: installPackage({library})"
+            )
     loaded = omc.ask(f'loadFile("{request.name}.mo")', keep=True)
     if loaded.value != "true":
-        # with a class that is not there omc would go and look for it on the network
-        raise diagnosis.error("cannot read the Modelica text", loaded.messages)
+        # The next statements would make omc search for the missing class on the network.
+        raise diagnosis.error("cannot read the Modelica source", loaded.messages)
     progress("omc checks the model", 0.0)
     equations, unknowns = _balance(request, omc, diagnosis)
     progress("omc compiles the FMU", 0.0)
@@ -199,7 +247,10 @@ def _statements(
 
 
 def _balance(request: Request, omc: Transport, diagnosis: Diagnosis) -> tuple[int, int]:
-    """Numbers of equations and unknowns; omc calls a model with too few equations successfully checked."""
+    """Return the numbers of equations and unknowns, and raise OmcError if they differ.
+
+    omc itself reports success for a model with too few equations.
+    """
     checked = omc.ask(f"checkModel({request.simulated})")
     counts = _BALANCE.search(checked.value)
     if counts is None:
@@ -207,28 +258,40 @@ def _balance(request: Request, omc: Transport, diagnosis: Diagnosis) -> tuple[in
     equations, unknowns = int(counts[1]), int(counts[2])
     if equations != unknowns:
         what = f"{request.simulated} has {equations} equations for {unknowns} unknowns"
-        # the check says no more than that; the export fails at once, with the variable
+        # omc's model check reports only these numbers; the export fails immediately and names the variable.
         refused = omc.ask(request.export)
-        raise diagnosis.error(what, refused.messages, "this is a fault of the generated text: please report it")
+        raise diagnosis.error(
+            what, refused.messages, "this is an error of the generated Modelica source: please report it"
+        )
     return equations, unknowns
 
 
 def _solver(request: Request, fmu: Path, exported: Answer, diagnosis: Diagnosis) -> str:
-    """Return a sentence on the co-simulation solver; raises OmcError without an FMU, or for another solver."""
+    """Return a description of the co-simulation solver in the FMU.
+
+    Raises
+    ------
+    OmcError
+        If there is no FMU, or if its solver is not the requested one.
+    """
     if not zipfile.is_zipfile(fmu):
         hint = (
-            "this omc may not export FMI 3.0 (1.28 does); for FMI 2.0: --fmi 2.0" if request.fmi == "3.0" else ""
+            "this omc may not support FMI 3.0 (version 1.28 does); for FMI 2.0: --fmi 2.0"
+            if request.fmi == "3.0"
+            else ""
         )
         raise diagnosis.error(f"no FMI {request.fmi} FMU of {request.simulated}", exported.messages, hint)
     found = solver.statement(fmu, request.name, request.kind)
     if request.cvode and found != solver.CVODE:
-        what = f"the FMU's co-simulation would be {found}; expected CVODE, asked for by {_CVODE}"
-        raise diagnosis.error(what, exported.messages, "take another version of omc, or --compiler native")
+        what = f"the FMU's co-simulation would be {found}; expected CVODE, as requested by {_CVODE}"
+        raise diagnosis.error(what, exported.messages, "use another version of omc, or --compiler native")
     return found
 
 
 def _keep_logs(folder: Path, log: Log) -> None:
-    """Add the output of the C compiler and its helpers to the log before the folder is removed."""
+    """Append the output of the C compiler and its tools to the log before the working directory is
+    removed.
+    """
     for path in sorted(folder.rglob("*.log")):
         if path.is_file() and (text := path.read_text("utf-8", "replace").strip()):
             log.add(f"{path.relative_to(folder)}:\n{text[-20_000:]}")

@@ -1,4 +1,4 @@
-"""Slips of omc's exports in the model description, put right."""
+"""Corrections of errors in model descriptions that the OpenModelica compiler omc exports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COMPLETION = {
 
 
 def corrected(fmu: Path) -> bytes:
-    """The file, with a model description that says what is the case."""
+    """Return the content of an FMU file with a corrected model description."""
     with zipfile.ZipFile(fmu) as archive:
         text = archive.read(_DESCRIPTION).decode("utf-8")
         found = _without_completion(_with_valid_initials(text))
@@ -32,21 +32,22 @@ def corrected(fmu: Path) -> bytes:
 
 
 def _with_valid_initials(text: str) -> str:
-    """States that start at a parameter's value are calculated.
+    """Set the attribute `initial` of variables without a start value to `calculated`.
 
-    omc's FMI 3.0 export says `exact` of them and gives no start value, which the standard forbids and importers
-    refuse; its FMI 2.0 export says `calculated`.
+    omc's FMI 3.0 export marks states that start at a parameter's value as `exact` without a start value.
+    The standard forbids this combination, and importers reject it. omc's FMI 2.0 export uses `calculated`.
     """
     return _STARTLESS.sub(r'\1calculated"', text)
 
 
 def _without_completion(text: str) -> str:
-    """Without event indicators, no completedIntegratorStep is needed.
+    """Remove the request for completedIntegratorStep calls if the FMU has no event indicators.
 
-    In it omc's code computes what outputs and assertions need beyond the derivatives, but not what these need,
-    which is as it was where the solver asked last. Assertions then see two instants at once, and fail. Without
-    that call they are judged with the outputs, where all is of one instant. Where there are event indicators the
-    call is needed: it alone makes outputs be computed anew after fmi2GetEventIndicators.
+    In this call, omc's code evaluates outputs and assertions, but not the variables on which the
+    derivatives depend; those still have the values of the solver's last request. Assertions would
+    therefore combine two different times and fail. Without the call, assertions are evaluated with the
+    outputs, at a single time. FMUs with event indicators require the call, because only this call makes
+    omc's code update the outputs after fmi2GetEventIndicators.
     """
     if _INDICATOR.search(text):
         return text

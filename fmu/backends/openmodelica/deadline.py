@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Deadline:
-    """A moment so many seconds from now."""
+    """Time limit of `seconds`, counted from the creation of the object."""
 
     seconds: float
     _begin: float = field(default_factory=time.monotonic)
 
     @property
     def passed(self) -> bool:
-        """Whether the moment has come."""
+        """Whether the time limit has been exceeded."""
         return time.monotonic() - self._begin > self.seconds

@@ -1,4 +1,6 @@
-"""omc's messages in the words of the description."""
+"""Translation of messages of the OpenModelica compiler omc to the terms of the mechanism's
+description.
+"""
 
 from __future__ import annotations
 
@@ -9,31 +11,35 @@ from ....generator.modelica import Origins
 from .answers import Message
 from .errors import OmcError
 
-_SHOWN = 8  # messages
-_LONGEST = 2000  # characters of one message: a failed build brings the C compiler's log
+_SHOWN = 8  # Maximum number of messages in an error.
+_LONGEST = 2000  # Maximum characters of a message; a failed build includes the C compiler's log.
 
 
 class Diagnosis:
-    """Turns messages about a Modelica text into errors that name the link, constraint or force.
+    """Translator of messages about a Modelica model to errors that name the link, constraint or force.
 
-    Parameters:
-        origins  of the lines and variables of the text
-        path     where its user finds it
-        log      where all messages are
+    Parameters
+    ----------
+    origins : Origins
+        Origins of the model's lines and variables in the description.
+    path : Path
+        File of the Modelica model, for the user.
+    log : Path
+        File with all messages.
     """
 
     def __init__(self, origins: Origins, path: Path, log: Path) -> None:
         self._origins, self._path, self._log = origins, path, log
 
     def error(self, what: str, messages: Iterable[Message], hint: str = "") -> OmcError:
-        """An error with the messages that matter."""
+        """Return an error with the most relevant messages."""
         all_messages = tuple(messages)
-        # what leads to an error often says more than the error: "Variable x does not have any remaining equation"
+        # Warnings often explain an error: "Variable x does not have any remaining equation".
         told = [m for m in all_messages if m.level == "error"] + [m for m in all_messages if m.level == "warning"]
         lines = [f"OpenModelica: {what}", *(f"  {self._told(m)}" for m in told[:_SHOWN])]
         if not told:
-            lines.append("  it gives no reason")
-        lines.append(f"the text is {self._path}, everything omc said is in {self._log}")
+            lines.append("  omc gives no reason")
+        lines.append(f"Modelica source: {self._path}; all messages of omc: {self._log}")
         return OmcError("\n".join([*lines, *([hint] if hint else [])]), all_messages)
 
     def _told(self, message: Message) -> str:

@@ -1,4 +1,4 @@
-"""Errors of an installed omc."""
+"""Errors of the OpenModelica compiler omc."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from .answers import Message
 
 
 class OmcError(BuildError):
-    """omc refused the Modelica text or could not compile it; `messages` are its own."""
+    """Error for a Modelica model that omc rejected or could not compile.
+
+    `messages` are omc's own messages.
+    """
 
     def __init__(self, text: str, messages: tuple[Message, ...] = ()) -> None:
         super().__init__(text)
@@ -15,16 +18,22 @@ class OmcError(BuildError):
 
 
 class OmcTimeout(BuildError):
-    """omc took longer than it was given; it and what it had started have been ended."""
+    """Error for an omc that exceeded the time limit; omc and its child processes have been
+    terminated.
+    """
 
 
 class OmcDied(BuildError):
-    """omc ended without an answer.
+    """Error for an omc that ended without an answer.
 
-    Parameters:
-        statement  that it was to answer
-        status     its exit status, negative for a signal; None if it has not ended but says nothing either
-        output     what it printed
+    Parameters
+    ----------
+    statement : str
+        Statement that remained unanswered.
+    status : int or None
+        Exit status, negative for a signal; None if omc still runs but does not answer.
+    output : str
+        Output of omc.
     """
 
     def __init__(self, statement: str, status: int | None, output: str) -> None:
@@ -32,6 +41,6 @@ class OmcDied(BuildError):
         said = output.strip()[-2000:]
         super().__init__(
             f"omc ended ({how}) without an answer to {statement}\n"
-            f"{f'it said: {said}' if said else 'it said nothing'}\n"
-            "this is a fault of omc: try another version, or --compiler native"
+            f"{f'output: {said}' if said else 'no output'}\n"
+            "this is an error of omc: use another version, or --compiler native"
         )

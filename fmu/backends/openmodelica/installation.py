@@ -1,4 +1,4 @@
-"""Search for omc, and advice on its installation."""
+"""Search for the OpenModelica compiler omc, and advice on its installation."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from pathlib import Path
 from ....core.errors import MissingToolError
 
 _DOCKER = "docker:"
-_PROBE = 30.0  # s, for questions that take no time
-# For the C of FMUs. In the function that lists all variables gcc would look for vectors, in a time that goes with
-# the square of their number. What fills linear systems is to be optimised, which omc forbids. A loop over a table
-# calls all equations; processors predict its targets better if the loop is unrolled.
+_PROBE = 30.0  # Maximum duration of a version or image query, s.
+# Compiler options for the C code that omc generates.
+# With n variables, gcc would vectorise the function that lists them in a time proportional to n².
+# omc calls all equations through a table in one loop; processors predict the calls of an unrolled loop better.
+# The last option re-enables the optimisation of functions that fill linear systems, which omc disables.
 _C_FLAGS = "-fno-tree-slp-vectorize -funroll-loops -DOMC_DISABLE_OPT="
-_TOOLCHAIN = Path(__file__).parents[2] / "compilers" / "release.cmake"  # heeded by CMake from 3.21 on
+# CMake reads this file from version 3.21 on.
+_TOOLCHAIN = Path(__file__).parents[2] / "compilers" / "release.cmake"
 _HOW = {
     "Linux": "the packages of https://openmodelica.org, or: conda install -c conda-forge openmodelica",
     "Windows": "the installer of https://openmodelica.org, which sets OPENMODELICAHOME",
@@ -28,10 +30,14 @@ _IMAGE = "openmodelica/openmodelica:v1.26.3-minimal"
 
 @dataclass(frozen=True)
 class Omc:
-    """An OpenModelica compiler.
+    """OpenModelica compiler, installed on this machine or in a docker image.
 
-    program  path of the executable; its name inside the image where there is one
-    image    docker image, or None for an omc on this machine
+    Attributes
+    ----------
+    program : str
+        Path of the executable, or its name in the docker image.
+    image : str or None
+        Docker image; None for an omc on this machine.
     """
 
     program: str
@@ -42,7 +48,10 @@ class Omc:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables that omc needs: its own tools come first, and the user's flags for C last."""
+        """Environment variables for omc.
+
+        The tools of omc's own folder precede others in PATH, and the user's CFLAGS follow those of this package.
+        """
         if self.image:
             return {}
         path = os.pathsep.join((str(Path(self.program).parent), os.environ.get("PATH", "")))
@@ -51,40 +60,55 @@ class Omc:
         return {"PATH": path, "CFLAGS": flags, "CMAKE_TOOLCHAIN_FILE": toolchain}
 
     def command(self, folder: Path) -> list[str]:
-        """Return the command that runs omc in a folder; arguments follow."""
-        # messages are read by their English names
+        """Return the command that starts omc in a folder; further arguments can be appended."""
+        # The parser of messages expects English text.
         if self.image is None:
             return [self.program, "--locale=C"]
         options = ["--rm", "--init", *user(), *mounted(folder)]
         return ["docker", "run", *options, self.image, self.program, "--locale=C"]
 
     def version(self) -> str:
-        """First line of what omc says of itself. Raises MissingToolError if it does not start."""
+        """Return the first line of omc's version text.
+
+        Raises
+        ------
+        MissingToolError
+            If omc does not start.
+        """
         answer = _ask([*self.command(Path.cwd()), "--version"], self.environment)
         if answer is None or answer.returncode != 0 or not answer.stdout.strip():
             said = answer.stderr.strip()[:200] if answer else "nothing"
-            raise MissingToolError(f"{self} does not answer to --version; it says: {said}")
+            raise MissingToolError(f"{self} does not answer to --version; its output: {said}")
         return answer.stdout.strip().splitlines()[0]
 
 
 def user() -> list[str]:
-    """Docker's option to work under our own user, so that files are ours."""
+    """Return docker's option for the current user, so that created files belong to this user."""
     return [] if platform.system() == "Windows" else ["--user", f"{os.getuid()}:{os.getgid()}"]
 
 
 def mounted(folder: Path) -> list[str]:
-    """Docker's options to see a folder under its own name and to work there, with our flags for C."""
+    """Return docker's options that mount a folder at the same path as working directory and set
+    CFLAGS.
+    """
     variables = ("--env", f"HOME={folder}", "--env", f"CFLAGS={_C_FLAGS}")
     return ["--volume", f"{folder}:{folder}", "--workdir", str(folder), *variables]
 
 
 def find(omc: str | None = None) -> Omc:
-    """The omc to use: the given one, that of OPENMODELICAHOME, or the first on PATH.
+    """Return the omc to use.
 
-    Parameters:
-        omc  path of the executable, or `docker:IMAGE`
+    The search order is the argument, the environment variable OPENMODELICAHOME and PATH.
 
-    Raises MissingToolError, which tells how to get one.
+    Parameters
+    ----------
+    omc : str, optional
+        Path of the executable, or `docker:IMAGE`.
+
+    Raises
+    ------
+    MissingToolError
+        If no omc is found; the text contains advice on the installation.
     """
     if omc is not None and omc.startswith(_DOCKER):
         return _in_docker(omc.removeprefix(_DOCKER))
@@ -98,7 +122,7 @@ def find(omc: str | None = None) -> Omc:
     for candidate in (*candidates, "omc"):
         if found := shutil.which(candidate):
             return Omc(str(Path(found).absolute()))
-    missing = f"omc, OpenModelica's compiler, is missing: no {_looked(candidates)}"
+    missing = f"OpenModelica's compiler omc was not found: no {_looked(candidates)}"
     raise MissingToolError(f"{missing}\n{_how()}")
 
 
@@ -110,9 +134,9 @@ def _looked(candidates: list[str]) -> str:
 def _how() -> str:
     system = platform.system()
     return (
-        f"get it on {system} from {_HOW.get(system, _HOW['Linux'])}\n"
-        f"or in docker, anywhere: docker pull {_IMAGE}, then --omc {_DOCKER}{_IMAGE}\n"
-        "or do without it: --compiler native"
+        f"install omc on {system} from {_HOW.get(system, _HOW['Linux'])}\n"
+        f"or use docker: docker pull {_IMAGE}, then --omc {_DOCKER}{_IMAGE}\n"
+        "or build without omc: --compiler native"
     )
 
 

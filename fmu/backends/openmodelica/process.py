@@ -1,4 +1,4 @@
-"""A child process and everything it starts, ended together."""
+"""Child process that is terminated together with all processes that it started."""
 
 from __future__ import annotations
 
@@ -15,21 +15,30 @@ from ....core.errors import MissingToolError
 from .deadline import Deadline
 from .errors import OmcTimeout
 
-POLL = 0.02  # s
-_GRACE = 2.0  # s that a process has to end by itself
+POLL = 0.02  # Interval between checks of the process, s.
+_GRACE = 2.0  # Time between SIGTERM and SIGKILL, s.
 
 
 class Child:
-    """A running command with its output in files.
+    """Running command whose output is written to files.
 
-    Parameters:
-        command      what to run, the executable first
-        folder       working directory
-        output       file for standard output, in `folder`
-        environment  variables that differ from ours
-        stdin        standard input; a pipe for `tell`
+    Parameters
+    ----------
+    command : sequence of str
+        Executable and its arguments.
+    folder : Path
+        Working directory.
+    output : str
+        Name of the file for standard output, in `folder`.
+    environment : dict
+        Environment variables that differ from those of this process.
+    stdin : int
+        Standard input, as in `subprocess.Popen`; a pipe is required by `tell`.
 
-    Raises MissingToolError if the command cannot be started.
+    Raises
+    ------
+    MissingToolError
+        If the command cannot be started.
     """
 
     def __init__(
@@ -51,18 +60,18 @@ class Child:
                     bufsize=0,
                     stdout=out,
                     stderr=err,
-                    start_new_session=True,  # its own process group, so that compilers it starts end with it
+                    start_new_session=True,  # a separate process group includes the compilers that omc starts
                 )
         except OSError as error:
             raise MissingToolError(f"omc cannot be started: {command[0]}: {error.strerror}") from None
 
     @property
     def status(self) -> int | None:
-        """Exit status, or None while it runs; negative: ended by that signal."""
+        """Exit status, negative for a signal; None while the command runs."""
         return self._process.poll()
 
     def text(self) -> str:
-        """Standard output so far."""
+        """Return the standard output so far."""
         return self.output.read_text("utf-8", "replace")
 
     def lines(self) -> list[str]:
@@ -76,11 +85,19 @@ class Child:
             self._process.stdin.write(f"{line}\n".encode())
 
     def complaints(self) -> str:
-        """Standard error so far, without the spaces around it."""
+        """Return the standard error so far, without leading and trailing spaces."""
         return self._errors.read_text("utf-8", "replace").strip()
 
     def wait(self, deadline: Deadline, what: str) -> int:
-        """Exit status; raises OmcTimeout at the deadline. Nothing that it has started is left in any case."""
+        """Wait for the end of the command and return its exit status.
+
+        All processes that the command started are terminated in any case.
+
+        Raises
+        ------
+        OmcTimeout
+            If the command is still running at the deadline.
+        """
         try:
             while (status := self.status) is None:
                 self.check(deadline, what)
@@ -93,12 +110,15 @@ class Child:
         """Raise OmcTimeout if the deadline has passed."""
         if deadline.passed:
             raise OmcTimeout(
-                f"omc took longer than {deadline.seconds:g} s ({what}) and has been ended; allow it more time or"
-                " take a smaller model, such as fewer beam elements"
+                f"omc took longer than {deadline.seconds:g} s ({what}) and has been terminated; increase the time"
+                " limit or reduce the model, for example by fewer beam elements"
             )
 
     def end(self) -> None:
-        """End the process and all that it has started; harmless if there is none left."""
+        """Terminate the command and all processes that it started.
+
+        The call has no effect if none of them is running.
+        """
         if self._process.stdin is not None:
             self._process.stdin.close()
         if sys.platform == "win32":

@@ -1,4 +1,7 @@
-"""omc driven by scripts, one run of omc per statement: for where it gives no session."""
+"""Connection to the OpenModelica compiler omc by scripts, one run of omc per statement.
+
+Scripts are used if omc refuses an interactive session.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,11 @@ from .process import Child
 
 
 class Script:
-    """Same questions as to a session; statements to be kept are repeated before each later one.
+    """Connection to omc that runs a script for each statement.
 
-    A run of its own per statement costs omc's start, and nothing is done twice that takes time. One script for
-    all would go on after a failed `loadFile`, and omc then looks for the class on the network.
+    Statements with a lasting effect are repeated before each later statement. Separate runs cost omc's
+    start-up time, but long operations run only once. A single script for all statements would continue
+    after a failed `loadFile`, and omc would then search for the class on the network.
     """
 
     name = "script"
@@ -27,7 +31,15 @@ class Script:
         self._runs = 0
 
     def ask(self, statement: str, *, keep: bool = False) -> Answer:
-        """Answer of omc. Raises OmcTimeout, or OmcDied if there is none."""
+        """Return omc's answer to a statement.
+
+        Raises
+        ------
+        OmcTimeout
+            If omc exceeds the time limit.
+        OmcDied
+            If omc ends without an answer.
+        """
         self._runs += 1
         script = self._folder / f"statement_{self._runs}.mos"
         script.write_text("".join(f"{line};\n" for line in (*self._kept, statement, "getErrorString()")), "utf-8")
@@ -45,4 +57,4 @@ class Script:
         return answer
 
     def close(self) -> None:
-        """Nothing to end: every run of omc has ended."""
+        """Do nothing, because all runs of omc have ended."""

@@ -1,4 +1,6 @@
-"""omc as a server, on this machine or in docker, to which OMPython connects."""
+"""OpenModelica compiler omc as a server on this machine or in docker, and OMPython's
+connection to it.
+"""
 
 from __future__ import annotations
 
@@ -16,29 +18,35 @@ from .errors import OmcDied, OmcTimeout
 from .installation import Omc, mounted
 from .process import POLL, Child
 
-_START = 30.0  # s that omc has to open its port
-_CONNECT = 10.0  # s that OMPython has to reach it
+_START = 30.0  # Maximum time until omc opens its port, s.
+_CONNECT = 10.0  # Maximum time until OMPython is connected, s.
 _PORT_FILE = re.compile(r"Dumped server port in file: (.*)")
 
 
 class SessionRefused(Exception):
-    """omc gives no session; the text says why."""
+    """Error for an omc that refuses an interactive session; the text contains the reason."""
 
 
 class Server(Protocol):
-    """A running omc, or one that OMPython starts; ends itself where its start fails, with SessionRefused."""
+    """Interface of a running omc and its connection.
 
-    options: dict[str, Any]  # of OMPython's session class
+    If the start fails, the object terminates omc and raises SessionRefused.
+    """
+
+    options: dict[str, Any]  # keyword arguments of OMPython's session class
 
     def check(self, statement: str) -> None:
-        """Raise OmcTimeout or OmcDied if there is nothing to wait for any more."""
+        """Raise OmcTimeout if the time limit of the build has passed, or OmcDied if omc has ended."""
 
     def end(self) -> None:
-        """End omc and everything that it has started."""
+        """Terminate omc and all processes that it started."""
 
 
 class LocalServer:
-    """On this machine: started here, as OMPython would wait for minutes for one that has refused."""
+    """omc on this machine, started by this package.
+
+    OMPython's own start would wait for minutes for an omc that has refused a session.
+    """
 
     def __init__(self, omc: Omc, folder: Path, deadline: Deadline) -> None:
         self._deadline = deadline
@@ -52,21 +60,22 @@ class LocalServer:
             raise
 
     def check(self, statement: str) -> None:
-        """See `Server`."""
+        """Raise OmcTimeout if the time limit of the build has passed, or OmcDied if omc has ended."""
         self._child.check(self._deadline, statement)
         if self._child.status is not None:
             raise OmcDied(statement, self._child.status, self._said())
 
     def end(self) -> None:
-        """See `Server`."""
+        """Terminate omc and all processes that it started."""
         self._child.end()
 
     def _address(self, key: str) -> str:
         opening = Deadline(_START)
         while True:
-            status = self._child.status  # before the text, so that the text of an ended omc is complete
+            # The exit status is read before the output, so that the output is complete if omc has ended.
+            status = self._child.status
             found = _PORT_FILE.search(self._child.text())
-            # printed without a newline: complete once it ends with the key
+            # omc prints the name of its port file without a newline; a complete name ends with the session key.
             if found and found[1].endswith(key) and (port := Path(found[1])).is_file():
                 address = port.read_text("utf-8").strip()
                 port.unlink()
@@ -83,7 +92,7 @@ class LocalServer:
 
 
 class Container:
-    """In docker, by OMPython's own means."""
+    """omc in a docker container, started by OMPython."""
 
     def __init__(self, omc: Omc, folder: Path, deadline: Deadline) -> None:
         if sys.platform == "win32" or os.getuid() == 0:
@@ -94,10 +103,10 @@ class Container:
         self.options = {"docker": omc.image, "dockerExtraArgs": extra, "timeout": _START}
 
     def check(self, statement: str) -> None:
-        """See `Server`."""
+        """Raise OmcTimeout if the time limit of the build has passed."""
         if self._deadline.passed:
             raise OmcTimeout(f"omc in docker took longer than {self._deadline.seconds:g} s ({statement})")
 
     def end(self) -> None:
-        """See `Server`."""
+        """Terminate the docker container."""
         subprocess.run(["docker", "kill", self._name], capture_output=True, check=False)

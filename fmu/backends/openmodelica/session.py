@@ -1,4 +1,6 @@
-"""omc driven through OMPython: one session for all statements."""
+"""Connection to the OpenModelica compiler omc through OMPython: one interactive session for
+all statements.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,13 @@ _RELAY = f"{__package__}.relay"
 
 
 class Session:
-    """A session; raises SessionRefused as soon as omc does."""
+    """Interactive session with omc.
+
+    Raises
+    ------
+    SessionRefused
+        If omc refuses a session.
+    """
 
     name = "session"
 
@@ -44,7 +52,17 @@ class Session:
             raise
 
     def ask(self, statement: str, *, keep: bool = False) -> Answer:
-        """Return omc's answer; `keep` is for scripts, a session keeps everything. Raises OmcTimeout or OmcDied."""
+        """Return omc's answer to a statement.
+
+        `keep` has no effect, because a session keeps the effects of all statements.
+
+        Raises
+        ------
+        OmcTimeout
+            If omc exceeds the time limit.
+        OmcDied
+            If omc ends without an answer.
+        """
         self._server.check(statement)
         self._relay.tell(json.dumps(statement))
         said = self._answer(statement)
@@ -59,14 +77,23 @@ class Session:
         return answer
 
     def close(self) -> None:
-        """End the session, omc and everything that omc has started."""
+        """Terminate omc and all processes that it started."""
         self._relay.end()
         self._server.end()
 
     def _answer(self, statement: str) -> dict[str, Any]:
-        """Return the relay's next answer, for which it needs a living omc."""
+        """Return omc's next answer from the process that owns the OMPython session.
+
+        Raises
+        ------
+        OmcTimeout
+            If omc exceeds the time limit.
+        OmcDied
+            If omc or the process with the session has ended.
+        """
         while True:
-            status = self._relay.status  # before the answers, so that those of an ended relay are complete
+            # The exit status is read before the answers, so that no answer is missed if the process has ended.
+            status = self._relay.status
             answers = self._relay.lines()
             if len(answers) > self._answers:
                 self._answers = len(answers)

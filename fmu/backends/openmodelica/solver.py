@@ -1,4 +1,4 @@
-"""Solver of omc's co-simulation FMUs between two communication points."""
+"""Co-simulation solver inside an FMU that the OpenModelica compiler omc built."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ NONE = "none: for model exchange only"
 
 
 def statement(fmu: Path, name: str, kind: str) -> str:
-    """The solver inside an FMU, by the flags that omc has packed for it.
+    """Return a description of the solver in an FMU, according to the flags that omc stored in it.
 
-    Raises OSError or zipfile.BadZipFile if the file is no FMU.
+    Raises
+    ------
+    OSError, zipfile.BadZipFile
+        If the file is not a readable archive.
     """
     if "cs" not in kind:
         return NONE

@@ -1,4 +1,6 @@
-"""Connection to omc: a session if possible, scripts otherwise."""
+"""Connection to the OpenModelica compiler omc: an interactive session if possible, otherwise
+scripts.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +19,29 @@ from .session import Session
 
 
 class Transport(Protocol):
-    """One omc that answers statements of its scripting language, in a working directory of its own."""
+    """Connection to an omc that executes statements of its scripting language in its own working
+    directory.
+    """
 
     name: str
 
     def ask(self, statement: str, *, keep: bool = False) -> Answer:
-        """Answer to a statement without semicolon; keep: later statements rely on its effect."""
+        """Return omc's answer to a statement, which is given without a semicolon.
 
-    def close(self) -> None:
-        """End omc."""
+        With `keep`, later statements depend on the effect of this one.
+        """
+
+    def close(self) -> None: ...
 
 
 @contextmanager
 def connected(
     omc: Omc, folder: Path, deadline: Deadline, log: Log, *, sessions: bool = True
 ) -> Iterator[Transport]:
-    """A transport, closed at the end: scripts if omc refuses a session, as for root, or `sessions` is off."""
+    """Yield a connection to omc, which is closed at the end of the context.
+
+    Scripts are used if `sessions` is false or omc refuses a session, as it does for root.
+    """
     transport = _session(omc, folder, deadline, log) if sessions else Script(omc, folder, deadline, log)
     log.add(f"{omc}, {transport.name}")
     try:

@@ -1,9 +1,11 @@
-/* Gauss-Jordan elimination with complete pivoting turns C X = W into X_d = R W - G X_i, where the m dependent unknowns
-   are those for which C is most regular, and R is the inverse of their part of C. With V = [1; -G] what is left is
-   V' M V X_i = V' (F - M [0; R W]), and the dependent rows of the equations give the multipliers.
+/* Gauss-Jordan elimination with complete pivoting turns C X = W into X_d = R W - G X_i. The m dependent unknowns X_d
+   are those for which their part of C is best conditioned, and R is the inverse of this part. With V = [1; -G], the
+   independent unknowns X_i satisfy V' M V X_i = V' (F - M [0; R W]). The dependent rows of the equations give the
+   multipliers.
 
-   C is most regular as it acts on sqrt(M_jj) X_j: so light unknowns depend on heavy ones, whose inertia would drown
-   theirs in V' M V otherwise (forty times more rounding in a linkage with elastic parts). */
+   Pivots are chosen for C as it acts on sqrt(M_jj) X_j, so that light unknowns depend on heavy ones. Otherwise the
+   inertia of heavy unknowns would dominate that of light unknowns in V' M V (forty times more rounding error in a
+   linkage with elastic parts). */
 
 #include "constrained_solve.h"
 
@@ -15,19 +17,20 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Rows of C start with length 1: a pivot below this is what rounding leaves of a row that depends on others. */
+/* Smallest relevant pivot. The rows of C have length 1 at first, so a smaller pivot is the rounding error of a
+   dependent row. */
 static const double DEPENDENT = 1e-10;
-static const double LIGHTEST = 1e-16; /* of the heaviest unknown's inertia */
+static const double LIGHTEST = 1e-16; /* smallest relevant inertia, relative to that of the heaviest unknown */
 
 typedef struct {
     const Constrained *system;
     int n, m, columns, free;
-    double *T;               /* [C, 1], m x (n + m); eliminated: G and unit columns, then R */
+    double *T;               /* [C, 1], m x (n + m); after the elimination G and unit columns, then R */
     double *A;               /* V' M V, free x free */
-    double *B;               /* V' (F - M [0; R W]), then X_i, free x columns */
-    double *y;               /* one column of M V or of F - M [0; R W]; before, 1 / sqrt(M_jj); n */
-    double *d;               /* numbers for the dependent unknowns, m */
-    double *unknowns;        /* the dependent ones in the order of the rows of T, then the independent ones, n */
+    double *B;               /* V' (F - M [0; R W]), then X_i; free x columns */
+    double *y;               /* n numbers: 1 / sqrt(M_jj), then a column of M V or of F - M [0; R W] */
+    double *d;               /* m numbers of the dependent unknowns */
+    double *unknowns;        /* n indices: dependent unknowns in the order of the rows of T, then independent unknowns */
 } Work;
 
 static double *column(double *matrix, int rows, int j) { return matrix + (size_t)j * (size_t)rows; }
@@ -45,12 +48,12 @@ static Work lay_out(const Constrained *s) {
     return w;
 }
 
-/* The unknown in the k-th place. */
+/* Index of the unknown in the k-th place. */
 static int unknown(const Work *w, int k) { return (int)w->unknowns[k]; }
 
 /* ---- Elimination of C ----------------------------------------------------------------------------------------- */
 
-/* y_j = 1 / sqrt(M_jj); unknowns without inertia are as light as the lightest that counts. */
+/* Sets y_j = 1 / sqrt(M_jj); unknowns without inertia have the smallest relevant inertia. */
 static void weigh(Work *w) {
     double heaviest = 0.0;
     for (int j = 0; j < w->n; j++) heaviest = larger(heaviest, given(w->system->M, w->n, j)[j]);
@@ -58,7 +61,7 @@ static void weigh(Work *w) {
         w->y[j] = 1.0 / sqrt(larger(given(w->system->M, w->n, j)[j], larger(LIGHTEST * heaviest, DBL_MIN)));
 }
 
-/* T = [C, 1], its rows divided by the length of the row of C. */
+/* Sets T = [C, 1] with each row divided by the length of the row of C. */
 static int fill(Work *w) {
     const size_t m = (size_t)w->m, n = (size_t)w->n;
     memcpy(w->T, w->system->C, m * n * sizeof *w->T);
@@ -85,8 +88,8 @@ static void swap_rows(Work *w, int i, int k) {
     }
 }
 
-/* Brings the element that weighs most of what is left of C to row k, its unknown to the k-th place; returns the size
-   of the largest. */
+/* Moves the element of the remaining C with the largest weighted magnitude to row k, and its unknown to the k-th
+   place. Returns the largest unweighted magnitude. */
 static double pivot(Work *w, int k) {
     double largest = 0.0, best = 0.0;
     int row = k, place = k;
@@ -109,7 +112,7 @@ static double pivot(Work *w, int k) {
     return largest;
 }
 
-/* Clears the pivot's column in all rows but the k-th. */
+/* Eliminates the pivot's column in all rows except the k-th. */
 static void eliminate(Work *w, int k) {
     const double *own = column(w->T, w->m, unknown(w, k));
     const double inverse = 1.0 / own[k];
@@ -122,7 +125,7 @@ static void eliminate(Work *w, int k) {
     }
 }
 
-/* Length of the shortest row of C. */
+/* Returns the length of the shortest row of C. */
 static double shortest_row(const Work *w) {
     double least = INFINITY;
     for (int i = 0; i < w->m; i++) {
@@ -148,12 +151,12 @@ static int partition(Work *w) {
     return LINEAR_SOLVE_OK;
 }
 
-/* ---- What is left for the independent unknowns ---------------------------------------------------------------- */
+/* ---- Equations of the independent unknowns ------------------------------------------------------------------- */
 
-/* The a-th independent unknown's column of G. */
+/* Returns the column of G of the a-th independent unknown. */
 static const double *G(const Work *w, int a) { return column(w->T, w->m, unknown(w, w->m + a)); }
 
-/* y -= M_d x, with the dependent unknowns' columns of M. */
+/* Computes y -= M_d x, where M_d consists of the columns of M of the dependent unknowns. */
 static void subtract_inertia(const Work *w, const double *x) {
     for (int k = 0; k < w->m; k++) {
         const double *entries = given(w->system->M, w->n, unknown(w, k)), f = x[k];
@@ -162,7 +165,7 @@ static void subtract_inertia(const Work *w, const double *x) {
     }
 }
 
-/* Row a of V' y; d holds the dependent part of y. */
+/* Returns element a of V' y; d contains the dependent part of y. */
 static double reduced(const Work *w, int a) {
     const double *g = G(w, a);
     double sum = w->y[unknown(w, w->m + a)];
@@ -174,7 +177,7 @@ static void gather(Work *w) {
     for (int k = 0; k < w->m; k++) w->d[k] = w->y[unknown(w, k)];
 }
 
-/* A = V' M V, its upper triangle. */
+/* Computes the upper triangle of A = V' M V. */
 static void reduce_inertia(Work *w) {
     for (int j = 0; j < w->free; j++) {
         memcpy(w->y, given(w->system->M, w->n, unknown(w, w->m + j)), (size_t)w->n * sizeof *w->y);
@@ -184,7 +187,7 @@ static void reduce_inertia(Work *w) {
     }
 }
 
-/* d = R W for column j of W. */
+/* Sets d = R W for column j of W. */
 static void place_dependent(Work *w, int j) {
     const double *wanted = given(w->system->W, w->m, j);
     memset(w->d, 0, (size_t)w->m * sizeof *w->d);
@@ -195,7 +198,7 @@ static void place_dependent(Work *w, int j) {
     }
 }
 
-/* B = V' (F - M [0; R W]); R W goes to its place in X. */
+/* Computes B = V' (F - M [0; R W]) and stores R W in the dependent elements of X. */
 static void reduce_forces(Work *w) {
     for (int j = 0; j < w->columns; j++) {
         double *x = column(w->system->X, w->n, j);
@@ -208,7 +211,7 @@ static void reduce_forces(Work *w) {
     }
 }
 
-/* X_d = R W - G X_i; false if a number is not finite. */
+/* Computes X_d = R W - G X_i; returns 0 if a number is not finite. */
 static int complete(Work *w) {
     double sum = 0.0;
     for (int j = 0; j < w->columns; j++) {
@@ -223,12 +226,13 @@ static int complete(Work *w) {
     return isfinite(sum);
 }
 
-/* L = R' (M X - F)_d. */
+/* Computes L = R' (M X - F)_d. */
 static void find_multipliers(Work *w) {
     for (int j = 0; j < w->columns; j++) {
         const double *x = column(w->system->X, w->n, j), *force = given(w->system->F, w->n, j);
         for (int k = 0; k < w->m; k++) {
-            const double *entries = given(w->system->M, w->n, unknown(w, k)); /* the column is the row, too */
+            /* M is symmetric, so the column is also the row */
+            const double *entries = given(w->system->M, w->n, unknown(w, k));
             w->d[k] = dot(w->n, entries, x) - force[unknown(w, k)];
         }
         for (int i = 0; i < w->m; i++) {

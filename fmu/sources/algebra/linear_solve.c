@@ -1,8 +1,9 @@
-/* LU with partial pivoting on row-equilibrated magnitudes (Golub and Van Loan, Matrix Computations, 4th ed., 3.4
-   and 3.5), in Crout's form: U has the unit diagonal, L the pivots, stored as their inverses.
+/* LU factorisation with partial pivoting on row-equilibrated magnitudes (Golub and Van Loan, Matrix Computations, 4th
+   ed., sections 3.4 and 3.5) in Crout's form: U has a unit diagonal, and L contains the inverse pivots.
 
-   Right-looking, two columns at a time: what is left of A, and B, is loaded and stored once per two columns of L.
-   Rows are not scaled, only compared as if they were: A and B keep their digits. */
+   The algorithm is right-looking and processes two columns at a time, so that the remaining part of A, and B, is
+   loaded and stored once per two columns of L. Row scales only affect the choice of pivots; A and B themselves are
+   not scaled. */
 
 #include "linear_solve.h"
 
@@ -11,10 +12,10 @@
 #include <math.h>
 #include <stddef.h>
 
-/* A pivot that has lost this share of its column's size to cancellation is rounding error. */
+/* Pivots below this fraction of their column's size are rounding errors after cancellation. */
 static const double SINGULAR = 1e-13;
 
-/* The largest magnitude of each row. */
+/* Computes the largest magnitude in each row. */
 static void measure_rows(int n, int columns, const double *restrict a, double *restrict sizes) {
     int i = 0;
     for (; i + LANES <= n; i += LANES) {
@@ -29,13 +30,14 @@ static void measure_rows(int n, int columns, const double *restrict a, double *r
     }
 }
 
-/* Sets scale to the inverse of each row's largest magnitude: infinite for a row of zeros, which gives no pivot. */
+/* Sets scale to the inverse of each row's largest magnitude; for a row of zeros it is infinite, which yields no
+   pivot. */
 static void equilibrate(int n, const double *restrict a, double *restrict scale) {
     measure_rows(n, n, a, scale);
     for (int i = 0; i < n; i++) scale[i] = 1.0 / scale[i];
 }
 
-/* The largest scaled magnitude of n rows. */
+/* Returns the largest scaled magnitude of n elements. */
 static double largest(int n, const double *column, const double *scale) {
     double size[LANES] = {0.0};
     int i = 0;
@@ -46,8 +48,8 @@ static double largest(int n, const double *column, const double *scale) {
     return larger(size[0], size[1]);
 }
 
-/* Row of the pivot of column k, -1 if there is none. What is left below the diagonal is judged against the part
-   above it: cancellation cannot have come from numbers larger than those. */
+/* Returns the row of the pivot of column k, or -1 if the matrix is singular. The elements on and below the diagonal
+   are compared with those above: cancellation cannot have involved larger numbers. */
 static int find_pivot(int n, int k, const double *column, const double *scale) {
     const double best = largest(n - k, column + k, scale + k);
     if (!(best > SINGULAR * largest(k, column, scale))) return -1;
@@ -72,7 +74,7 @@ static inline void eliminate_one(int n, int k, const double *restrict l, double 
     for (int i = k + 1; i < n; i++) y[i] -= l[i] * f;
 }
 
-/* Applies the columns k and k + 1 of L. */
+/* Applies the columns k and k + 1 of L to the column y. */
 static inline void eliminate_two(int n, int k, const double *restrict l, double *restrict y) {
     const double *m = l + n, f = y[k] * l[k], g = (y[k + 1] - l[k + 1] * f) * m[k + 1];
     y[k] = f;
@@ -116,7 +118,7 @@ int linear_solve(int n, int columns, double *restrict a, double *restrict b, dou
                 swap_rows(n, 1, scale, k, pivot);
             }
             pivots[k] = pivot;
-            scale[k] *= fabs(column[k]); /* of the row of U, which is divided by the pivot */
+            scale[k] *= fabs(column[k]); /* the row of U is divided by the pivot */
             column[k] = 1.0 / column[k];
         }
         const int next = first + width;
@@ -137,7 +139,7 @@ void linear_solve_again(int n, int columns, const double *restrict a, const doub
                         double *restrict b) {
     for (int j = 0; j < columns; j++) {
         double *y = b + (size_t)j * (size_t)n;
-        for (int k = 0; k < n; k += 2) { /* rows were exchanged before a pair of columns was applied to them */
+        for (int k = 0; k < n; k += 2) { /* row exchanges of a pair of columns precede the elimination with this pair */
             const int width = k + 1 < n ? 2 : 1;
             for (int i = k; i < k + width; i++) swap(y, i, (int)pivots[i]);
             eliminate(n, k, width, a + (size_t)k * (size_t)n, 1, y);
@@ -154,15 +156,15 @@ void linear_solve_transposed(int n, int columns, const double *restrict a, const
         for (int k = n - 1; k >= 0; k--) {
             const double *l = a + (size_t)k * (size_t)n;
             y[k] = l[k] * (y[k] - dot(n - k - 1, l + k + 1, y + k + 1));
-            if (k % 2) continue; /* the other column of the pair comes first */
+            if (k % 2) continue; /* the other column of the pair is processed first */
             if (k + 1 < n) swap(y, k + 1, (int)pivots[k + 1]);
             swap(y, k, (int)pivots[k]);
         }
     }
 }
 
-/* The solution's operations on magnitudes, where nothing cancels (Higham, Accuracy and Stability of Numerical Algorithms,
-   2nd ed., 8.2: comparison matrices of triangular ones). */
+/* Performs the operations of the solution with magnitudes, so that nothing cancels (Higham, Accuracy and Stability of
+   Numerical Algorithms, 2nd ed., section 8.2: comparison matrices of triangular matrices). */
 void linear_bound(int n, int columns, const double *restrict a, const double *restrict pivots, const double *restrict b,
                   double *restrict bounds) {
     measure_rows(n, columns, b, bounds);

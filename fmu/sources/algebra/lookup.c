@@ -1,4 +1,4 @@
-/* By bisection. */
+/* Lookup in a piecewise polynomial by bisection. */
 
 #include "lookup.h"
 

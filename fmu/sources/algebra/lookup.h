@@ -1,10 +1,10 @@
-/* Tables: which piece of a piecewise polynomial a number is in. */
+/* Lookup tables: index of the piece of a piecewise polynomial that contains a number. */
 
 #ifndef LOOKUP_H
 #define LOOKUP_H
 
-/* The last of n pieces, of `width` numbers each, that begin at x or before; 0 where none does. A begin is the first
-   number of a piece; begins do not decrease. */
+/* Returns the index of the last of n pieces that begins at x or before, or 0 if none does. A piece has `width`
+   numbers, of which the first is its begin; the begins do not decrease. */
 int lookup_piece(int n, int width, const double *pieces, double x);
 
 #endif

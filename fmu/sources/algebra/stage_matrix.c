@@ -1,6 +1,6 @@
-/* With x = [p, v, z] and p' = v the first rows are p = b_p + g v. In the others that leaves
-   (1 - g J_v - g^2 J_p, -g J_z) (v, z) = b + g J_p b_p: an eighth of the work of the factors where there is no z
-   (Hairer, Wanner: Solving ODEs II, 2nd ed., IV.8, on systems of second order). */
+/* With x = [p, v, z] and p' = v, the first rows are p = b_p + g v. Substitution into the other rows yields (1 - g J_v
+   - g^2 J_p, -g J_z) (v, z) = b + g J_p b_p. Without z, the factorisation takes an eighth of the operations (Hairer
+   and Wanner, Solving ODEs II, 2nd ed., section IV.8, on systems of second order). */
 
 #include "stage_matrix.h"
 
@@ -12,7 +12,7 @@ static int left(const StageMatrix *m) { return m->n - m->positions; }
 
 static double *pivots_of(const StageMatrix *m) { return m->work + (size_t)left(m) * (size_t)left(m); }
 
-/* Column j of J, from the first row that is left. */
+/* Returns the elements of column j of J in the rows that remain after the elimination of positions. */
 static const double *column(const StageMatrix *m, int j) { return m->J + (size_t)j * (size_t)m->n + m->positions; }
 
 int stage_matrix_factor(const StageMatrix *m, double g) {

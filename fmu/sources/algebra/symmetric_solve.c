@@ -1,9 +1,9 @@
-/* A = L D L' without pivots, which is backward stable for a positive definite matrix, whatever the scales of its unknowns
-   (Golub and Van Loan, Matrix Computations, 4th ed., 4.2). L is stored by rows, each in the column of its number above the
-   diagonal; its own diagonal is 1, and there is the inverse of D.
+/* Factorisation A = L D L' without pivoting, which is backward stable for a positive definite matrix with unknowns of
+   any scale (Golub and Van Loan, Matrix Computations, 4th ed., section 4.2). Row i of L is stored in column i above
+   the diagonal. The diagonal of L is 1, and the inverse of D is stored in its place.
 
-   Row by row: what a number is made of is in hand, and stored once. Such systems are small: pairs would cost more than they
-   bring, for they are fetched from what was just stored one by one. */
+   The factorisation proceeds row by row, so that each number is stored once. Pairs of rows would be slower for such
+   small systems, because they would be read as vectors immediately after being stored as numbers. */
 
 #include "symmetric_solve.h"
 
@@ -17,16 +17,16 @@
 #pragma GCC optimize("no-tree-vectorize")
 #endif
 
-/* What is left of an unknown's inertia that has lost this share of it to cancellation is rounding error. */
+/* Remaining inertia below this fraction of the original inertia is rounding error after cancellation. */
 static const double SINGULAR = 1e-13;
 
-/* s - l' x of n numbers */
+/* Returns s - l' x for n numbers. */
 static inline double less(double s, int n, const double *restrict l, const double *restrict x) {
     for (int k = 0; k < n; k++) s -= l[k] * x[k];
     return s;
 }
 
-/* Row i of A becomes L's, times D where it is made, and what is left of its diagonal is returned. */
+/* Replaces row i of A by the row of L, and returns the diagonal element of D. */
 static double reduce(int n, int i, const double *restrict a, double *restrict row) {
     for (int j = 1; j < i; j++) row[j] = less(row[j], j, a + (size_t)j * (size_t)n, row);
     double left = row[i];

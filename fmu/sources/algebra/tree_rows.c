@@ -1,9 +1,8 @@
-/* With the tree's M = L D L', y = D^1/2 L' X, z = D^-1/2 L^-1 F and Z = D^-1/2 L^-1 C' the system is
-
+/* With M = L D L' of the tree, y = D^1/2 L' X, z = D^-1/2 L^-1 F and Z = D^-1/2 L^-1 C', the system is
        y - Z L = z,  Z' y = W.
-
-   Householder's reflections turn Z into R: they turn z into what W says, R' y_1 = W, and what C leaves free, y_2 = z_2
-   (Golub and Van Loan, Matrix Computations, 4th ed., 5.2). C M^-1 C' is never formed, whose condition is R's squared. */
+   Householder reflections turn Z into R. They divide y into a part that W determines, R' y_1 = W, and a free part
+   y_2 = z_2 (Golub and Van Loan, Matrix Computations, 4th ed., section 5.2). The matrix C M^-1 C' is never formed,
+   because its condition number is the square of that of R. */
 
 #include "tree_rows.h"
 
@@ -13,16 +12,17 @@
 #include <math.h>
 #include <stddef.h>
 
-/* What others leave of a row, by its own length: below this it is rounding. Lengths are those of Z's columns. */
+/* Smallest part of a column of Z outside the span of the others, relative to its length; smaller ones are rounding
+   errors. */
 static const double DEPENDENT = 1e-10;
 
 typedef struct {
     const TreeRows *system;
     int n, m;
-    double *Z;        /* n x m: reflections from the diagonal down, above it R */
-    double *diagonal; /* of R, m */
-    double *factors;  /* 2 / v'v of each reflection v, m */
-    double *roots;    /* of the inverse of D, n */
+    double *Z;        /* n x m: reflections on and below the diagonal, R above the diagonal */
+    double *diagonal; /* m diagonal elements of R */
+    double *factors;  /* m factors 2 / v'v of the reflections v */
+    double *roots;    /* n square roots of the elements of D^-1 */
 } Work;
 
 static Work lay_out(const TreeRows *s) {
@@ -45,7 +45,7 @@ static void scale(const Work *w, double *x) {
     for (int i = 0; i < w->n; i++) x[i] *= w->roots[i];
 }
 
-/* The column of C' of a row of C. */
+/* Copies a row of C to a column of C'. */
 static void fill(const Work *w, int row) {
     double *z = column(w, row);
     for (int j = 0; j < w->n; j++) z[j] = w->system->C[(size_t)j * (size_t)w->m + (size_t)row];
@@ -53,7 +53,7 @@ static void fill(const Work *w, int row) {
 
 static double *right(const Work *w, int j) { return w->system->tree.X + (size_t)j * (size_t)w->n; }
 
-/* C' becomes Z, of so many rows, and F z: all of them side by side. */
+/* Replaces the first `rows` columns of C' by those of Z, and F by z, several columns at a time. */
 static void reduce(const Work *w, int rows, double *scratch) {
     const int all = rows + w->system->tree.columns;
     for (int j = 0; j < all;) {
@@ -65,7 +65,7 @@ static void reduce(const Work *w, int rows, double *scratch) {
     }
 }
 
-/* The k-th reflection, after those before it, which makes of the column its part of R. */
+/* Applies the preceding reflections to the k-th column and computes the k-th reflection, which leaves a column of R. */
 static int eliminate(const Work *w, int k) {
     double *z = column(w, k);
     const double length = sqrt(dot(w->n, z, z));
@@ -80,12 +80,12 @@ static int eliminate(const Work *w, int k) {
     return LINEAR_SOLVE_OK;
 }
 
-/* R' y = l in place. */
+/* Solves R' y = l in place. */
 static void substitute(const Work *w, double *l) {
     for (int k = 0; k < w->m; k++) l[k] = (l[k] - dot(k, column(w, k), l)) / w->diagonal[k];
 }
 
-/* R x = l in place. */
+/* Solves R x = l in place. */
 static void substitute_back(const Work *w, double *l) {
     for (int k = w->m - 1; k >= 0; k--) {
         l[k] /= w->diagonal[k];
@@ -93,7 +93,7 @@ static void substitute_back(const Work *w, double *l) {
     }
 }
 
-/* z becomes y, and l, from W, the multipliers. */
+/* Replaces z by y, and W in l by the multipliers. */
 static void constrain(const Work *w, double *z, double *l) {
     for (int k = 0; k < w->m; k++) reflect(w, k, z);
     substitute(w, l);
@@ -106,7 +106,7 @@ static void constrain(const Work *w, double *z, double *l) {
     for (int k = w->m - 1; k >= 0; k--) reflect(w, k, z);
 }
 
-/* y becomes X. */
+/* Replaces y by X. */
 static void expand(const Work *w, double *scratch) {
     const Tree *tree = &w->system->tree;
     double *x[TREE_TOGETHER];
@@ -122,7 +122,7 @@ static void finish(const Work *w, double *scratch) {
     expand(w, scratch);
 }
 
-/* Roots of the inverse of D. Returns LINEAR_SOLVE_OK, or a coordinate whose inertia is negative. */
+/* Computes the square roots of D^-1. Returns LINEAR_SOLVE_OK, or the number of a coordinate with negative inertia. */
 static int take_roots(const Work *w) {
     const double *inverse = w->system->tree.factors + TREE_FACTORS - 1;
     for (int k = 0; k < w->n; k++)

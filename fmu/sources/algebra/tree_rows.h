@@ -1,25 +1,26 @@
-/* Constrained equations of motion of a tree of bodies, without their matrix. */
+/* Equations of motion of a tree of bodies with constraints, solved without forming the mass matrix. */
 
 #ifndef TREE_ROWS_H
 #define TREE_ROWS_H
 
 #include "tree_solve.h"
 
-/* M X - C' L = F and C X = W, where M is the tree's, and regular. */
+/* System M X - C' L = F, C X = W with the regular mass matrix M of a tree of bodies. */
 typedef struct {
-    Tree tree;       /* with F, and X afterwards */
-    int m;           /* constraints, 0 <= m <= n; none: M X = F */
-    const double *C; /* m x n, column-major */
-    double *L;       /* m x columns, column-major: W; L afterwards */
-    double *work;    /* n (m + 1) + 2 m */
-    double *regularity; /* NULL, or gets the least length that other rows leave of one: 0 where they depend on each other */
+    Tree tree;       /* tree with the right-hand sides F, which X replaces */
+    int m;           /* number of constraints, 0 <= m <= n; 0 means M X = F */
+    const double *C; /* constraint Jacobian, m x n, column-major */
+    double *L;       /* right-hand sides W, which the multipliers L replace; m x columns, column-major */
+    double *work;    /* scratch memory, n (m + 1) + 2 m doubles */
+    double *regularity; /* NULL, or receives the smallest distance of a row of C from the span of the others, 0 if
+                           rows are dependent */
 } TreeRows;
 
-/* X and L, in place of F and W, by factors of the tree and of the rows. Returns a code of tree_factorise, or
-   CONSTRAINED_SOLVE_DEPENDENT. */
+/* Computes X and L, which replace F and W, with new factors of M and C. Returns a code of tree_factorise, or
+   CONSTRAINED_SOLVE_DEPENDENT if constraints are linearly dependent. */
 int tree_rows_solve(const TreeRows *system, double *scratch);
 
-/* X and L once more by these factors. */
+/* Computes X and L for other right-hand sides with the existing factors. */
 void tree_rows_solve_again(const TreeRows *system, double *scratch);
 
 #endif

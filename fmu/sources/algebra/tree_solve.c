@@ -1,6 +1,6 @@
-/* The wrench that a subtree's acceleration (alpha, a) takes at its first body is [J H; H' M] (alpha, a), where joints
-   behind it yield. From the leaves inward each coordinate is eliminated: with its axis S, U = I S and D = S' U its
-   share U U' / D of the inertia is not felt any more. */
+/* An acceleration (alpha, a) of the first body of a subtree requires the wrench [J H; H' M] (alpha, a) if the joints
+   behind this body can move freely. Coordinates are eliminated from the leaves inward: with the axis S, U = I S and D
+   = S' U, each coordinate reduces the articulated-body inertia I by U U' / D. */
 
 #include "tree_solve.h"
 
@@ -11,37 +11,39 @@
 #include <stddef.h>
 #include <string.h>
 
-/* gcc makes pairs of what is in hand one by one, by way of memory, and waits for it: solutions take a fifth longer. */
+/* Without this, gcc would combine single numbers to vectors by way of memory, which makes solutions a fifth slower. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-vectorize")
 #endif
 
-/* An inertia that has lost this share of that of the rigid subtree to cancellation is rounding error. */
+/* Articulated-body inertia below this fraction of the rigid subtree's inertia is rounding error after cancellation. */
 static const double SINGULAR = 1e-13;
 
-/* What is felt at a body, and of the rigid subtree what its inertia about an axis is at most. */
+/* Articulated-body inertia at a body, and an upper bound of the rigid subtree's inertia about any axis. */
 typedef struct {
     double J[6], H[9], M[6];       /* J and M: xx, xy, xz, yy, yz, zz; H by rows */
-    double mass, moment[3], trace; /* trace: of the inertia */
+    double mass, moment[3], trace; /* mass, first mass moment, and trace of the inertia of the rigid subtree */
 } Felt;
 
 static Felt *felt(double *scratch, int body) { return (Felt *)(void *)scratch + body; }
 
 static inline double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/* x - a' b, by two operations after the products: in solutions each waits for the one before */
+/* Returns x - a' b with two dependent operations after the products, because operations of a solution wait for each
+   other. */
 static inline double less(double x, const double *a, const double *b) {
     return (x - a[0] * b[0]) - (a[1] * b[1] + a[2] * b[2]);
 }
 
-/* c += a x b */
+/* Computes c += a x b. */
 static inline void add_cross(const double *a, const double *b, double *c) {
     c[0] += a[1] * b[2] - a[2] * b[1];
     c[1] += a[2] * b[0] - a[0] * b[2];
     c[2] += a[0] * b[1] - a[1] * b[0];
 }
 
-/* A wrench or an acceleration. memcpy would fetch by pairs what was just stored one by one, and wait for that. */
+/* Copies a wrench or an acceleration; memcpy would read vectors immediately after single numbers were stored, and
+   wait. */
 static inline void copy(const double *from, double *to) {
     to[0] = from[0];
     to[1] = from[1];
@@ -51,7 +53,7 @@ static inline void copy(const double *from, double *to) {
     to[5] = from[5];
 }
 
-/* w += v factor; a loop would keep w in memory */
+/* Computes w += v factor; a loop would keep w in memory. */
 static inline void add(const double *v, double factor, double *w) {
     w[0] += v[0] * factor;
     w[1] += v[1] * factor;
@@ -86,7 +88,7 @@ static inline void transposed(const double *H, const double *x, double *y) {
     y[2] = H[2] * x[0] + H[5] * x[1] + H[8] * x[2];
 }
 
-/* U = I S */
+/* Computes U = I S. */
 static void wrench(const Felt *f, int motion, const double *S, double *U) {
     double other[6];
     if (motion != TREE_SHIFTS) {
@@ -101,13 +103,13 @@ static void wrench(const Felt *f, int motion, const double *S, double *U) {
     for (int i = 0; i < 6; i++) U[i] += other[i];
 }
 
-/* S' w */
+/* Returns S' w. */
 static inline double along(int motion, const double *S, const double *w) {
     if (motion == TREE_TURNS) return dot3(S, w);
     return motion == TREE_SHIFTS ? dot3(S + 3, w + 3) : dot3(S, w) + dot3(S + 3, w + 3);
 }
 
-/* A -= x y', which is symmetric */
+/* Computes A -= x y', where x y' is symmetric. */
 static inline void subtract_square(double *A, const double *x, const double *y) {
     A[0] -= x[0] * y[0];
     A[1] -= x[0] * y[1];
@@ -117,7 +119,7 @@ static inline void subtract_square(double *A, const double *x, const double *y) 
     A[5] -= x[2] * y[2];
 }
 
-/* What a coordinate with U / D leaves. */
+/* Reduces an articulated-body inertia by the share U U' / D of a coordinate. */
 static inline void yield(Felt *f, const double *share, const double *U) {
     subtract_square(f->J, share, U);
     subtract_square(f->M, share + 3, U + 3);
@@ -126,13 +128,13 @@ static inline void yield(Felt *f, const double *share, const double *U) {
     add(U + 3, -share[2], f->H + 6);
 }
 
-/* Components of r x a. */
+/* Components of the cross product r x a. */
 static inline double cross_x(const double *r, const double *a) { return r[1] * a[2] - r[2] * a[1]; }
 static inline double cross_y(const double *r, const double *a) { return r[2] * a[0] - r[0] * a[2]; }
 static inline double cross_z(const double *r, const double *a) { return r[0] * a[1] - r[1] * a[0]; }
 
-/* What a body at an arm r adds to the one that carries it: G = H + r x M for H, and for J, by its upper half,
-   J + (r x h_i)_j + (r x g_j)_i with the rows h of H and g of G. */
+/* Adds the articulated-body inertia of a body with the offset vector r to that of its parent. H becomes G = H + r x
+   M. J becomes J + (r x h_i)_j + (r x g_j)_i, computed for the upper half, with the rows h of H and g of G. */
 static void add_moved(const Felt *f, const double *r, Felt *sum) {
     const double *M = f->M, *H = f->H;
     const double x[3] = {M[0], M[1], M[2]}, y[3] = {M[1], M[3], M[4]}, z[3] = {M[2], M[4], M[5]};
@@ -155,7 +157,7 @@ static void add_moved(const Felt *f, const double *r, Felt *sum) {
 
 static int first(const Tree *tree, int body) { return body > 0 ? tree->ends[body - 1] : 0; }
 
-/* Coordinate k with its factors U / D and 1 / D; false without inertia. */
+/* Eliminates coordinate k and stores its factors U / D and 1 / D; returns 0 if it has no inertia. */
 static int eliminate(const Tree *tree, int k, Felt *f) {
     const double *S = tree->axes + 6 * k;
     double *factors = tree->factors + TREE_FACTORS * k, U[6];
@@ -183,7 +185,7 @@ int tree_factorise(const Tree *tree, double *scratch) {
     return LINEAR_SOLVE_OK;
 }
 
-/* ---- Solutions: of some columns side by side, for each is a chain of operations along the bodies ----------------- */
+/* ---- Solutions of several columns at a time, because each column is a chain of dependent operations ------------- */
 
 static int is_moved(const Tree *tree, int count, double *const *x, int body) {
     for (int k = first(tree, body); k < tree->ends[body]; k++)
@@ -192,7 +194,7 @@ static int is_moved(const Tree *tree, int count, double *const *x, int body) {
     return 0;
 }
 
-/* What coordinates of a body leave of the wrench that it takes: its carrier's share. */
+/* Reduces the wrench of a body by the shares of its coordinates; the remainder acts on the parent. */
 static void pass(const Tree *tree, int body, double *x, double *wrench) {
     double own[6];
     copy(wrench, own);
@@ -208,8 +210,8 @@ static void pass(const Tree *tree, int body, double *x, double *wrench) {
 }
 
 void tree_inward(const Tree *tree, int count, double *const *x, double *scratch) {
-    const int size = 6 * count; /* of a body's wrenches, one per column */
-    double *p = scratch, *reached = scratch + size * tree->bodies; /* 1: something behind it has a force */
+    const int size = 6 * count; /* size of the wrenches of a body for all columns */
+    double *p = scratch, *reached = scratch + size * tree->bodies; /* 1 if a coordinate of the subtree has a force */
     memset(scratch, 0, (size_t)((size + 1) * tree->bodies) * sizeof *scratch);
     for (int b = tree->bodies - 1; b >= 0; b--) {
         const int parent = tree->parents[b];
@@ -226,7 +228,7 @@ void tree_inward(const Tree *tree, int count, double *const *x, double *scratch)
     }
 }
 
-/* A body moves with its carrier, and by its own coordinates. */
+/* Computes the acceleration of a body from that of its parent and its own coordinates. */
 static void follow(const Tree *tree, int body, double *x, const double *carrier, double *own) {
     double a[6] = {0.0};
     if (carrier != NULL) {
@@ -244,7 +246,7 @@ static void follow(const Tree *tree, int body, double *x, const double *carrier,
 }
 
 void tree_outward(const Tree *tree, int count, double *const *x, double *scratch) {
-    const int size = 6 * count; /* of a body's accelerations, one per column */
+    const int size = 6 * count; /* size of the accelerations of a body for all columns */
     for (int b = 0; b < tree->bodies; b++) {
         const int parent = tree->parents[b];
         for (int j = 0; j < count; j++)
@@ -259,7 +261,7 @@ int tree_columns(const Tree *tree, int first, double **x) {
     return count;
 }
 
-/* x becomes D^-1 x. */
+/* Replaces x by D^-1 x. */
 static void divide(const Tree *tree, double *x) {
     for (int k = 0; k < tree->n; k++) x[k] *= tree->factors[TREE_FACTORS * k + 6];
 }

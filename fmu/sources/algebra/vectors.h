@@ -1,4 +1,4 @@
-/* Numbers in a row, taken by pairs: gcc makes vectors of loops over a constant number of lanes, with no remainder left. */
+/* Vector operations, written in pairs: gcc vectorises loops over a constant number of lanes without a remainder loop. */
 
 #ifndef VECTORS_H
 #define VECTORS_H
@@ -6,17 +6,17 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { LANES = 2, PARTS = 4 }; /* sums have twice as many parts, for each addition waits for the one before */
+enum { LANES = 2, PARTS = 4 }; /* sums have twice as many parts, because each addition waits for the previous one */
 
-/* Of n numbers; without any, the pointers may be NULL. */
+/* Copies n numbers; for n = 0 the pointers may be NULL. */
 static inline void copy_numbers(int n, const double *source, double *target) {
     if (n > 0) memcpy(target, source, (size_t)n * sizeof *target);
 }
 
-/* Without a call, unlike fmax. */
+/* Returns the larger number without a function call, unlike fmax. */
 static inline double larger(double a, double b) { return a > b ? a : b; }
 
-/* a' b of n numbers. */
+/* Returns the dot product a' b of n numbers. */
 static inline double dot(int n, const double *restrict a, const double *restrict b) {
     double sum[PARTS] = {0.0};
     int i = 0;
@@ -26,7 +26,7 @@ static inline double dot(int n, const double *restrict a, const double *restrict
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* y -= v factor, of n numbers. */
+/* Computes y -= v factor for n numbers. */
 static inline void subtract(int n, const double *restrict v, double factor, double *restrict y) {
     int i = 0;
     for (; i + LANES <= n; i += LANES)
@@ -34,7 +34,7 @@ static inline void subtract(int n, const double *restrict v, double factor, doub
     for (; i < n; i++) y[i] -= v[i] * factor;
 }
 
-/* Whether n numbers are finite: 0 x is no number where x is not. */
+/* Whether n numbers are finite: 0 x is NaN if x is not finite. */
 static inline int are_finite(int n, const double *x) {
     double sum[LANES] = {0.0};
     int i = 0;

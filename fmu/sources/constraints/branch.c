@@ -1,7 +1,7 @@
-/* At a singular configuration branches of the motion cross, which differ in their direction. Violations do not tell them
-   apart: the constraints hold on all of them. Velocities do. They change steadily along a branch, and from one branch
-   to another almost at once. So velocities before and after the neighbourhood of a singular configuration are compared
-   with the accelerations there. */
+/* At a singular configuration, branches of the motion with different directions cross. The constraints are satisfied
+   on all branches, so constraint violations do not identify a change of branch. Velocities do: they change steadily
+   along a branch and almost instantly from one branch to another. The velocities before and after the neighbourhood
+   of a singular configuration are therefore compared with the accelerations there. */
 
 #include "branch.h"
 
@@ -11,13 +11,14 @@
 
 #include <math.h>
 
-/* Singular neighbourhood: regularity of the constraints, relative to the largest regularity so far. */
-static const double NEAR = 0.03;
-/* Within this multiple of NEAR the regularity is computed at the accepted state. Farther away that of the solver's last
-   evaluation, which is close to the accepted state, is sufficient. */
+static const double NEAR = 0.03;  /* singular neighbourhood: regularity of the constraints relative to its largest
+                                     value so far */
+/* Within this multiple of NEAR the regularity is computed at the accepted state. Farther away the regularity of the
+   solver's last evaluation, which is close to the accepted state, is sufficient. */
 static const double CLOSE = 3.0;
-static const double STEADY = 0.3; /* of the speed: what accelerations may change, if they are to explain a change */
-static const double JUMP = 0.4;   /* of the speed: a change beyond what they explain, and more than they may be wrong by */
+static const double STEADY = 0.3; /* largest change of velocity, relative to the speed, that accelerations can explain */
+static const double JUMP = 0.4;   /* smallest unexplained change of velocity, relative to the speed, that indicates a
+                                     change of branch */
 
 /* Vectors in model->branch: states and derivatives at the last point before a singular neighbourhood, and present states
    while these derivatives are computed. */
@@ -76,7 +77,7 @@ static bool jumps(const Model *model) {
     return steady <= STEADY * speed && jump > JUMP * speed;
 }
 
-/* Whether the solver may go back to the last point before a singular neighbourhood, and cross it in one step. */
+/* Whether the solver may return to the last point before a singular neighbourhood and cross it in one step. */
 static bool may_leap(const Model *model) {
     return model->co_simulation && model->step_accepted == NULL && model->branch_is_known &&
            model->branch_time >= model->no_return_before && model_time(model) > model->no_leap_before &&
@@ -85,7 +86,7 @@ static bool may_leap(const Model *model) {
 
 static bool fail(Model *model) {
     return model_fail(model, "the constraints depend on each other shortly before t = %.15g s, and the velocities change "
-                      "abruptly there, so the motion would leave its branch; take another tolerance or method, change "
+                      "abruptly there, so the motion would leave its branch; use another tolerance or method, change "
                       "the dimensions, or end the run before", model_time(model));
 }
 
@@ -94,8 +95,8 @@ static bool may_be_near(const Model *model) {
     return !model->co_simulation || model->branch_is_open || model->regularity < CLOSE * NEAR * model->most_regular;
 }
 
-/* A motion that has left its branch may stay in the singular neighbourhood, so every step inside is checked. Outside, each
-   point may be the last one before the next neighbourhood. After a failure the step may be repeated. */
+/* A motion that has changed its branch may stay in the singular neighbourhood, so the comparison is also made there.
+   A point outside may be the begin of the next neighbourhood. A step may be repeated after a failure. */
 bool branch_is_kept(Model *model) {
     if (equations.n_positions == 0 || model->regularity <= 0.0) return true;
     if (may_be_near(model) && !model_evaluate(model, GROUP_DYNAMICS)) return false;

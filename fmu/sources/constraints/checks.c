@@ -1,4 +1,4 @@
-/* Each check compares a result of the group CHECKS with its bound. */
+/* Comparison of the results of the group CHECKS with their bounds. */
 
 #include "checks.h"
 
@@ -13,7 +13,7 @@ static bool check(Model *model) {
     if (!model_evaluate_beside(model, GROUP_CHECKS)) return false;
     for (int i = 0; i < equations.n_checks; i++) {
         const Check *own = &equations.checks[i];
-        if (!(model->workspace[equations.blocks.checks + i] < own->bound)) /* NaN is none, too */
+        if (!(model->workspace[equations.blocks.checks + i] < own->bound)) /* the negation also detects NaN */
             return model_fail(model, "%s %.15g", own->message, model_time(model));
     }
     return true;

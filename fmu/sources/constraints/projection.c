@@ -1,5 +1,5 @@
-/* Positions by steps of Newton's method, then velocities at the new positions, until rounding is all that is left.
-   Each step is the smallest one, weighted with the masses, that leads to the constraints as they are linear there. */
+/* Projects positions by Newton's method, then velocities at the new positions, until the violation is at the level of
+   rounding errors. Each step is the smallest one, weighted with the masses, to the linearised constraints. */
 
 #include "projection.h"
 
@@ -34,13 +34,13 @@ static bool find_violation(Model *model, Level level, double *value) {
     return true;
 }
 
-/* *violated: whether the norm of a level exceeds the limit. */
+/* *violated: whether the norm of the residual at a level exceeds the limit. */
 static bool find_violations(Model *model, double limit, bool *violated) {
     const double *violations = model->workspace + equations.blocks.violations;
     *violated = false;
     if (!model_evaluate_beside(model, GROUP_VIOLATIONS)) return false;
     for (int level = 0; level < N_LEVELS; level++)
-        if (!(violations[level] <= limit)) *violated = true; /* NaN is a violation, too */
+        if (!(violations[level] <= limit)) *violated = true; /* the negation also detects NaN */
     return true;
 }
 
@@ -58,13 +58,13 @@ bool model_projection_due(Model *model, bool *due) {
     if (projection_levels() == 0 || !model->run.integer_settings[SETTING_PROJECTION]) return true;
     if (!find_violations(model, tolerance_of(model), due)) return false;
     if (!model->run.projects) {
-        model->run.projects = !*due; /* by stabilisation */
+        model->run.projects = !*due; /* stabilisation has reduced the initial violation */
         *due = false;
     }
     return true;
 }
 
-/* One step; adds it to the change of the level. */
+/* Performs a Newton step and adds it to the change of the level. */
 static bool step(Model *model, const LevelInfo *level, double *change) {
     if (!model_evaluate_beside(model, level->group)) return false;
     double *states = model->workspace + equations.blocks.states;
@@ -98,7 +98,7 @@ static bool project(Model *model, Level which, double *correction) {
     if (now <= tolerance_of(model)) return true;
     return model_fail(model,
                       "the projection of the %s onto the constraints does not converge at t = %.15g s: a violation of"
-                      " %.3g is left, expected at most %.3g (projection_tolerance)",
+                      " %.3g remains, expected at most %.3g (projection_tolerance)",
                       level->name, model_time(model), now, tolerance_of(model));
 }
 

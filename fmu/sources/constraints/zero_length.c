@@ -1,7 +1,7 @@
-/* Ends of a line that meet do so between two steps. So each step is looked at by polynomials through its ends: of order
-   5 for coordinates, whose velocities and accelerations are known, of order 3 for the other states. Where a line becomes
-   shorter and then longer again, its least length is sought by bisection of the rate, which jumps at a length of zero.
-   A step in which no line is near enough to reach zero is not looked into. */
+/* The end points of a force element usually meet between two steps. Each step is therefore interpolated by
+   polynomials: of order 5 for coordinates, whose velocities and accelerations are known, and of order 3 for other
+   states. If a length decreases and then increases, its minimum is located by bisection of the length rate, which is
+   discontinuous at length zero. Steps in which no length can reach zero are not examined. */
 
 #include "zero_length.h"
 
@@ -13,15 +13,16 @@
 
 enum { MOST_HALVINGS = 52 };
 
-static const double STEEPER = 2.0; /* than at the ends of a part of a step: what a length may be within */
+static const double STEEPER = 2.0; /* largest length rate within a part of a step, relative to the rates at its ends */
 
-/* A place within a step: its part of the step, and the lines' lengths and rates there. */
+/* Point within a step: fraction of the step, and lengths and length rates at this point. */
 typedef struct {
     double part;
     const double *lengths;
 } Place;
 
-/* Places in model->lengths: states, rates, lengths at both ends of a step; lengths in its middle and elsewhere. */
+/* Layout of model->lengths: states, derivatives and lengths at both ends of a step; lengths in its middle and at
+   another point. */
 typedef struct {
     double *states[2], *rates[2], *lengths[2], *middle, *within;
 } Memory;
@@ -68,7 +69,8 @@ bool zero_length_begin(Model *model) {
 
 /* ---- Within a step ---------------------------------------------------------------------------------------------- */
 
-/* Weights of value, first and second derivative at the begin of [0, 1]; those at its end are theirs, mirrored. */
+/* Hermite weights of the value and of the first and second derivative at the begin of [0, 1]; those at the end are
+   mirrored. */
 static void weigh(double x, double weights[3]) {
     const double y = 1.0 - x, cube = y * y * y;
     weights[0] = cube * (1.0 + x * (3.0 + 6.0 * x));
@@ -94,7 +96,8 @@ static double other_state(const Memory *m, int i, double h, double x) {
            x * x * ((1.0 + 2.0 * y) * m->states[1][i] - y * h * m->rates[1][i]);
 }
 
-/* The model stands where it stood afterwards, and what has been evaluated there stays valid. */
+/* Evaluates the lengths at a point of the step; afterwards the model is at its previous point, and earlier results
+   remain valid. */
 static bool look(Model *model, const Memory *m, double x, double *lengths) {
     const double end = model_time(model), h = end - model->lengths_time;
     const uint32_t dirty = model->run.dirty;
@@ -107,17 +110,17 @@ static bool look(Model *model, const Memory *m, double x, double *lengths) {
     return found;
 }
 
-/* Whether a line, of which length and rate are known at both ends of a time, may have no length within. */
+/* Whether a length may be zero between two times at which length and rate are known. */
 static bool may_meet(const double *before, const double *after, double duration) {
     return before[0] + after[0] <= STEEPER * larger(fabs(before[1]), fabs(after[1])) * duration + equations.meeting;
 }
 
-/* Whether a line may have no length within a step, by its mean rate, its rates at the ends, and their change. */
+/* Whether a length may be zero within a step, by its mean rate, the rates at the ends and their change. */
 static bool is_near(const Memory *m, int line, double h) {
     const double *before = m->lengths[0] + 2 * line, *after = m->lengths[1] + 2 * line;
     const double fastest = larger(larger(fabs(before[1]), fabs(after[1])), fabs(after[0] - before[0]) / h);
     const double within = fastest + fabs(after[1] - before[1]);
-    return !(before[0] + after[0] > STEEPER * within * h + equations.meeting); /* a length of zero has no rate */
+    return !(before[0] + after[0] > STEEPER * within * h + equations.meeting); /* the rate is undefined at length zero */
 }
 
 static bool any_is_near(const Model *model, const Memory *m) {
@@ -132,7 +135,8 @@ static bool fail(Model *model, int line, double time) {
                       equations.lines[line], time);
 }
 
-/* Of a line that becomes shorter at `low` and longer at `high`, parts of a step: fails if its ends meet between. */
+/* Searches the minimum length of an element whose length decreases at `low` and increases at `high`, which are
+   fractions of a step. Fails if the end points meet between them. */
 static bool seek(Model *model, const Memory *m, int line, Place low, Place high) {
     const double h = model_time(model) - model->lengths_time;
     double before[2], after[2];
@@ -151,7 +155,7 @@ static bool seek(Model *model, const Memory *m, int line, Place low, Place high)
     return true;
 }
 
-/* A length of zero has no rate. */
+/* Whether the length rate changes its sign; it is undefined at length zero. */
 static bool turns(const Place *low, const Place *high, int line) {
     return low->lengths[2 * line + 1] < 0.0 && !(high->lengths[2 * line + 1] < 0.0);
 }
@@ -173,7 +177,7 @@ static bool look_at_end(Model *model, const Memory *m) {
     return true;
 }
 
-/* The end is the next step's begin. */
+/* Copies the end of the step to the begin of the next step. */
 static void go_on(Model *model, const Memory *m) {
     copy_numbers(2 * equations.n_states + 2 * equations.n_lines, m->states[1], m->states[0]);
     model->lengths_time = model_time(model);

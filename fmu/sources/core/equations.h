@@ -1,155 +1,157 @@
-/* The contract between the generated part of an FMU and the fixed part.
-
-   Generated per model, two files:
-     equations (any names)   the functions of the stages
-     a data file (any name)  defines `const Equations equations` below: tables and constants, no code
-
-   Fixed, the same for every model, in rooms of which each uses those before it:
-     algebra    linear_solve        dense A X = B by LU with equilibration and partial pivoting
+/* Interface between the generated C code of an FMU and the model-independent C code.
+   Generated for each model:
+     equations (any names)   functions of the evaluation stages
+     a data file (any name)  defines `const Equations equations` below: tables and constants without code
+   Model-independent code, in folders of which each uses those listed before it:
+     algebra    linear_solve        dense systems A X = B by LU factorisation with equilibration and partial pivoting
                 constrained_solve   constrained equations of motion, dependent unknowns chosen by complete pivoting
-                tree_solve          equations of motion of a tree of bodies, without their matrix
-                tree_rows           the same with constraint rows
-                stage_matrix        systems of implicit methods, positions eliminated
-                lookup              which piece of a table a number is in
-     core       equations.h         this contract
-                model               one instance: its memory, what has changed, why the last call failed
-                table               the table of variables: by value reference, by name; bounds
+                tree_solve          equations of motion of a tree of bodies, without forming the mass matrix
+                tree_rows           equations of motion of a tree of bodies with constraints
+                stage_matrix        linear systems of implicit methods, positions eliminated
+                lookup              lookup tables
+     core       equations.h         this interface
+                model               an instance: memory, flags of changes, reason of the last failure
+                table               table of variables: access by value reference and by name; bounds
                 inputs              inputs between communication points
-                point               time, states, switches: where the stages are evaluated
-     evaluation  stage              one stage: its function, its system, the derivatives of both
-                start               the search for the start states
-                evaluation          the stages, each group run once per change
-                variables           get and set by value reference, with checks
-                derivatives         exact derivatives, forward and adjoint, by sweeps over the stages
-     events     events              sets the switches
-                event_location      when, within a step, a relation changes
-     constraints  projection        puts the states back on the constraints
-                zero_length         whether a line's length has passed through zero within a step
-                checks              what must hold at the start and after each step
-     solvers    integrator          what an inner solver of the co-simulation is, and what every one shares
-                adaptive_step       step size control, shared by the adaptive methods
-                leap                one long step across a singular configuration
-                rk4                 classical Runge-Kutta method, fixed step
-                dormand_prince      Dormand-Prince 5(4), adaptive step
-                rosenbrock          Rosenbrock 4(3) for stiff models, adaptive step
-                nordsieck           the past that a multistep method goes on from
-                bdf                 backward differentiation of variable order for stiff models, adaptive step
-     cosimulation  solver_choice    which of them suits the model
-                methods             the table of them
-                cosimulation        one communication step: lands on events and on the communication point
+                point               time, states and switches at which the stages are evaluated
+     evaluation  stage              a stage: its function, its linear system, the derivatives of both
+                start               search for the initial state
+                evaluation          evaluation of the stage groups, each once per change
+                variables           reading and writing of variables by value reference, with checks
+                derivatives         exact directional and adjoint derivatives by sweeps over the stages
+     events     events              event iteration, which sets the switches
+                event_location      location of state events within a step
+     constraints  projection        projection of the states onto the constraints
+                zero_length         detection of force elements whose length passes through zero within a step
+                checks              conditions that must be true at the initial time and after each step
+     solvers    integrator          interface and common parts of the co-simulation solvers
+                adaptive_step       step-size control of the adaptive methods
+                leap                a single long step across a singular configuration
+                rk4                 classical Runge-Kutta method with fixed step size
+                dormand_prince      Dormand-Prince 5(4) with adaptive step size
+                rosenbrock          Rosenbrock 4(3) for stiff models with adaptive step size
+                nordsieck           history of a multistep method as Nordsieck array
+                bdf                 backward differentiation of variable order for stiff models, adaptive step size
+     cosimulation  solver_choice    automatic choice of the solver
+                methods             table of the solvers
+                cosimulation        a communication step, with events and communication points
      instance   life                memory, start values, initialisation
-                calls               order of calls, checks of arguments
-                snapshot            copy, restore and serialise the state
-     fmi2       FMI 2.0: in which modes each function may be called, logging; its functions over the neutral ones
-     fmi3       FMI 3.0: the same; an FMU has one of the two layers
-
-   All numbers of a model live in one array of doubles, the *workspace*. Blocks of it are named by their offset
-   (index of the first double). All offsets and sizes are in doubles, not bytes. Blocks do not overlap, but one may
-   be a part of another: the solution of the accelerations' system can be the second half of the derivatives. A
-   block of size 0 may have any offset from 0 to workspace_size. */
+                calls               checks of call sequences and arguments
+                snapshot            copies and serialisation of the FMU state
+     fmi2       FMI 2.0 interface: permitted modes of each function, logging, calls of the functions above
+     fmi3       FMI 3.0 interface: likewise; an FMU contains one of the two interfaces
+   All numbers of a model are elements of one array of doubles, the workspace. Blocks of the workspace are identified
+   by their offset, the index of their first double. All offsets and sizes count doubles, not bytes. Blocks do not
+   overlap, but a block may be a part of another block: the solution of the accelerations' system can be the second
+   half of the derivatives. A block of size 0 may have any offset from 0 to workspace_size. */
 
 #ifndef EQUATIONS_H
 #define EQUATIONS_H
 
-/* Writes all of the blocks res from the blocks arg; w: scratch. */
+/* Function of a stage: writes all blocks `res` from the blocks `arg`; w is scratch memory. */
 typedef void StageFunction(const double **arg, double **res, double *w);
 
-/* A X = B for dense blocks, both column-major; solved in place after the stage's function has returned. */
+/* Linear system A X = B with dense column-major blocks; solved in place after the stage's function. */
 typedef struct {
-    int n;       /* rows of A and B; 0: nothing to solve */
-    int columns; /* columns of B; 0: nothing reads X, which is solved for only to see how large it is */
-    int matrix;  /* offset of A (n x n); holds its factors afterwards */
-    int right;   /* offset of B (n x columns); holds X afterwards */
-    int symmetric; /* 1: A is, and positive definite */
-    int pivots;  /* offset of n numbers of rows; belong to the factors of an A that is not symmetric */
-    int partition; /* 1: A is what constraints have for a fixed choice of dependent coordinates, and must be regular
-                      all the way of a run; of one stage at most */
-    int ratios;    /* of that: the first columns of X that are dependent velocities per independent one */
+    int n;       /* number of rows of A and B; 0: no system */
+    int columns; /* number of columns of B; 0: X is not needed, and only its magnitude is computed */
+    int matrix;  /* offset of A (n x n), which its factors replace */
+    int right;   /* offset of B (n x columns), which X replaces */
+    int symmetric; /* 1: A is symmetric and positive definite */
+    int pivots;  /* offset of n row indices, which belong to the LU factors of an A that is not symmetric */
+    int partition; /* 1: A belongs to a fixed choice of dependent coordinates and must be regular during the whole
+                      run; at most one stage has such a system */
+    int ratios;    /* for such a system, number of leading columns of X that are dependent velocities per independent
+                      velocity */
 } LinearSystem;
 
-/* M X - C' L = F and C X = W for dense blocks, all column-major; solved after the stage's function has returned. */
+/* Constrained equations of motion M X - C' L = F, C X = W with dense column-major blocks; solved after the stage's
+   function. */
 typedef struct {
-    int n;           /* rows of M; 0: nothing to solve */
-    int m;           /* rows of C */
-    int columns;     /* of F, W, X and L */
+    int n;           /* number of rows of M; 0: no system */
+    int m;           /* number of rows of C */
+    int columns;     /* number of columns of F, W, X and L */
     int matrix;      /* offset of M (n x n), symmetric */
     int jacobian;    /* offset of C (m x n) */
     int right;       /* offset of F (n x columns) */
     int wanted;      /* offset of W (m x columns) */
     int solution;    /* offset of X (n x columns) */
     int multipliers; /* offset of L (m x columns) */
-    int work;        /* offset of what constrained_solve.h asks for; holds the factors afterwards */
+    int work;        /* offset of the scratch memory of constrained_solve.h, which contains the factors afterwards */
 } ConstrainedSystem;
 
-/* M X - C' L = F and C X = W, where M is that of a tree of bodies; solved in place after the stage's function has
-   returned. What the blocks hold is said in tree_solve.h and tree_rows.h. */
+/* Equations of motion M X - C' L = F, C X = W with the mass matrix M of a tree of bodies; solved in place after the
+   stage's function. The blocks are described in tree_solve.h and tree_rows.h. */
 typedef struct {
-    int n;              /* coordinates; 0: nothing to solve */
-    int m;              /* rows of C; 0: M X = F */
-    int columns;        /* of F, W, X and L */
+    int n;              /* number of coordinates; 0: no system */
+    int m;              /* number of rows of C; 0: M X = F */
+    int columns;        /* number of columns of F, W, X and L */
     int bodies;
-    int axes;           /* offset, 6 n */
-    int inertias;       /* offset, 10 per body */
-    int arms;           /* offset, 3 per body */
-    int armatures;      /* offset, n */
+    int axes;           /* offset of 6 n doubles */
+    int inertias;       /* offset of 10 doubles per body */
+    int arms;           /* offset of 3 doubles per body */
+    int armatures;      /* offset of n doubles */
     int jacobian;       /* offset of C (m x n) */
-    int right;          /* offset of F (n x columns); holds X afterwards */
-    int wanted;         /* offset of W (m x columns); holds L afterwards */
-    int factors;        /* offset, TREE_FACTORS n */
-    int work;           /* offset of what tree_rows.h asks for; holds the rows' factors afterwards */
+    int right;          /* offset of F (n x columns), which X replaces */
+    int wanted;         /* offset of W (m x columns), which L replaces */
+    int factors;        /* offset of TREE_FACTORS n doubles */
+    int work;           /* offset of the scratch memory of tree_rows.h, which contains the factors of the constraints
+                           afterwards */
     const int *parents; /* per body */
     const int *ends;    /* per body */
     const int *motions; /* per coordinate */
 } TreeSystem;
 
-/* The derivative of a stage before its solve. With a system it is that of B - A X for constant X, so that the change of
-   the solution is the inverse of A times it; with a constrained one, or a tree's, that of F - M X + C' L and of W - C X, in
-   the places of F and W; of what else the stage computes as it stands.
-   Arguments of `forward`: values, then the changes of the blocks `from`; its results: changes of the blocks `to`.
-   Arguments of `reverse`: values, then what each number of `to` is worth (an adjoint); its results: what those of
-   `from` are worth through this stage. */
+/* Derivatives of a stage before its linear system is solved. In place of the right-hand side, the functions
+   differentiate the residual for constant unknowns: B - A X, or F - M X + C' L and W - C X. The change of the
+   solution is then the inverse of A times the change of the residual. All other results are differentiated directly.
+
+   Arguments of `forward`: values, then changes of the blocks `from`; results: changes of the blocks `to`.
+
+   Arguments of `reverse`: values, then adjoints of the blocks `to`; results: contributions to the adjoints of `from`. */
 typedef struct {
-    StageFunction *forward, *reverse; /* reverse: NULL in FMI 2.0, which has no adjoints */
-    int n_work; /* doubles of scratch that either function wants */
+    StageFunction *forward, *reverse; /* reverse: NULL in FMI 2.0, which has no adjoint derivatives */
+    int n_work; /* doubles of scratch memory that the functions need */
     int n_values;
-    const int *values; /* offset of each block of values: the stage's inputs, X, and L */
+    const int *values; /* offset of each block of values: inputs of the stage, X and L */
     int n_from;
-    const int *from;  /* offset of each block that the results depend on */
-    const int *sizes; /* of these blocks */
+    const int *from;  /* offset of each block on which the results depend */
+    const int *sizes; /* size of each of these blocks */
     int n_to;
-    const int *to; /* offset of each result's block; that of the system's right-hand side is one of them */
+    const int *to; /* offset of each result's block, including that of the system's right-hand side */
 } StageDerivative;
 
-/* One step of an evaluation: a function, then an optional solve. */
+/* Evaluation stage: a function, and an optional linear system. */
 typedef struct {
-    const char *name;        /* what it gives, for messages: "accelerations", "partition" */
-    const char *coordinates; /* what is solved for, for messages: "boom, jib, rope"; "" if nothing to say */
+    const char *name;        /* name of the result for messages: "accelerations", "partition" */
+    const char *coordinates; /* names of the unknowns for messages: "boom, jib, rope"; "" if there are none to name */
     StageFunction *function;
-    int n_work;         /* doubles of scratch that the function wants */
+    int n_work;         /* doubles of scratch memory that the function needs */
     int n_inputs;       /* number of the function's arguments */
     const int *inputs;  /* offset of each argument's block */
     int n_outputs;      /* number of the function's results */
-    const int *outputs; /* offset of each result's block, which may not overlap an argument's */
+    const int *outputs; /* offset of each result's block, which must not overlap an argument's block */
     LinearSystem system;
-    const StageDerivative *derivative; /* NULL in groups that no derivative runs through, and where nothing is read */
+    const StageDerivative *derivative; /* NULL in groups that derivatives do not need, and for stages whose results
+                                          nothing reads */
     ConstrainedSystem constrained;
     TreeSystem tree;                   /* at most one of the three systems has n > 0 */
 } Stage;
 
-/* The first four are run in this order, each only when something it depends on has changed, and none twice. The
-   others have no stages in models without a projection, or without checks; they are run when these ask for them,
-   after START alone. */
+/* Groups of stages. The first four are evaluated in this order, each only after a change of a quantity on which it
+   depends. The others have no stages in models without projection or checks; they are evaluated on demand and depend
+   on START, but not on DYNAMICS or OUTPUTS. */
 typedef enum {
-    GROUP_PREPARE,  /* from parameters alone: constants; may give start states */
-    GROUP_START,    /* from parameters and PREPARE's results: start states, what is as at the start, event times */
-    GROUP_DYNAMICS, /* from time, states, inputs, switches, parameters and PREPARE's results: derivatives, indicators */
+    GROUP_PREPARE,  /* from parameters: constants; may compute the start states */
+    GROUP_START,    /* from parameters and PREPARE: start states, values at the initial time, event times */
+    GROUP_DYNAMICS, /* from time, states, inputs, switches, parameters and PREPARE: derivatives, event indicators */
     GROUP_OUTPUTS,  /* from all of these: outputs */
-    GROUP_VIOLATIONS,       /* from time, states, switches, parameters and PREPARE's results: violations */
-    GROUP_PROJECT_POSITION, /* from the same: a step of the positions towards the constraints; may have no stages */
-    GROUP_PROJECT_VELOCITY, /* from the same: one of the velocities; may have no stages */
-    GROUP_START_CHECKS,     /* from the same as CHECKS: values of checks of the start */
-    GROUP_CHECKS,           /* from time, states, inputs, switches, parameters, PREPARE's results: values of checks */
-    GROUP_LENGTHS,          /* from states, parameters and PREPARE's results: lengths of lines and their rates */
+    GROUP_VIOLATIONS,       /* from time, states, switches, parameters and PREPARE: constraint violations */
+    GROUP_PROJECT_POSITION, /* from the same: projection step of the positions; may have no stages */
+    GROUP_PROJECT_VELOCITY, /* from the same: projection step of the velocities; may have no stages */
+    GROUP_START_CHECKS,     /* from the same as CHECKS: values of the checks at the initial time */
+    GROUP_CHECKS,           /* from time, states, inputs, switches, parameters and PREPARE: values of the checks */
+    GROUP_LENGTHS,          /* from states, parameters and PREPARE: lengths of force elements and length rates */
     N_GROUPS
 } Group;
 
@@ -158,88 +160,96 @@ typedef struct {
     const Stage *stages; /* may be NULL if n_stages is 0 */
 } StageGroup;
 
-enum { INPUT_ORDERS = 3 }; /* of the polynomials that inputs may follow in co-simulation */
+enum { INPUT_ORDERS = 3 }; /* number of time derivatives of the inputs in co-simulation, where inputs are polynomials */
 
-enum { PIECE = 5 }; /* numbers of a piece of a table: its begin, and the coefficients c0 to c3 of its polynomial */
+enum { PIECE = 5 }; /* numbers of a table piece: its begin, and the coefficients c0 to c3 of its polynomial */
 
-/* Of what a function does: from `begin` up to the next interval's. Numbers alone, `begin` first: see lookup.h. */
+/* Interval of an argument, from `begin` to the next interval, for step-size limits. The structure contains only
+   numbers, `begin` first, so that lookup.h can be applied. */
 typedef struct {
     double begin;
-    double bound;     /* longest step that begins there */
-    double following; /* latest end of such a step, by the intervals after it */
-    double mark;      /* 1: something begins there that may be missed after a rest */
+    double bound;     /* maximum length of a step that begins in the interval */
+    double following; /* latest permitted end of such a step, due to the following intervals */
+    double mark;      /* 1: a change begins here that could be missed after a constant interval */
 } Interval;
 
-/* Longest steps, by intervals that increase. */
+/* Step-size limits by intervals in increasing order. */
 typedef struct {
-    int n; /* 0: any step is short enough */
+    int n; /* number of intervals; 0: no limit */
     const Interval *intervals;
-    double least; /* shortest of the bounds; INFINITY if n is 0 */
+    double least; /* smallest step-size limit; INFINITY if n is 0 */
 } Pace;
 
-/* Where a table is at a time. Its argument is affine in time: `table_arguments` has its value at t = 0 and its rate. */
+/* Lookup table with an argument that is affine in time: `table_arguments` contains its value at t = 0 and its time
+   derivative. */
 typedef struct {
     int n_pieces;
-    const double (*pieces)[PIECE]; /* their begins do not decrease; the first one holds before its begin, too */
-    int has_kinks;                 /* 1: the slope jumps between pieces, which are time events then */
-    Pace pace;                     /* of the argument */
+    const double (*pieces)[PIECE]; /* pieces, whose begins do not decrease; the first piece also applies before its
+                                      begin */
+    int has_kinks;                 /* 1: the slope is discontinuous between pieces, which causes time events */
+    Pace pace;                     /* step-size limits for the argument */
 } Lookup;
 
-/* Offsets of the blocks that the fixed part reads and writes. Every other block is the generator's own. */
+/* Offsets of the blocks that the model-independent code reads and writes. All other blocks belong to the generated
+   code. */
 typedef struct {
-    int time;         /* 1: s */
+    int time;         /* 1 number, s */
     int states;       /* n_states */
     int inputs;       /* n_inputs */
-    int input_derivatives; /* INPUT_ORDERS times n_inputs, order by order: with respect to time, for the next
-                              communication step */
-    int switches;     /* n_switches: 1.0 once time has reached the event time of the same index, else 0.0; then those
-                         of the n_relations relations: 1.0 where the indicator is positive, else 0.0. Constant
-                         between events. */
+    int input_derivatives; /* INPUT_ORDERS times n_inputs numbers, ordered by order: time derivatives of the inputs
+                              for the next communication step */
+    int switches;     /* n_switches numbers, constant between events. Switches of time events precede those of the
+                         n_relations switching conditions. A switch is 1.0 if the event time has been reached, or if
+                         the event indicator is positive, else 0.0. */
     int parameters;   /* n_parameters */
-    int pieces;       /* PIECE times n_lookups: the pieces that hold at the present time */
-    int start_pieces; /* the same for t = 0, which START takes in their place */
-    int table_arguments; /* 2 times n_lookups: result of PREPARE */
-    int start_states; /* n_states: result of PREPARE or START, copied to the states when a run is initialised */
-    int event_times;  /* n_switches - n_relations: result of PREPARE or START, s; any order, may be past; not finite = never */
-    int derivatives;  /* n_states: result of DYNAMICS, time derivative of the states */
-    int indicators;   /* n_relations: result of DYNAMICS; no numbers where they have none */
+    int pieces;       /* PIECE times n_lookups numbers: current pieces of the lookup tables */
+    int start_pieces; /* pieces of the lookup tables at t = 0, which START uses in place of `pieces` */
+    int table_arguments; /* 2 times n_lookups numbers: result of PREPARE */
+    int start_states; /* n_states numbers: result of PREPARE or START, copied to the states at initialisation */
+    int event_times;  /* n_switches - n_relations numbers, s: result of PREPARE or START in any order; may be in the
+                         past; not finite means never */
+    int derivatives;  /* n_states numbers: result of DYNAMICS, time derivatives of the states */
+    int indicators;   /* n_relations numbers: result of DYNAMICS, event indicators; NaN if undefined */
     int outputs;      /* n_outputs: result of OUTPUTS */
-    /* Only where the group has stages: */
-    int violations;      /* N_LEVELS: norms of the constraints and of their rates; result of VIOLATIONS */
+    /* Blocks of groups that may have no stages: */
+    int violations;      /* N_LEVELS numbers: norms of the constraint residuals and of their time derivatives; result
+                            of VIOLATIONS */
     int position_change; /* n_states: result of PROJECT_POSITION, added to the states */
     int velocity_change; /* n_states: result of PROJECT_VELOCITY, added to the states */
-    int corrections;     /* N_LEVELS: sums of the norms of what projections have changed since initialisation */
+    int corrections;     /* N_LEVELS numbers: accumulated norms of the changes by projections since initialisation */
     int start_checks;    /* n_start_checks: result of START_CHECKS */
     int checks;          /* n_checks: result of CHECKS */
-    int lengths;         /* 2 n_lines: length of each line, m, and its rate, m/s; result of LENGTHS */
-    int calculated;      /* n_calculated: parameters that follow from others; result of PREPARE */
-    int requirements;    /* n_requirements: values that must be within bounds; result of PREPARE */
+    int lengths;         /* 2 n_lines numbers: length of each force element, m, and length rate, m/s; result of
+                            LENGTHS */
+    int calculated;      /* n_calculated numbers: parameters that depend on others; result of PREPARE */
+    int requirements;    /* n_requirements numbers: values that must be within bounds; result of PREPARE */
 } Blocks;
 
-/* Levels of the constraints; `index` of the CORRECTION variables. */
+/* Levels of the constraints, which are the indices of the CORRECTION variables. */
 typedef enum { LEVEL_POSITION, LEVEL_VELOCITY, N_LEVELS } Level;
 
-/* Settings of the solver inside the co-simulation and of the projection; `index` of the SETTING variables, and of their
-   start values. */
+/* Real settings of the co-simulation solver and the projection; they are the indices of the SETTING variables and
+   their start values. */
 typedef enum {
-    SETTING_SOLVER_STEP,      /* s, > 0: longest step of the fixed-step method */
-    SETTING_SOLVER_TOLERANCE, /* > 0: relative tolerance, used when the importer gives none */
-    SETTING_SOLVER_LONGEST_STEP, /* s, > 0: longest step of the adaptive methods */
-    SETTING_PROJECTION_TOLERANCE, /* > 0: largest violations, of each level, that are left as they are */
+    SETTING_SOLVER_STEP,      /* s, > 0: step size of the fixed-step method */
+    SETTING_SOLVER_TOLERANCE, /* > 0: relative tolerance, used if the importer specifies none */
+    SETTING_SOLVER_LONGEST_STEP, /* s, > 0: maximum step size of the adaptive methods */
+    SETTING_PROJECTION_TOLERANCE, /* > 0: constraint violation of each level up to which states are not projected */
     N_REAL_SETTINGS
 } RealSetting;
 
 typedef enum {
     SETTING_SOLVER_METHOD,    /* Method */
-    SETTING_SOLVER_MAX_STEPS, /* > 0: most inner steps, tried ones included, of one communication step */
-    SETTING_PROJECTION, /* 1: states are put back on the constraints after a step; 0: they are not */
-    SETTING_SOLVER_FINDS_START, /* 1: start states follow parameters that have been set; 0: they are the start parameters */
+    SETTING_SOLVER_MAX_STEPS, /* > 0: maximum number of inner steps of a communication step, including rejected steps */
+    SETTING_PROJECTION, /* 1: states are projected onto the constraints after a step; 0: no projection */
+    SETTING_SOLVER_FINDS_START, /* 1: start states depend on modified parameters; 0: start states are the start
+                                   parameters */
     N_INTEGER_SETTINGS
 } IntegerSetting;
 
 typedef enum {
-    METHOD_AUTOMATIC,      /* one of the adaptive ones: see solver_choice.c */
-    METHOD_RUNGE_KUTTA,    /* of order 4, fixed step */
+    METHOD_AUTOMATIC,      /* automatic choice among the adaptive methods: see solver_choice.c */
+    METHOD_RUNGE_KUTTA,    /* order 4, fixed step size */
     METHOD_DORMAND_PRINCE, /* 5(4), adaptive */
     METHOD_ROSENBROCK,     /* 4(3), adaptive, for stiff models */
     METHOD_BDF,            /* backward differentiation, orders 1 to 5, adaptive, for stiff models */
@@ -247,17 +257,17 @@ typedef enum {
 } Method;
 #define EXPECTED_METHODS "0 (automatic), 1 (Runge-Kutta 4), 2 (Dormand-Prince 5(4)), 3 (Rosenbrock 4(3)) or 4 (BDF)"
 
-/* Counts since initialisation; `index` of the COUNTER variables. */
+/* Counters since initialisation, which are the indices of the COUNTER variables. */
 typedef enum {
     COUNTER_SOLVER_EVALUATIONS,    /* evaluations of the group DYNAMICS */
     COUNTER_SOLVER_STEPS,          /* accepted inner steps of the co-simulation */
-    COUNTER_SOLVER_REJECTED_STEPS, /* rejected ones */
-    COUNTER_SOLVER_JACOBIANS,      /* Jacobian matrices, of n_states sweeps each */
+    COUNTER_SOLVER_REJECTED_STEPS, /* rejected inner steps of the co-simulation */
+    COUNTER_SOLVER_JACOBIANS,      /* Jacobian evaluations, each of which takes n_states sweeps */
     COUNTER_PROJECTIONS,    /* projections onto the constraints */
     N_COUNTERS
 } Counter;
 
-/* What a variable is, which also says its type and when it may be set. */
+/* Kinds of variables, which determine the type and when a variable may be set. */
 typedef enum {
     VARIABLE_TIME,            /* real, read only; index 0 */
     VARIABLE_STATE,           /* real; set by the integrator, in continuous-time mode */
@@ -265,95 +275,104 @@ typedef enum {
     VARIABLE_OUTPUT,          /* real, read only */
     VARIABLE_PARAMETER,       /* real; set before the end of initialisation */
     VARIABLE_CALCULATED,      /* real, read only; follows from parameters */
-    VARIABLE_INPUT,           /* real; set any time */
-    VARIABLE_REAL_SETTING,    /* real; set before the end of initialisation; index: RealSetting */
+    VARIABLE_INPUT,           /* real, read only; depends on parameters */
+    VARIABLE_REAL_SETTING,    /* real; may be set at any time */
     VARIABLE_INTEGER_SETTING, /* integer; set before the end of initialisation; index: IntegerSetting */
     VARIABLE_COUNTER,         /* integer, read only; index: Counter */
     VARIABLE_CORRECTION,      /* real, read only; index: Level */
     VARIABLE_INDICATOR        /* real, read only: of a relation */
 } VariableKind;
 
-/* What a number may be: from low to high, both included but for an exclusive low. */
+/* Bounds of a number, low and high; both are included, unless `exclusive` excludes low. */
 typedef struct {
     double low, high;
     int exclusive;
 } Bounds;
 
 typedef struct {
-    const char *name; /* for messages */
+    const char *name; /* name for messages */
     VariableKind kind;
-    int index;    /* in the block of its kind */
-    int elements; /* 1; of an array, whose elements follow each other in the table and in the block: their number
-                     in the first, 0 in the others */
-    const Bounds *bounds; /* of what it may be set to; NULL: any number */
+    int index;    /* index in the block of the variable's kind */
+    int elements; /* 1 for a scalar. For an array, whose elements follow each other in the table and in the block:
+                     number of elements in the first entry, 0 in the others */
+    const Bounds *bounds; /* permitted values; NULL: any number */
 } Variable;
 
-/* What parameters must keep: the value in the block of the requirements is within bounds. */
+/* Condition on parameters: a value in the block of the requirements must be within bounds. */
 typedef struct {
-    const char *message; /* what the value is */
+    const char *message; /* description of the value */
     Bounds bounds;
 } Requirement;
 
-/* What must hold at the start, or there and after each step: the value in its block is less than the bound. */
+/* Condition at the initial time, or at the initial time and after each step: a value must be less than a bound. */
 typedef struct {
-    const char *message; /* what it means that it does not; the value follows if of the start, else the time in s */
+    const char *message; /* description of the violation; the message continues with the value for a check at the
+                            initial time, else with the time in s */
     double bound;
 } Check;
 
-/* Limits of the steps towards an equilibrium; description/types/start_search.py has their reasons. */
+/* Constants of the search for a static equilibrium; description/types/start_search.py explains the values. */
 typedef struct {
-    double stiffer;     /* stiffness of the next springs tried, by that of those before */
-    double softest;     /* of the first springs, by those that let the largest force move the longest step */
-    double most_springs; /* tried at one position */
-    double indifferent; /* stiffness, by the largest, that is none */
-    double opposed;     /* work at a step's end, by that promised at its begin, of a step that is too long */
-    double loops;       /* stiffness of a spring in place of a loop, by that of the coordinates */
-    double converged;   /* step that Newton's method stops at: rad, m or part of the extent */
-    double pivot;       /* of a Cholesky factor, by what it is the difference of: rounding */
-    double unmoved;     /* rad or m: rounding of a position */
+    double stiffer;     /* stiffness ratio of successive springs */
+    double softest;     /* stiffness of the first springs, relative to springs with which the largest force causes the
+                           longest step */
+    double most_springs; /* maximum number of springs at a position */
+    double indifferent; /* stiffness, relative to the largest, below which an equilibrium is indifferent */
+    double opposed;     /* work at the end of a step, relative to the work expected at its begin, that rejects the
+                           step as too long */
+    double loops;       /* stiffness of a spring that replaces a loop closure, relative to the stiffness of the
+                           coordinates */
+    double converged;   /* step at which Newton's method ends: rad, m or fraction of the extent */
+    double pivot;       /* smallest pivot of a Cholesky factor relative to its minuend; smaller ones are rounding
+                           errors */
+    double unmoved;     /* rounding error of a position, rad or m */
 } DownhillLimits;
 
 enum { N_DOWNHILL = sizeof(DownhillLimits) / sizeof(double) };
 
-/* A system of the start, solved by Newton's method: the solution of a stage of START is a step of what is to be found,
-   numbers for coordinates or velocities and, behind these, multipliers. */
+/* System of equations for the initial state, solved by Newton's method. The solution of a stage of START is a Newton
+   step of the unknowns: coordinates or velocities, followed by multipliers. */
 typedef struct {
-    const char *what; /* is found, for messages */
+    const char *what; /* name of the unknowns for messages */
     int most_steps;
-    double longest;   /* of one step: rad, or in m or parts of the extent what the coordinate is measured in */
-    int stage;        /* its index in the group; its system has one right-hand side */
-    int n_moved;      /* how many of the solution's first numbers are steps of coordinates or velocities */
-    int begin;        /* offset of n_moved changes from the start parameters, with which it begins; -1: none */
-    int n_found;      /* how many numbers of the solution are added up: n_moved, or all; 0: one step is enough */
-    int found;        /* offset of these sums */
+    double longest;   /* maximum length of a step: rad; for lengths, m or a fraction of the mechanism's extent */
+    int stage;        /* index of the stage in its group; its system has one right-hand side */
+    int n_moved;      /* number of leading unknowns that are coordinates or velocities */
+    int begin;        /* offset of n_moved initial changes of the start parameters; -1: none */
+    int n_found;      /* number of unknowns whose steps are accumulated: n_moved, or all; 0: a single step suffices */
+    int found;        /* offset of the accumulated steps */
     int n_left;
-    int left;                 /* offset of what has to vanish; result of the stage */
-    int stiffness, n_stiffness; /* offset and rows of a matrix that is positive definite where what is found is stable:
-                                   it and the system's are made of the stage's derivative; -1: the system's is its own */
-    int tried;                /* offset of a step, n_found numbers, that is tried; -1: none */
-    const char *const *names; /* n_left: of these */
-    const double *initial;    /* of the block at `begin`, or else of what is found, which begins with 0 otherwise */
-    const double *defaults;   /* the same where no parameter has been set: what is found there; NULL: 0 */
-    const int *parameters;    /* n_moved: index of the start parameter of each; -1: none. Where it has been set, its
-                                 change at `begin` is 0 */
+    int left;                 /* offset of the residual that must vanish; result of the stage */
+    int stiffness, n_stiffness; /* offset and number of rows of a stiffness matrix that is positive definite at a
+                                   stable solution; -1: the stage computes the system's matrix. Otherwise both
+                                   matrices follow from the stage's derivative. */
+    int tried;                /* offset of a trial step with n_found numbers; -1: none */
+    const char *const *names; /* n_left names of the residual's elements */
+    const double *initial;    /* initial values of the block at `begin`, or else of the accumulated steps, which are
+                                 otherwise 0 */
+    const double *defaults;   /* solution for default parameters; NULL: 0 */
+    const int *parameters;    /* n_moved indices of start parameters; -1: none. If a start parameter has been set, its
+                                 initial change is 0 */
 } Phase;
 
-/* How the start states follow the parameters. */
+/* Dependency of the start states on parameters. */
 typedef struct {
-    int n_stages; /* of START that find them: the first ones; of each phase one, and one that gives the states */
-    int n_phases; /* 0: no start that follows, the rest is of no meaning */
+    int n_stages; /* number of leading stages of START that find the start states: one per phase, and one that
+                     computes the states */
+    int n_phases; /* 0: start states do not depend on other parameters, and the remaining members are unused */
     const Phase *phases;
     DownhillLimits downhill;
-    const int *parameters; /* n_states: index of each state's start parameter */
-    const int *given;      /* n_parameters: 1 for start parameters that, where they are set, are the start themselves */
+    const int *parameters; /* n_states indices of the start parameters of the states */
+    const int *given;      /* n_parameters flags: 1 for start parameters that determine the initial state directly if
+                              they have been set */
 } Start;
 
 typedef struct {
     const char *identifier; /* modelIdentifier */
-    const char *token;      /* guid (FMI 2), instantiationToken (FMI 3): compared with the importer's */
+    const char *token;      /* guid (FMI 2.0) or instantiationToken (FMI 3.0), compared with that of the importer */
 
     int n_states, n_inputs, n_switches, n_relations, n_parameters, n_outputs;
-    int n_positions; /* the derivatives of the first so many states are the next as many states */
+    int n_positions; /* the derivatives of the first n_positions states are the following n_positions states */
     int workspace_size;
     Blocks blocks;
     StageGroup groups[N_GROUPS];
@@ -363,39 +382,43 @@ typedef struct {
     int n_variables;
     const Variable *variables;
 
-    /* What each variable depends on, by its value reference, during the run and at its start: the length of a list,
-       then the first value references of what is in it, ascending. No list (NULL): on nothing. No table: not known. */
+    /* Dependencies of each variable by its value reference, during the run and at the initial time. A list contains
+       its length, followed by value references in ascending order. NULL in place of a list: no dependencies; NULL in
+       place of the table: unknown dependencies. */
     const int *const *dependencies;
     const int *const *start_dependencies;
 
     int n_lookups;
     const Lookup *lookups; /* may be NULL if n_lookups is 0 */
 
-    Pace pace; /* of expressions of time, s */
+    Pace pace; /* step-size limits due to expressions of time, s */
     int n_pace_parameters;
-    const int *pace_parameters; /* n_pace_parameters: index of those that the pace was found with */
+    const int *pace_parameters; /* n_pace_parameters indices of the parameters with which the limits were computed */
 
     int n_start_checks, n_checks;
-    const Check *start_checks; /* may be NULL if n_start_checks is 0; so may be checks */
+    const Check *start_checks; /* may be NULL if n_start_checks is 0; likewise `checks` */
     const Check *checks;
     int n_lines;
-    const char *const *lines; /* n_lines: their names, for messages; may be NULL if there are none */
-    double meeting;           /* m, length at which the ends of a line meet */
-    const char *const *relations; /* n_relations: what each is about, for messages; may be NULL if there are none */
+    const char *const *lines; /* n_lines names of force elements, for messages; may be NULL if there are none */
+    double meeting;           /* length at which the end points of a force element count as coincident, m */
+    const char *const *relations; /* n_relations descriptions of switching conditions, for messages; may be NULL if
+                                     there are none */
 
     int n_calculated;
     int n_requirements;
     const Requirement *requirements; /* may be NULL if n_requirements is 0 */
 
-    /* Start values, in the order of the blocks. An array of length 0 may be NULL. */
+    /* Start values in the order of the blocks. An array of length 0 may be NULL. */
     const double *parameters; /* n_parameters */
     const double *inputs;     /* n_inputs */
-    const double *nominals;   /* n_states, > 0: magnitude of each state; absolute tolerance = relative x nominal */
+    const double *nominals;   /* n_states numbers > 0: magnitude of each state; absolute tolerance = relative
+                                 tolerance x nominal */
     double real_settings[N_REAL_SETTINGS];
     int integer_settings[N_INTEGER_SETTINGS];
 
-    double output_step; /* s, > 0: in which the model's user expects to see it move */
-    double accepted_violation; /* of the start, each level's norm: up to it the start is on the constraints */
+    double output_step; /* s, > 0: recommended interval for outputs */
+    double accepted_violation; /* norm of the constraint violation at each level up to which the initial state
+                                  satisfies the constraints */
 } Equations;
 
 extern const Equations equations;

@@ -1,4 +1,4 @@
-/* Taylor polynomials of the inputs about the begin of a communication step, or what the importer says they are. */
+/* Taylor polynomials of the inputs about the begin of a communication step, or inputs from the importer's callback. */
 
 #include "inputs.h"
 
@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double NEARBY = 1e-6; /* of the rest of the step: a difference as exact as rounding allows */
+static const double NEARBY = 1e-6; /* step of a difference quotient relative to the remaining communication step, as
+                                      accurate as rounding permits */
 
 static double *derivatives_of(Model *model, int order) {
     return model->workspace + equations.blocks.input_derivatives + (order - 1) * equations.n_inputs;
@@ -39,7 +40,7 @@ void inputs_begin_step(Model *model) {
         model->inputs_begin[i] = model->workspace[equations.blocks.inputs + i];
 }
 
-/* Horner's rule, from the order `lowest` on: 0 for the value, 1 for the rate. */
+/* Evaluates a polynomial by Horner's rule: lowest = 0 for the value, 1 for the time derivative. */
 static double polynomial(Model *model, int input, int lowest, double time) {
     double sum = 0.0;
     for (int order = INPUT_ORDERS; order > lowest; order--)
@@ -62,7 +63,7 @@ void inputs_end_step(Model *model, bool done) {
     if (done) memset(derivatives_of(model, 1), 0, INPUT_ORDERS * (size_t)equations.n_inputs * sizeof(double));
 }
 
-/* Of inputs that only the importer knows: by what it says of a time a bit later. */
+/* Computes the time derivatives of inputs from the callback by difference quotients. */
 static void difference(Model *model, double time) {
     double *inputs = model->workspace + equations.blocks.inputs, *rates = model->inputs_rates;
     const double later = time + NEARBY * (model->end - time);

@@ -1,4 +1,4 @@
-/* What every part tells an instance: what has changed, and why the last call failed. */
+/* Functions with which all parts report changes and failures to an instance. */
 
 #include "model.h"
 

@@ -1,6 +1,6 @@
-/* Lookup tables have intervals of their argument, which is affine in time; expressions of time have intervals of time,
-   found with the start values of the parameters that they depend on. Where one of these has been set to another value,
-   every step is as short as the shortest one there, and each begins with a mark. */
+/* Lookup tables have step-size limits by intervals of their argument, which is affine in time. Expressions of time
+   have limits by intervals of time, computed for the start values of the parameters that occur in them. If such a
+   parameter has been modified, the smallest limit applies to all steps, and every step begins with a mark. */
 
 #include "pace.h"
 
@@ -36,7 +36,7 @@ static bool are_as_built(const Model *model) {
     return true;
 }
 
-/* Value and rate of a table's argument. */
+/* Returns the value and the time derivative of a table's argument. */
 static const double *line_of(const Model *model, int lookup) {
     return model->workspace + equations.blocks.table_arguments + 2 * lookup;
 }
@@ -60,7 +60,7 @@ double pace_end(const Model *model, double time) {
 }
 
 double pace_next_mark(const Model *model, double time) {
-    const double later = time + 1e-12 * fmax(1.0, fabs(time)); /* one that has come but for rounding has come */
+    const double later = time + 1e-12 * fmax(1.0, fabs(time)); /* times that differ by rounding errors count as equal */
     double next = are_as_built(model) ? mark_of(&equations.pace, later) : time + equations.pace.least;
     for (int k = 0; k < equations.n_lookups; k++) next = fmin(next, table_mark(model, k, later));
     return next;

@@ -1,5 +1,4 @@
-/* The point of an evaluation: where a model stands, and under which switches: first those of time events, then those
-   of relations. */
+/* Point of an evaluation: time, states and switches. Switches of time events precede those of switching conditions. */
 
 #include "point.h"
 
@@ -12,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Tables ----------------------------------------------------------------------------------------------------- */
+/* ---- Lookup tables ----------------------------------------------------------------------------------------------- */
 
 static double argument(const Model *model, int k, double time) {
     const double *line = model->workspace + equations.blocks.table_arguments + 2 * k;
@@ -84,7 +83,7 @@ static double *relations_of(const Model *model) { return switches_of(model) + n_
 
 /* ---- Time events ------------------------------------------------------------------------------------------------ */
 
-/* Event times within rounding of the present have come: an importer may land a bit short of them. */
+/* Whether an event time has been reached within rounding errors; an importer may stop slightly before it. */
 static bool has_come(double event, double time) {
     return isfinite(event) && time >= event - 1e-12 * fmax(1.0, fabs(event));
 }
@@ -103,13 +102,14 @@ bool switches_follow_time(Model *model) {
     return changed;
 }
 
-/* When the next kink of a table comes, s. */
+/* Returns the time of the next discontinuity in a table's slope, s. */
 static double next_kink(const Model *model, int k) {
     const Lookup *lookup = equations.lookups + k;
     const double rate = model->workspace[equations.blocks.table_arguments + 2 * k + 1];
     const int way = rate > 0.0 ? 1 : -1;
     if (!lookup->has_kinks || rate == 0.0) return INFINITY;
-    /* the end of a piece is the begin of the next one; one that has come but for rounding is passed over */
+    /* The end of a piece is the begin of the next one; a begin that has been reached within rounding errors is
+       skipped. */
     for (int i = piece_at(model, k, model_time(model)) + (way > 0); i > 0 && i < lookup->n_pieces; i += way) {
         const double kink = model_time(model) + (lookup->pieces[i][0] - argument(model, k, model_time(model))) / rate;
         if (!has_come(kink, model_time(model))) return kink;
@@ -126,7 +126,7 @@ double switches_next_time(const Model *model) {
     return next;
 }
 
-/* ---- Relations -------------------------------------------------------------------------------------------------- */
+/* ---- Switching conditions ---------------------------------------------------------------------------------------- */
 
 double relation_side(const Model *model, int relation) { return relations_of(model)[relation] != 0.0 ? 1.0 : -1.0; }
 
@@ -148,7 +148,8 @@ bool relations_are_due(const Model *model) {
     return false;
 }
 
-/* An indicator of zero is not positive: one that another relation has made zero for good does not keep its side. */
+/* An indicator of zero is not positive. It therefore changes a condition that another condition has made permanently
+   zero. */
 int switches_follow_states(Model *model) {
     const double *indicators = model->workspace + equations.blocks.indicators;
     int changed = -1;

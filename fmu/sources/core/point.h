@@ -1,4 +1,4 @@
-/* The point of an evaluation: time and states, and the switches of events, which are constant between these. */
+/* Point of an evaluation: time, states, and switches, which are constant between events. */
 
 #ifndef POINT_H
 #define POINT_H
@@ -7,23 +7,27 @@
 
 bool model_set_time(Model *model, double time);
 bool model_set_states(Model *model, const double *states);
-void model_move(Model *model, double time, const double *states); /* unchecked, for inner solvers; inputs follow */
+void model_move(Model *model, double time, const double *states); /* sets time and states without checks, for inner
+                                                                     solvers; inputs are set accordingly */
 
-void tables_follow_parameters(Model *model); /* once what their arguments are made of is known */
+void tables_follow_parameters(Model *model); /* updates the current pieces after a change of parameters */
 
-/* Switches: which time events have come, and which relations between states hold. */
-bool switches_follow_time(Model *model); /* sets those whose event time has come; whether one has changed */
-double switches_next_time(const Model *model); /* s, of the next time event; INFINITY: none */
+/* Switches: reached event times, and switching conditions that depend on states. */
+bool switches_follow_time(Model *model); /* sets the switches of reached event times; returns whether a switch has
+                                            changed */
+double switches_next_time(const Model *model); /* time of the next time event, s; INFINITY: none */
 
-/* For relations the model must stand evaluated. */
-bool switches_are_due(const Model *model);  /* one ought to be another */
-bool relations_are_due(const Model *model); /* one of a relation */
-double relation_side(const Model *model, int relation);     /* 1 where it holds, else -1 */
-double relation_distance(const Model *model, int relation); /* its indicator times its side: below 0 it is due */
-/* Makes all relations what their indicators say. Number of one that has changed; -1: none has. */
+/* Functions about switching conditions, for which the model must have been evaluated. */
+bool switches_are_due(const Model *model);  /* whether a switch differs from its condition */
+bool relations_are_due(const Model *model); /* whether a switch differs from its state-dependent condition */
+double relation_side(const Model *model, int relation);     /* 1 if the switching condition is true, else -1 */
+double relation_distance(const Model *model, int relation); /* event indicator times `relation_side`; the switch must
+                                                               change if it is negative */
+/* Sets the switches of all switching conditions from their indicators. Returns the index of a changed one, or -1. */
 int switches_follow_states(Model *model);
 
-/* n_relations numbers whose signs change where relations do: an indicator that vanishes has its relation's side. */
+/* Computes n_relations event indicators whose signs change together with the switching conditions. An indicator of
+   zero receives the sign of the current switch. */
 void switches_indicators(const Model *model, double *indicators);
 
 #endif

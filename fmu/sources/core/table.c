@@ -1,4 +1,4 @@
-/* The table of variables, names for messages, and what numbers may be. */
+/* Table of variables: access, names for messages, and bounds. */
 
 #include "table.h"
 

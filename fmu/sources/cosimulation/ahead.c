@@ -1,5 +1,5 @@
-/* The polynomials are as exact as the ends of steps; what is shown is put on the constraints, and the solver goes on from
-   what it had. */
+/* The interpolation polynomials are as accurate as the steps. Interpolated states are projected onto the constraints,
+   and the solver continues from its own unprojected states. */
 
 #include "ahead.h"
 
@@ -13,19 +13,19 @@
 
 #include <math.h>
 
-/* Numbers alone, and any of them: a part of the instance's state. */
+/* Part of the FMU state, which contains only numbers, so that any bytes are valid. */
 typedef struct {
-    double is_ahead; /* 1: yes */
-    double knows_inputs; /* 1: of the communication step before */
-    double time;     /* s, where the solver is */
-    double origin, length, degree; /* of the polynomial; the first two in s */
-    double knows_slope; /* 1: yes */
+    double is_ahead; /* 1: the solver is beyond the communication point */
+    double knows_inputs; /* 1: the inputs of the previous communication step are known */
+    double time;     /* time of the solver, s */
+    double origin, length, degree; /* polynomial of the last step: origin and length, s, and degree */
+    double knows_slope; /* 1: the state derivatives at the solver's time are known */
 } Memory;
 
 typedef struct {
     Memory *memory;
-    double *inputs, *switches; /* under which the solver has come there */
-    double *states, *slope;    /* where it is */
+    double *inputs, *switches; /* inputs and switches of the solver's last step */
+    double *states, *slope;    /* states and derivatives at the solver's time */
     double *coefficients[MOST_DEGREE + 1];
 } Ahead;
 
@@ -75,7 +75,8 @@ bool ahead_covers(const Model *model, double end) {
     return is_ahead(model, &s) && end <= s.memory->time;
 }
 
-/* Horner's rule, in the scratch of projections: the solver's may hold factors. */
+/* Evaluates the polynomial by Horner's rule, in the scratch memory of projections, because the solver's may contain
+   factors. */
 static void put_states(Model *model, const Ahead *s, double time) {
     if (time == s->memory->time) {
         model_move(model, time, s->states);
@@ -90,7 +91,7 @@ static void put_states(Model *model, const Ahead *s, double time) {
     model_move(model, time, model->projected);
 }
 
-/* Of the solver's own steps alone. */
+/* Restores the corrections and counters to those of the solver's own steps. */
 static void keep_corrections(Model *model, const double *sums, int64_t count) {
     copy_numbers(projection_levels(), sums, model->workspace + equations.blocks.corrections);
     model->run.counters[COUNTER_PROJECTIONS] = count;

@@ -1,5 +1,5 @@
-/* Where the inner solver is beyond the communication point: the model stands on the polynomial of its last step there,
-   and goes on from where the solver is, if nothing has changed in between. */
+/* Inner solver beyond the communication point: the model shows the polynomial of the solver's last step at the
+   communication point, and the solver continues from its own time if nothing has changed in between. */
 
 #ifndef AHEAD_H
 #define AHEAD_H
@@ -8,23 +8,25 @@
 
 #include <stddef.h>
 
-size_t ahead_memory(void); /* numbers, before those of grazing.h at the end of model->memory */
+size_t ahead_memory(void); /* doubles in model->memory, before those of grazing.h at its end */
 
-/* At the begin of a communication step: whether the solver may go beyond its end. Not where inputs move or have
-   just changed: then they do so again, and the rest of a step would be in vain. */
+/* Whether the solver may pass the end of a communication step that begins. It must not if inputs change or have just
+   changed, because they are then likely to change again, which would make the rest of the step useless. */
 bool ahead_is_worthwhile(const Model *model);
 
-/* Whether the solver is ahead, under conditions that still hold, and has passed `end` or come to it. */
+/* Whether the solver is ahead under conditions that are unchanged, and has reached or passed `end`. */
 bool ahead_covers(const Model *model, double end);
 
-/* From where the solver is, beyond `end`, by its method: notes all that, and moves the model to `end`. */
+/* Stores the solver's point beyond `end` and its polynomial, and moves the model to `end`. */
 bool ahead_leave(Model *model, double end, const Integrator *integrator);
 
-bool ahead_show(Model *model, double end); /* moves the model to a time that is covered, if it can be evaluated there */
+bool ahead_show(Model *model, double end); /* moves the model to a time that the polynomial covers, if the model can
+                                              be evaluated there */
 
-/* Moves the model to where the solver is, if it is ahead, though not at `end` yet, and the conditions still hold. It is
-   not ahead any more, and the inputs are those of a communication step that has begun. */
+/* Moves the model to the solver's time if the solver is ahead, but not at `end`, and conditions are unchanged.
+   Afterwards the solver is no longer ahead, and the inputs are those of the communication step that has begun. */
 bool ahead_resume(Model *model, double end);
-const double *ahead_slope(const Model *model); /* n_states rates where it has resumed; NULL: not known */
+const double *ahead_slope(const Model *model); /* n_states derivatives at the solver's time after ahead_resume; NULL:
+                                                  unknown */
 
 #endif

@@ -1,4 +1,4 @@
-/* Runs the inner solver from event to event up to the communication point, or to its first step beyond. */
+/* Integrates with the inner solver from event to event up to the communication point, or to the first step beyond it. */
 
 #include "cosimulation.h"
 
@@ -18,7 +18,7 @@
 
 enum { MOST_OUTPUT_STEPS = 5 };
 
-/* Importers count communication points in their own way, so that ours may differ by some rounding. */
+/* Whether two times are equal up to rounding errors; importers compute communication points in different ways. */
 static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * fmax(1.0, fabs(b)); }
 
 bool cosimulation_check(Model *model, double point, double size) {
@@ -34,7 +34,7 @@ bool cosimulation_check(Model *model, double point, double size) {
     return true;
 }
 
-/* Places in model->saved. */
+/* Layout of model->saved. */
 typedef struct {
     double *states, *switches, *inputs, *corrections, *memory;
 } Saved;
@@ -56,7 +56,8 @@ static void save(Model *model) {
     copy_numbers(projection_levels(), model->workspace + equations.blocks.corrections, s.corrections);
 }
 
-/* Apart, as it is large and not wanted where the model is only shown. */
+/* Saves the solver's memory. This is a separate function because the memory is large, and not changed by
+   interpolation. */
 static void save_memory(Model *model) { copy_numbers((int)model->memory_size, model->memory, saved_of(model).memory); }
 
 static void go_back(Model *model, double time) {
@@ -76,7 +77,7 @@ static void go_back_in_memory(Model *model, const RunState *before) {
     model->run.events = before->events;
 }
 
-/* A state that nothing depends on can overflow unseen. */
+/* Checks that all states are finite, because a state on which nothing depends could overflow unnoticed. */
 static bool check_states(Model *model) {
     const double *states = model->workspace + equations.blocks.states;
     for (int i = 0; i < equations.n_states; i++)
@@ -89,14 +90,14 @@ static bool begin_after_event(Model *model) {
     return model_handle_event(model) && note_indicators(model) && zero_length_begin(model);
 }
 
-/* Beyond the end of a communication step: what comes and goes within a few output steps must not be stepped over where
-   the model rests. */
+/* Maximum step of a solver that passes the end of a communication step. It prevents the solver from missing short
+   changes within a few output intervals when the model is at rest. */
 static double longest_step(const Model *model, double size, bool passes) {
     const double wanted = model->run.real_settings[SETTING_SOLVER_LONGEST_STEP];
     return passes ? fmin(wanted, fmax(size, MOST_OUTPUT_STEPS * equations.output_step)) : wanted;
 }
 
-/* Whether the solver may go beyond the end of a communication step of this size, and is worth it. */
+/* Whether the solver may, and should, pass the end of a communication step of this size. */
 static bool can_pass(const Model *model, const Integrator *integrator, double size) {
     const double wished = fmin(model->run.step, longest_step(model, size, true));
     return integrator->polynomial != NULL && wished >= integrator->worth * size;
@@ -104,26 +105,26 @@ static bool can_pass(const Model *model, const Integrator *integrator, double si
 
 static bool stops_at_event(const Model *model) { return model->stop_at_events && switches_are_due(model); }
 
-/* An event may be there but for rounding. */
+/* Completes a communication step; an event may be due within rounding errors. */
 static bool complete(Model *model, bool shown) {
     return shown && (stops_at_event(model) || begin_after_event(model));
 }
 
-/* A leap that is planned stays so where the solver goes on from where it was. */
+/* Prepares leaps; a planned leap remains planned if the solver continues from its last point. */
 static void begin_leaps(Model *model, bool resumed, bool may_pass) {
     if (!resumed || model->leap_at < model_time(model)) model->leap_at = INFINITY;
     model->leap_is_due = false;
     model->no_return_before = may_pass ? -INFINITY : model->inputs_origin;
 }
 
-/* Up to where a leap is to begin, once that is known. */
+/* Advances to the begin of a planned leap, or to `end`. */
 static bool advance(Model *model, const Integrator *integrator, double landing, double limit, int32_t *budget) {
     const double end = fmin(landing, model->leap_at);
     if (!integrator->advance(model, end, fmin(limit, model->leap_at), budget)) return false;
     return !model->leap_is_due || leap_plan(model);
 }
 
-/* By the solver, or by a leap where it is due; *used: the solver, then what has made the last step. */
+/* Advances by the solver, or by a leap if one is due. *used: input the solver, result the method of the last step. */
 static bool go_on(Model *model, const Integrator **used, bool passes, bool may_pass, int32_t *budget) {
     const double event = switches_next_time(model), landing = fmin(model->end, event);
     const double farthest = fmax(landing, fmin(model->run.stop_time, event));
@@ -137,14 +138,14 @@ static bool go_on(Model *model, const Integrator **used, bool passes, bool may_p
 static bool integrate(Model *model, double end, bool may_pass) {
     int32_t budget = model->run.integer_settings[SETTING_SOLVER_MAX_STEPS];
     const bool resumed = ahead_resume(model, end);
-    model->run.last_successful_time = model_time(model); /* it may have been beyond `end`, in vain */
+    model->run.last_successful_time = model_time(model); /* the solver may have been beyond `end` without success */
     if (resumed && stops_at_event(model)) return true;
     const Integrator *integrator = integrator_of(model);
     const bool passes = may_pass && can_pass(model, integrator, end - model->inputs_origin);
     model->end = end;
     model->longest_step = longest_step(model, end - model->inputs_origin, passes);
     if (!resumed) zero_length_forget(model); /* inputs may have changed forces */
-    if (!begin_after_event(model)) return false; /* and relations */
+    if (!begin_after_event(model)) return false; /* inputs may have changed switching conditions */
     model->slope = resumed ? ahead_slope(model) : NULL;
     begin_leaps(model, resumed, may_pass);
     while (model_time(model) < model->end) {
@@ -158,7 +159,7 @@ static bool integrate(Model *model, double end, bool may_pass) {
     return true;
 }
 
-/* What is beyond the end need not be possible: without it, if it is not. */
+/* Integrates beyond `end` and, if that fails, only to `end`. */
 static bool integrate_safely(Model *model, double end, const RunState *before) {
     const double start = model_time(model);
     const bool may_pass = ahead_is_worthwhile(model);

@@ -1,4 +1,4 @@
-/* The table of the inner solvers. */
+/* Table of the inner solvers. */
 
 #include "methods.h"
 
@@ -7,7 +7,7 @@
 #include "leap.h"
 #include "solver_choice.h"
 
-/* One file each in solvers. */
+/* Each solver has its own file in the folder solvers. */
 extern const Integrator runge_kutta_4;
 extern const Integrator dormand_prince_54;
 extern const Integrator rosenbrock_43;

@@ -1,7 +1,8 @@
-/* Which solver suits the model: what the present one costs is measured, and held against what Dormand-Prince spends on
-   staying stable with the stiffest mode where the model stands.
+/* Automatic choice between Dormand-Prince and BDF. The cost of the current method is measured and compared with the
+   cost of stability: the evaluations that Dormand-Prince needs for a stable integration of the fastest mode at the
+   current point.
 
-   Costs are counted in evaluations, not in seconds, so that equal runs are equal. */
+   Costs are counted in evaluations, not in seconds, so that equal runs have equal results. */
 
 #include "solver_choice.h"
 
@@ -14,16 +15,19 @@
 
 enum { SQUARINGS = 6 };
 
-static const double STABILITY = 3.3;    /* |h lambda| that Dormand-Prince bears (Solving ODEs II, IV.2) */
-static const double EVALUATIONS = 6.0;  /* in one of its steps */
-static const double COLUMN = 1.5;       /* evaluations that a column of the Jacobian costs */
-static const double SYSTEMS = 0.5;      /* that the linear systems of a step of BDF cost */
-static const double WORTH = 1.5;        /* times that stability may cost for BDF: Dormand-Prince costs that at least */
-static const double TRIAL = 100.0;      /* steps of BDF over which its cost is measured; the first ones do not count */
-static const double PATIENCE = 1000.0;  /* of Dormand-Prince, where the model is not stiff at first; else */
-static const double IMPATIENCE = 50.0;  /* so many; twice as many after each trial of BDF that was in vain */
+static const double STABILITY = 3.3;    /* stability limit |h lambda| of Dormand-Prince (Hairer and Wanner, Solving
+                                           ODEs II, section IV.2) */
+static const double EVALUATIONS = 6.0;  /* evaluations per step of Dormand-Prince */
+static const double COLUMN = 1.5;       /* cost of a column of the Jacobian, evaluations */
+static const double SYSTEMS = 0.5;      /* cost of the linear systems in a step of BDF, evaluations */
+static const double WORTH = 1.5;        /* largest ratio of the cost of BDF to the cost of stability at which BDF is
+                                           kept */
+static const double TRIAL = 100.0;      /* steps of BDF over which its cost is measured, after the initial steps */
+static const double PATIENCE = 1000.0;  /* steps of Dormand-Prince between comparisons if the model is not stiff at
+                                           first */
+static const double IMPATIENCE = 50.0;  /* the same for other models; doubled after each unsuccessful trial of BDF */
 
-/* Frobenius norm. */
+/* Returns the Frobenius norm of a matrix. */
 static double size_of(int n, const double *matrix) {
     double sum = 0.0;
     for (int i = 0; i < n * n; i++) sum += matrix[i] * matrix[i];
@@ -37,7 +41,7 @@ static void square(int n, const double *restrict matrix, double *restrict produc
             for (int i = 0; i < n; i++) product[j * n + i] += matrix[k * n + i] * matrix[j * n + k];
 }
 
-/* The largest |eigenvalue|, as the root of the size of a high power (Gelfand's formula). Overwrites both matrices. */
+/* Returns the spectral radius, as a root of the norm of a high power (Gelfand's formula). Overwrites both matrices. */
 static double spectral_radius(int n, double *matrix, double *scratch) {
     double logarithm = 0.0, root = 1.0;
     for (int i = 0;; i++) {
@@ -52,11 +56,11 @@ static double spectral_radius(int n, double *matrix, double *scratch) {
     }
 }
 
-/* Evaluations per second that Dormand-Prince needs at least, where the model stands; 0 where that cannot be told. */
+/* Returns the minimum evaluations per second of Dormand-Prince at the current point; 0 if unknown. */
 static double cost_of_stability(Model *model) {
     const int n = equations.n_states;
     double *by_time = model->solver, *jacobian = by_time + n, *scratch = jacobian + n * n;
-    model->factored = false; /* its place is taken */
+    model->factored = false; /* its memory is overwritten */
     model->run.counters[COUNTER_SOLVER_JACOBIANS]++;
     if (!model_jacobian(model, inputs_rates(model), jacobian, by_time)) return 0.0;
     return EVALUATIONS * spectral_radius(n, jacobian, scratch) / STABILITY;
@@ -68,7 +72,7 @@ static double spent(const RunState *run) {
            COLUMN * equations.n_states * (double)run->counters[COUNTER_SOLVER_JACOBIANS];
 }
 
-/* Measures from now on. */
+/* Begins a new measurement. */
 static void begin(Model *model, Method method) {
     RunState *run = &model->run;
     run->settling = run->chosen_method != (int64_t)method;
@@ -90,17 +94,17 @@ static void choose_first(Model *model) {
     begin(model, is_stiff ? METHOD_BDF : METHOD_DORMAND_PRINCE);
 }
 
-/* What BDF has cost per second: too much, where Dormand-Prince would be stable for less. */
+/* Changes to Dormand-Prince if BDF has cost more per second than a stable integration by Dormand-Prince. */
 static void review_bdf(Model *model, double cost) {
     RunState *run = &model->run;
-    if (run->settling) cost = 0.0; /* order 1 and the first short steps say nothing */
+    if (run->settling) cost = 0.0; /* order 1 and the first short steps are not representative */
     if (cost > WORTH * run->stability_cost) run->stability_cost = cost_of_stability(model);
     const bool too_much = cost > WORTH * run->stability_cost && run->stability_cost > 0.0;
     if (too_much) run->patience *= 2.0;
     begin(model, too_much ? METHOD_DORMAND_PRINCE : METHOD_BDF);
 }
 
-/* BDF is tried where most of what Dormand-Prince has cost goes into staying stable. */
+/* Tries BDF if most of the cost of Dormand-Prince is due to stability. */
 static void review_dormand_prince(Model *model, double cost) {
     RunState *run = &model->run;
     run->stability_cost = cost_of_stability(model);

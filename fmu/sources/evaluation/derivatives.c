@@ -1,6 +1,7 @@
-/* Sweeps over the stages: forward for directional derivatives, backward for adjoint ones (Griewank, Walther:
-   Evaluating Derivatives, chapters 3 and 15). model->changes mirrors the workspace: at the offset of a value it holds
-   the value's change, or what a change of it is worth. The values themselves are evaluated first, if need be. */
+/* Sweeps over the stages, forward for directional derivatives and backward for adjoint derivatives (Griewank and
+   Walther, Evaluating Derivatives, chapters 3 and 15). model->changes has the same layout as the workspace: at the
+   offset of a value it contains the value's change or adjoint. The values themselves are evaluated first if
+   necessary. */
 
 #include "derivatives.h"
 
@@ -26,7 +27,7 @@ static void backward_stages(Model *model, const StageGroup *stages, int first, i
     for (int i = end; i-- > first;) stage_backward(model, &stages->stages[i]);
 }
 
-/* Whether a start state is what its parameter says, at least where that is set. */
+/* Whether a start state is the value of its start parameter, at least if this parameter has been set. */
 static bool is_given(const Model *model, int state) {
     return model->run.start == START_GIVEN || equations.start.given[equations.start.parameters[state]];
 }
@@ -39,7 +40,7 @@ static double *given_change(Model *model, int state) {
     return model->changes + equations.blocks.parameters + equations.start.parameters[state];
 }
 
-/* Where the start states follow the parameters: found by the first stages, if they are, then used by the others. */
+/* Forward sweep over stages that depend on start states: the first stages find the start states, the others use them. */
 static void forward_start(Model *model, const StageGroup *stages) {
     const int finding = equations.start.n_stages;
     if (model->run.start != START_GIVEN) forward_stages(model, stages, 0, finding);
@@ -56,7 +57,7 @@ static void backward_start(Model *model, const StageGroup *stages) {
     if (model->run.start != START_GIVEN) backward_stages(model, stages, 0, finding);
 }
 
-/* Whether a group's first stages find the start. */
+/* Whether the first stages of a group find the initial state. */
 static bool finds_start(int group) { return group == GROUP_START && equations.start.n_phases > 0; }
 
 static void forward_group(Model *model, int group) {
@@ -78,7 +79,7 @@ static void backward_group(Model *model, int group) {
 static void forward_sweep(Model *model, int first, int last) {
     for (int group = first; group <= last; group++) {
         forward_group(model, group);
-        if (group == GROUP_START) /* the states are a copy of the start states then */
+        if (group == GROUP_START) /* at the initial time, the states are copies of the start states */
             add(equations.n_states, model->changes + equations.blocks.start_states,
                 model->changes + equations.blocks.states);
     }
@@ -99,7 +100,7 @@ static void clear(Model *model) {
 
 /* ---- By value reference --------------------------------------------------------------------------------------- */
 
-/* The groups to sweep over: PREPARE for parameters only, OUTPUTS for outputs only. */
+/* Range of groups to sweep over: PREPARE is needed for parameters only, OUTPUTS for outputs only. */
 typedef struct {
     int first, last;
 } Range;
@@ -202,7 +203,7 @@ bool model_output_rates(Model *model, const unsigned *references, size_t n, doub
 
 /* ---- For the solver ------------------------------------------------------------------------------------------- */
 
-/* One column: what DYNAMICS makes of the seeds in model->changes. */
+/* Computes a column of the Jacobian: the derivative of DYNAMICS for the seeds in model->changes. */
 static bool column(Model *model, double *values) {
     forward_sweep(model, GROUP_DYNAMICS, GROUP_DYNAMICS);
     copy_numbers(equations.n_states, model->changes + equations.blocks.derivatives, values);

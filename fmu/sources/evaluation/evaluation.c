@@ -1,4 +1,4 @@
-/* Runs the generated stages: each group at most once after something it depends on has changed. */
+/* Evaluation of the generated stages: each group is evaluated at most once after a change of its arguments. */
 
 #include "evaluation.h"
 
@@ -19,7 +19,7 @@ static bool all_finite(Model *model, VariableKind kind, int offset, int n) {
                       model_time(model));
 }
 
-/* New parameters start the run anew: the start states become the states. They can only be set before its begin. */
+/* After a change of parameters, copies the start states to the states. Parameters can only be set before the run. */
 static bool finish_start(Model *model) {
     if (!all_finite(model, VARIABLE_STATE, equations.blocks.start_states, equations.n_states)) return false;
     model_move(model, model_time(model), model->workspace + equations.blocks.start_states);
@@ -45,7 +45,8 @@ static bool finish(Model *model, int group) {
     }
 }
 
-/* After a stage that has no solution: what does not need it, as most indicators, is still wanted. Returns false. */
+/* Evaluates the remaining results after a stage without a solution, because most event indicators do not need it.
+   Returns false. */
 static bool compute_others(Model *model, const StageGroup *stages, int next) {
     for (int i = next; i < stages->n_stages; i++) stage_compute(model, &stages->stages[i]);
     return false;
@@ -60,7 +61,7 @@ static bool run_stages(Model *model, int group) {
     return true;
 }
 
-/* Until the run begins, the relations are what the start makes them. */
+/* Before the run begins, iterates the switching conditions until they agree with the initial state. */
 static bool run_initial_dynamics(Model *model) {
     for (int i = 0; i <= equations.n_relations; i++) {
         const bool solved = run_stages(model, GROUP_DYNAMICS);

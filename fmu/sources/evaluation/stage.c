@@ -1,6 +1,6 @@
-/* One stage: its function, then its system; the derivatives of both, forward and adjoint (Griewank, Walther: Evaluating
-   Derivatives, chapters 3 and 15). model->changes mirrors the workspace: at the offset of a value it holds the value's
-   change, or what a change of it is worth. */
+/* Stage: function, linear system, and the forward and adjoint derivatives of both (Griewank and Walther, Evaluating
+   Derivatives, chapters 3 and 15). model->changes has the same layout as the workspace: at the offset of a value it
+   contains the value's change or adjoint. */
 
 #include "stage.h"
 
@@ -11,10 +11,10 @@
 
 #include <math.h>
 
-/* Dependent velocity per independent one: beyond that half of a double's digits are lost. */
+/* Largest dependent velocity per independent velocity; beyond it, half of a double's digits are lost. */
 static const double STEEPEST = 1e8;
 
-/* Sign of the determinant, by the factors of A. */
+/* Returns the sign of the determinant from the factors of A. */
 static int32_t orientation(const LinearSystem *system, const double *a, const double *pivots) {
     int32_t sign = 1;
     for (int k = 0; k < system->n; k++) {
@@ -30,7 +30,8 @@ static bool is_steep(int n, const double *x) {
     return false;
 }
 
-/* Whether the ratios are. Those that nothing reads are solved for only where their bounds do not tell. */
+/* Whether the ratios of dependent to independent velocities exceed the limit. Unused solutions are computed only if
+   their bounds do not decide this. */
 static bool are_steep(const LinearSystem *system, const double *a, const double *pivots, double *b, double *bounds) {
     if (system->columns == 0) {
         linear_bound(system->n, system->ratios, a, pivots, b, bounds);
@@ -40,7 +41,8 @@ static bool are_steep(const LinearSystem *system, const double *a, const double 
     return is_steep(system->n * system->ratios, b);
 }
 
-/* A solver steps over a singular point without meeting it, or turns back near it: both lead to another motion. */
+/* Checks the coordinate partition. A solver could step over a singular point or turn back near it; both result in a
+   wrong motion. */
 static bool check_partition(Model *model, const Stage *stage, const double *a, double *b, const double *pivots) {
     const int32_t before = model->run.orientation, now = orientation(&stage->system, a, pivots);
     model->run.orientation = before ? before : now;
@@ -65,7 +67,7 @@ bool stage_solve(Model *model, const Stage *stage) {
                       "(coordinates: %s)", stage->name, model_time(model), code, system->n, stage->coordinates);
 }
 
-/* The matrices of a stage's system in the workspace, F, W, X and L in an array with the same layout. */
+/* Returns the matrices of a stage's system in the workspace, with F, W, X and L in an array of the same layout. */
 static Constrained constrained_blocks(const ConstrainedSystem *system, double *workspace, double *vectors) {
     return (Constrained){.n = system->n, .m = system->m, .columns = system->columns,
                          .M = workspace + system->matrix, .C = workspace + system->jacobian,
@@ -117,7 +119,7 @@ static bool solve_tree(Model *model, const Stage *stage) {
     if (code == CONSTRAINED_SOLVE_DEPENDENT) return fail_dependent(model, stage, blocks.m);
     return model_fail(model, "no inertia resists the motion of coordinate %d of %d at t = %.15g s%s (coordinates: %s)",
                       code, blocks.tree.n, model_time(model),
-                      blocks.m > 0 ? "; where constraints hold it, accelerations = \"dense\" solves that" : "",
+                      blocks.m > 0 ? "; if constraints hold this coordinate, use accelerations = \"dense\"" : "",
                       stage->coordinates);
 }
 
@@ -134,9 +136,9 @@ bool stage_run(Model *model, const Stage *stage) {
     return stage->system.n == 0 || stage_solve(model, stage);
 }
 
-/* ---- Derivatives of what follows a function ------------------------------------------------------------------ */
+/* ---- Derivatives of linear systems ---------------------------------------------------------------------------- */
 
-/* B - A X has changed by the right-hand side's block, which becomes the change of X. */
+/* Replaces the change of B - A X, in the right-hand side's block, by the change of X. */
 static void solve_forward(Model *model, const LinearSystem *system) {
     const double *a = model->workspace + system->matrix, *pivots = model->workspace + system->pivots;
     double *b = model->changes + system->right;
@@ -146,7 +148,7 @@ static void solve_forward(Model *model, const LinearSystem *system) {
         linear_solve_again(system->n, system->columns, a, pivots, b);
 }
 
-/* X is worth what the right-hand side's block says, which becomes what B - A X is worth. */
+/* Replaces the adjoint of X, in the right-hand side's block, by the adjoint of B - A X. */
 static void solve_backward(Model *model, const LinearSystem *system) {
     if (system->symmetric)
         solve_forward(model, system);
@@ -155,7 +157,7 @@ static void solve_backward(Model *model, const LinearSystem *system) {
                                 model->workspace + system->pivots, model->changes + system->right);
 }
 
-/* The same for M X - C' L = F and C X = W: F and W have changed by what F - M X + C' L and W - C X have. */
+/* Replaces the changes of F - M X + C' L and W - C X, in the blocks of F and W, by those of X and L. */
 static void constrained_forward(Model *model, const ConstrainedSystem *system) {
     const Constrained blocks = constrained_blocks(system, model->workspace, model->changes);
     constrained_solve_again(&blocks);
@@ -165,7 +167,7 @@ static void negate(double *values, int n) {
     for (int i = 0; i < n; i++) values[i] = -values[i];
 }
 
-/* X and L are worth what their blocks say, F and W what x and -l of M x - C' l = X, C x = -L are. */
+/* Replaces the adjoints of X and L by those of F and W: x and -l with M x - C' l = X, C x = -L. */
 static void constrained_backward(Model *model, const ConstrainedSystem *system) {
     Constrained blocks = constrained_blocks(system, model->workspace, model->changes);
     double *changes = model->changes, *wanted = changes + system->wanted;
@@ -178,13 +180,13 @@ static void constrained_backward(Model *model, const ConstrainedSystem *system) 
     negate(wanted, system->m * system->columns);
 }
 
-/* F - M X + C' L and W - C X have changed by what their blocks say. */
+/* Replaces the changes of F - M X + C' L and W - C X, in the blocks of F and W, by those of X and L. */
 static void tree_forward(Model *model, const TreeSystem *system) {
     const TreeRows blocks = tree_blocks(system, model->workspace, model->changes);
     tree_rows_solve_again(&blocks, model->w);
 }
 
-/* As constrained_backward; the blocks of F and W are those of X and L, too. */
+/* Computes adjoints like constrained_backward; F and W share their blocks with X and L. */
 static void tree_backward(Model *model, const TreeSystem *system) {
     double *multipliers = model->changes + system->wanted;
     negate(multipliers, system->m * system->columns);

@@ -1,22 +1,23 @@
-/* One stage: its function, then its system; their derivatives. */
+/* Stage: function and linear system, and their derivatives. */
 
 #ifndef STAGE_H
 #define STAGE_H
 
 #include "model.h"
 
-void stage_compute(Model *model, const Stage *stage); /* its function alone */
-bool stage_solve(Model *model, const Stage *stage);   /* its linear system alone, which it has */
-bool stage_run(Model *model, const Stage *stage);     /* both */
+void stage_compute(Model *model, const Stage *stage); /* evaluates the function without the linear system */
+bool stage_solve(Model *model, const Stage *stage);   /* solves the linear system, which must exist */
+bool stage_run(Model *model, const Stage *stage);     /* evaluates the function and solves the linear system, if it
+                                                         exists */
 
-/* From the changes of what the stage depends on, in model->changes, those of its results before the solve; after it. */
+/* Computes the changes of a stage's results from the changes of its arguments in model->changes. */
 void stage_differentiate(Model *model, const Stage *stage);
 void stage_forward(Model *model, const Stage *stage);
 
-/* Adds to what changes of what the stage depends on are worth, from what those of its results are. */
+/* Adds the contributions of a stage to the adjoints of its arguments, from the adjoints of its results. */
 void stage_backward(Model *model, const Stage *stage);
 
-/* Whether the numbers of a workspace that serve as indices, the pivots of its system, are ones. */
+/* Whether all pivots of the system in a workspace, which serve as indices, are valid. */
 bool stage_has_indices(const Stage *stage, double *workspace);
 
 #endif

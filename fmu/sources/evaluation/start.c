@@ -1,5 +1,5 @@
-/* The search for the start: phases of Newton's method, each a stage whose step vanishes in the end; downhill where a
-   static equilibrium is far. */
+/* Search for the initial state: phases of Newton's method, each with a stage whose step converges to zero. A static
+   equilibrium that is far from the initial guess is approached by descent steps. */
 
 #include "start.h"
 
@@ -48,11 +48,11 @@ static double largest(int n, const double *values, int *place) {
 static bool fail_phase(Model *model, const Phase *phase) {
     int worst = 0;
     const double left = largest(phase->n_left, model->workspace + phase->left, &worst);
-    return model_fail(model, "with these parameters no %s is found in %d steps: %.3g is left of %s", phase->what,
+    return model_fail(model, "no %s was found in %d steps for these parameters: residual %.3g of %s", phase->what,
                       phase->most_steps, left, phase->names[worst]);
 }
 
-/* By Cholesky's method in its place: a symmetric n x n matrix. */
+/* Whether a symmetric n x n matrix is positive definite, by a Cholesky factorisation that replaces the matrix. */
 static bool is_positive_definite(int n, double *a) {
     for (int j = 0; j < n; j++) {
         const double rounding = LIMITS->pivot * fabs(a[j * n + j]);
@@ -66,11 +66,11 @@ static bool is_positive_definite(int n, double *a) {
 }
 
 static bool fail_stability(Model *model, const Phase *phase) {
-    return model_fail(model, "with these parameters the %s next to the one before is not stable: %s and others fall "
-                      "away from it", phase->what, phase->names[0]);
+    return model_fail(model, "the %s near the previous one is unstable for these parameters: %s and others move away "
+                      "from it", phase->what, phase->names[0]);
 }
 
-/* Column `column` of the tangent of what has to vanish, which stands in the right-hand side with the other sign. */
+/* Computes column `column` of the residual's Jacobian; the right-hand side contains the negative residual. */
 static void differentiate(Model *model, const Phase *phase, const Stage *stage, int column) {
     const LinearSystem *system = &stage->system;
     double *rates = model->workspace + system->matrix + (size_t)column * (size_t)system->n;
@@ -80,7 +80,8 @@ static void differentiate(Model *model, const Phase *phase, const Stage *stage, 
     for (int i = 0; i < system->n; i++) rates[i] = -model->changes[system->right + i];
 }
 
-/* The stiffness of forces whose tangent is [-K C'; C 0], symmetric, with stiff springs against what opens the loops. */
+/* Computes the symmetric stiffness matrix of forces with the Jacobian [-K C'; C 0]. Stiff springs resist an opening
+   of the loops. */
 static void stiffen(Model *model, const Phase *phase, const LinearSystem *system) {
     const int n = phase->n_stiffness, all = system->n;
     const double *A = model->workspace + system->matrix;
@@ -89,7 +90,7 @@ static void stiffen(Model *model, const Phase *phase, const LinearSystem *system
         sum += fabs(A[j * all + j]);
         for (int i = n; i < all; i++) squares += A[j * all + i] * A[j * all + i];
     }
-    /* where nothing else resists, loops alone may hold everything: any spring shows that */
+    /* if loops alone constrain the motion, any spring constant serves the purpose */
     const double spring = squares > 0.0 ? LIMITS->loops * (sum > 0.0 ? sum : 1.0) / squares : 0.0;
     for (int j = 0; j < n; j++)
         for (int i = 0; i < n; i++) {
@@ -99,7 +100,7 @@ static void stiffen(Model *model, const Phase *phase, const LinearSystem *system
         }
 }
 
-/* What has to vanish, with its tangent where the stage itself has no matrix. */
+/* Computes the residual, and its Jacobian if the stage has no matrix of its own. */
 static void compute_phase(Model *model, const Phase *phase, const Stage *stage) {
     stage_compute(model, stage);
     if (phase->stiffness < 0) return;
@@ -108,7 +109,7 @@ static void compute_phase(Model *model, const Phase *phase, const Stage *stage) 
     stiffen(model, phase, &stage->system);
 }
 
-/* A spring on each coordinate that holds it where it is. */
+/* Adds a spring to each coordinate, with its current value as free length. */
 static void hold(Model *model, const Phase *phase, const LinearSystem *system, double spring) {
     for (int i = 0; i < phase->n_stiffness; i++) {
         model->workspace[system->matrix + i * (system->n + 1)] -= spring;
@@ -120,7 +121,7 @@ static void add(Model *model, const Phase *phase, const double *step, double fac
     for (int i = 0; i < phase->n_found; i++) model->workspace[phase->found + i] += factor * step[i];
 }
 
-/* Work of the forces on the coordinates along the step that is tried. */
+/* Returns the work of the forces along the trial step. */
 static double work(const Model *model, const Phase *phase) {
     double sum = 0.0;
     for (int i = 0; i < phase->n_stiffness; i++)
@@ -128,8 +129,8 @@ static double work(const Model *model, const Phase *phase) {
     return sum;
 }
 
-/* Adds a step and says so, unless forces at its end oppose it by half the work that they promise before it (Crisfield
-   1982). */
+/* Adds a step and returns true, unless the forces at its end oppose it by half the work that they promise at its
+   begin (Crisfield 1982). */
 static bool advance(Model *model, const Phase *phase, const Stage *stage) {
     double *tried = model->workspace + phase->tried;
     memcpy(tried, model->workspace + stage->system.right, (size_t)phase->n_found * sizeof *tried);
@@ -141,7 +142,7 @@ static bool advance(Model *model, const Phase *phase, const Stage *stage) {
     return false;
 }
 
-/* Loops are closed, and forces are no more than so much. */
+/* Whether the loops are closed and no force exceeds `force`. */
 static bool is_balanced(const Model *model, const Phase *phase, double force) {
     const double *left = model->workspace + phase->left;
     const int n = phase->n_stiffness;
@@ -149,8 +150,9 @@ static bool is_balanced(const Model *model, const Phase *phase, double force) {
     return largest(n, left, &place) < force && largest(phase->n_left - n, left + n, &place) < LIMITS->converged;
 }
 
-/* A step of an equilibrium: Newton's, or, where the stiffness is not positive definite, the step is long or forces come
-   to oppose it, as with a rope that is slack, one downhill with springs just stiff enough (Levenberg 1944). */
+/* Takes a step towards the equilibrium. A Newton step is replaced by a descent step with springs of just sufficient
+   stiffness (Levenberg 1944) if the stiffness is not positive definite, the step is long or the forces oppose it, as
+   with a slack rope. */
 static bool settle(Model *model, const Phase *phase, const Stage *stage, double *size) {
     const LinearSystem *system = &stage->system;
     double *a = model->workspace + system->matrix, *b = model->workspace + system->right, spring = 0.0;
@@ -184,7 +186,7 @@ static bool step_newton(Model *model, const Phase *phase, const Stage *stage, do
     return true;
 }
 
-/* Newton's method, with steps that are not too long. The last step is not added to what has been found. */
+/* Performs Newton's method with bounded steps. The last step is not added to the solution. */
 static bool run_phase(Model *model, const Phase *phase) {
     const Stage *stage = &equations.groups[GROUP_START].stages[phase->stage];
     begin_phase(model, phase);
@@ -206,8 +208,9 @@ static bool run_phases(Model *model) {
     return true;
 }
 
-/* Where no parameter has been set, the start states are what the generator has found, to the last bit; the phases are
-   there for derivatives, and a start that they cannot be taken at has none but those of the start parameters. */
+/* Finds the start states. Without modified parameters they are those of the generator, bit by bit, and the phases
+   serve for derivatives only. If derivatives do not exist at the initial state, the derivatives of the start
+   parameters are used. */
 bool start_find(Model *model) {
     const double *parameters = model->workspace + equations.blocks.parameters;
     model->run.start = start_mode(model);

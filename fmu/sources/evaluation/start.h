@@ -1,10 +1,10 @@
-/* The search for the start states, where they follow the parameters. */
+/* Search for the start states of models whose start states depend on parameters. */
 
 #ifndef START_H
 #define START_H
 
 #include "model.h"
 
-bool start_find(Model *model); /* runs the first stages of START, where it has phases */
+bool start_find(Model *model); /* evaluates the first stages of START, if there are search phases */
 
 #endif

@@ -1,4 +1,4 @@
-/* Variables by their value references: what is evaluated before one is read, and when one may be set. */
+/* Access to variables by value reference: evaluation before reading, and conditions for writing. */
 
 #include "variables.h"
 
@@ -14,16 +14,17 @@ enum { ANY_TIME = BEFORE_RUN | MODE_EVENT | MODE_CONTINUOUS_TIME | MODE_STEP | M
 
 #define AT_BEGIN "can only be set before the end of the initialization"
 
-/* What holds for each kind of variable. */
+/* Rules for a kind of variable. */
 typedef struct {
     const char *text;
-    const char *when;  /* it can be set; for messages */
-    uint32_t settable; /* modes */
-    int needs;         /* last group to evaluate before it is read; -1: none */
-    uint32_t changes;  /* groups that depend on it */
+    const char *when;  /* when the variable can be set, for messages */
+    uint32_t settable; /* modes in which the variable can be set */
+    int needs;         /* last group to evaluate before the variable is read; -1: none */
+    uint32_t changes;  /* groups that depend on the variable */
 } Rule;
 
-/* States: FMI 2.0.4, 3.2.3, note 5, and FMI 3.0.2, 3.2.1: the importer's solver may set them one by one. */
+/* States may be set one by one by the importer's solver: FMI 2.0.4, section 3.2.3, note 5, and FMI 3.0.2, section
+   3.2.1. */
 static const Rule RULES[] = {
     [VARIABLE_TIME] = {"the time", "cannot be set", 0, -1, 0},
     [VARIABLE_STATE] = {"a state", "can only be set in continuous-time mode", MODE_CONTINUOUS_TIME, GROUP_START,
@@ -79,7 +80,7 @@ bool variable_set_real(Model *model, unsigned reference, double value) {
     return true;
 }
 
-/* Counts beyond the range of the standard's integers stay at its end. */
+/* Limits a counter to the range of FMI's integers. */
 static int32_t clamp(int64_t count) { return count < INT32_MAX ? (int32_t)count : INT32_MAX; }
 
 bool variable_get_integer(Model *model, unsigned reference, int32_t *value) {

@@ -1,6 +1,6 @@
-/* The Illinois method (Dowell, Jarratt, A modified regula falsi method for computing the root of an equation, BIT 11
-   (1971)) for whichever relation seems to change first. The step itself is taken again for every trial, so that the
-   event's states are as good as the method's, not as its interpolant's. */
+/* Location of state events by the Illinois method (Dowell and Jarratt, A modified regula falsi method for computing
+   the root of an equation, BIT 11, 1971) for the switching condition that changes first. The step is repeated for
+   every trial, so that the states at the event are as accurate as the method itself rather than its interpolant. */
 
 #include "event_location.h"
 
@@ -9,11 +9,11 @@
 
 #include <math.h>
 
-static const double LOCATION_TOLERANCE = 1e-13; /* s, and relative to the time */
+static const double LOCATION_TOLERANCE = 1e-13; /* tolerance of the event time, s, and relative to the time */
 
-enum { PATIENCE = 50 }; /* trials before the interval is halved */
+enum { PATIENCE = 50 }; /* number of trials before the interval is bisected */
 
-/* Indicators before the first change, at time `low`, and after it, at `high`. */
+/* Indicators at the time `low` before the first change and at the time `high` after it. */
 typedef struct {
     double low, high;
     double *before, *after;
@@ -21,7 +21,7 @@ typedef struct {
 
 static double tolerance(double time) { return LOCATION_TOLERANCE * fmax(1.0, fabs(time)); }
 
-/* Where the first of the relations would change if all indicators were linear in time. */
+/* Returns the time at which the first condition would change if all indicators were linear in time. */
 static double crossing(const Bracket *bracket, double weight_before, double weight_after) {
     double first = 1.0;
     for (int k = 0; k < equations.n_relations; k++) {
@@ -31,7 +31,7 @@ static double crossing(const Bracket *bracket, double weight_before, double weig
     return bracket->low + first * (bracket->high - bracket->low);
 }
 
-/* Never so near to an end of the bracket that it would not become shorter. */
+/* Returns a trial time at a distance from both ends of the bracket, so that the bracket becomes shorter. */
 static double trial(const Bracket *bracket, double weight_before, double weight_after) {
     const double margin = 0.5 * tolerance(bracket->high), time = crossing(bracket, weight_before, weight_after);
     return fmin(fmax(time, bracket->low + margin), bracket->high - margin);
@@ -62,7 +62,8 @@ bool locate_event(Model *model, double begin, StepTo step_to, const void *step) 
                            model->indicators + equations.n_relations};
         switches_indicators(model, bracket.after);
         if (is_beyond && !narrow(model, &bracket, step_to, step)) return false;
-        if (model_time(model) - begin <= tolerance(model_time(model))) return true; /* nothing earlier is told apart */
+        /* earlier times cannot be distinguished */
+        if (model_time(model) - begin <= tolerance(model_time(model))) return true;
         if (!grazing_find(model, begin, step_to, step, &is_beyond)) return false;
         if (!is_beyond) return true;
     }

@@ -1,15 +1,15 @@
-/* When, within a step of an inner solver, a relation changes. */
+/* Location of the time within a step at which a switching condition changes. */
 
 #ifndef EVENT_LOCATION_H
 #define EVENT_LOCATION_H
 
 #include "grazing.h"
 
-/* After a step from `begin` to where the model stands, both under the same switches: goes back to just after the first
-   change of a relation, if there is one. model->indicators are those at the begin. */
+/* After a step from `begin` to the current time with constant switches: returns to the time just after the first
+   change of a switching condition, if there is one. model->indicators contains the indicators at the begin. */
 bool locate_event(Model *model, double begin, StepTo step_to, const void *step);
 
-/* Notes the indicators where the model stands, from where the next step begins, and whether an event is due there. */
+/* Stores the indicators at the begin of the next step, and whether an event is due there. */
 bool note_indicators(Model *model);
 
 #endif

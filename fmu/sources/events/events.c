@@ -1,5 +1,5 @@
-/* Relations may depend on each other: an event is over when none changes any more. Until then forces may have no value,
-   as a root beside a relation that has not changed yet. */
+/* Event iteration: switching conditions may depend on each other, so an event ends when none of them changes any
+   more. Until then forces may be undefined, such as a square root whose condition has not changed yet. */
 
 #include "events.h"
 
@@ -9,10 +9,10 @@
 
 #include <math.h>
 
-/* Changes of relations within a second of the model's time. */
+/* Maximum number of state events within a second of model time. */
 enum { MOST_EVENTS = 1000 };
 
-/* Forces may jump. */
+/* Discards data about earlier steps, because forces may be discontinuous. */
 static void forget_steps(Model *model) { model->branch_is_known = model->lengths_are_known = false; }
 
 static bool count(Model *model, int relation) {
@@ -49,7 +49,7 @@ bool model_expect_change(Model *model, bool *due) {
 
 double events_next_time(const Model *model) {
     const double next = switches_next_time(model);
-    if (model->co_simulation) return next; /* its own solver sees to the rest */
+    if (model->co_simulation) return next; /* the inner solver handles the remaining limits */
     return fmin(next, pace_next_mark(model, model_time(model)));
 }
 

@@ -1,21 +1,21 @@
-/* What happens in an event. */
+/* Event handling. */
 
 #ifndef EVENTS_H
 #define EVENTS_H
 
 #include "model.h"
 
-/* Sets the switches as time and states have it where the model stands, which is evaluated afterwards if there are
-   relations. Fails where they contradict each other, and where there is no end of events. */
+/* Sets the switches according to time and states. If there are switching conditions, the model is evaluated
+   afterwards. Fails if conditions contradict each other or events never end. */
 bool model_handle_event(Model *model);
 
-/* *due: whether that would change a relation. */
+/* *due: whether event handling would change a switching condition. */
 bool model_expect_change(Model *model, bool *due);
 
-/* s, of the next event in time that an importer's solver has to stop at; INFINITY: none. */
+/* Returns the time of the next time event for an importer's solver, s; INFINITY: none. */
 double events_next_time(const Model *model);
 
-/* n_relations numbers, see switches.h. */
+/* Computes n_relations event indicators; see switches_indicators. */
 bool model_event_indicators(Model *model, double *indicators);
 
 #endif

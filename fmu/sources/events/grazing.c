@@ -1,9 +1,9 @@
-/* The parabola through an indicator's values at the ends of this step and the one before, or at the ends and in the
-   middle of the first one after an event, says where it may come nearest to zero; that place is looked at, and
-   parabolas through what has been found there go on from it (successive parabolic interpolation: Brent, Algorithms for
-   Minimization without Derivatives, 1973, chapter 5).
+/* Search for events whose condition changes and changes back within a step. A parabola through an indicator at the
+   ends of this step and the previous step estimates its minimum; after an event, the ends and the middle of the first
+   step are used. The indicator is evaluated there, and further parabolas refine the minimum (successive parabolic
+   interpolation: Brent, Algorithms for Minimization without Derivatives, 1973, chapter 5).
 
-   Its memory: the begin of the step before, 1 if that is known, and the indicators there. */
+   Memory: begin of the previous step, 1 if it is known, and the indicators there. */
 
 #include "grazing.h"
 
@@ -13,15 +13,17 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the lesser distance at a step's ends, of the one in the middle later: a least one below is looked at. */
+/* Estimated minimum relative to the smaller distance at the ends of a step, later in its middle, below which it is
+   evaluated. */
 static const double NEAR = 0.5;
-static const double BESIDE = 0.25; /* of the step: how far from it the least distance may seem to be */
-static const double SHORT = 1e-12; /* of the step */
+static const double BESIDE = 0.25; /* distance of the estimated minimum from the step, relative to the step, up to
+                                      which it is considered */
+static const double SHORT = 1e-12; /* shortest interval, relative to the step */
 
 enum { MOST_LOOKS = 20 };
 
 typedef struct {
-    double time, distance; /* of a relation from its change: above 0 on its side */
+    double time, distance; /* indicator with the sign of the current condition: positive until it changes */
 } Place;
 
 size_t grazing_memory(void) { return equations.n_relations > 0 ? 2 + (size_t)equations.n_relations : 0; }
@@ -37,7 +39,7 @@ static void remember(Model *model, double begin) {
     memcpy(past + 2, model->indicators, (size_t)equations.n_relations * sizeof *past);
 }
 
-/* The parabola's least point; its time is not a number where it has none. */
+/* Returns the minimum of a parabola; its time is NaN if there is no minimum. */
 static Place vertex(const Place *p) {
     const double first = (p[1].distance - p[0].distance) / (p[1].time - p[0].time);
     const double second = (p[2].distance - p[1].distance) / (p[2].time - p[1].time);
@@ -54,7 +56,7 @@ static bool is_suspect(const Place *places, double begin) {
                                         least.distance < NEAR * fmin(places[1].distance, places[2].distance));
 }
 
-/* Three places in the order of time, the least one in the middle, after one more between the outer ones. */
+/* Updates three points in order of time, with the smallest one in the middle, by a point between the outer ones. */
 static void add(Place *p, Place one) {
     const bool later = one.time > p[1].time, lower = one.distance < p[1].distance;
     if (lower) {
@@ -72,7 +74,7 @@ typedef struct {
     bool found;
 } Search;
 
-/* Goes to a time within the step. */
+/* Evaluates an indicator at a time within the step. */
 static bool look(Search *search, int relation, double time, Place *place) {
     if (!search->step_to(search->model, time, search->step)) return false;
     if (!model_expect_change(search->model, &search->found)) return false;
@@ -93,8 +95,8 @@ static bool follow(Search *search, int relation, Place begin, Place end) {
     return true;
 }
 
-/* Places by which relation k is judged: that of the past, the begin of the step and its end, or its middle in the
-   middle. */
+/* Returns three points in order of time for condition k: the begin and the end of the step, and the stored point,
+   which precedes the step or is its middle. */
 static void places_of(const Model *model, int k, double begin, double end, Place *places) {
     const double *past = memory(model), *before = model->indicators, *after = before + equations.n_relations;
     const double side = relation_side(model, k);
@@ -104,7 +106,7 @@ static void places_of(const Model *model, int k, double begin, double end, Place
     places[2] = (Place){end, side * after[k]};
 }
 
-/* In the first step after an event its middle stands for the past. */
+/* In the first step after an event, the middle of the step replaces the stored point. */
 static bool find_past(Search *search, double begin, double end) {
     double *past = memory(search->model);
     past[0] = 0.5 * (begin + end);

@@ -1,4 +1,5 @@
-/* Relations that change and change back within one step of an inner solver: what both ends of it do not show. */
+/* Switching conditions that change and change back within a step of an inner solver, which is not visible at its
+   ends. */
 
 #ifndef GRAZING_H
 #define GRAZING_H
@@ -7,15 +8,15 @@
 
 #include <stddef.h>
 
-/* Takes a step of a solver again, from its begin to `end`, where the model stands afterwards. */
+/* Repeats a step of a solver from its begin to `end`, the new current time. */
 typedef bool (*StepTo)(Model *model, double end, const void *step);
 
-size_t grazing_memory(void); /* numbers at the end of model->memory */
+size_t grazing_memory(void); /* doubles at the end of model->memory */
 
-/* After a step from `begin` to where the model stands, both under the same switches. *found: whether at some time between
-   a relation is beyond that is not so at the end. There the model stands then, else where it stood. */
+/* After a step from `begin` to the current time with constant switches. *found: whether a condition changes in
+   between and changes back before the end. The model is then at this time, otherwise at the end of the step. */
 bool grazing_find(Model *model, double begin, StepTo step_to, const void *step, bool *found);
 
-void grazing_forget(Model *model); /* in an event: indicators go on with other slopes */
+void grazing_forget(Model *model); /* for events, after which indicators have other slopes */
 
 #endif

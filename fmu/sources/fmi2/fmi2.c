@@ -1,8 +1,8 @@
-/* The functions of FMI 2.0, model exchange and co-simulation, over the neutral ones of model.h.
+/* Functions of FMI 2.0 for model exchange and co-simulation, based on the version-independent functions.
 
-   Every error is logged, whether or not debug logging is on; there are no debug messages. The importer's
-   allocateMemory is not used (canNotUseMemoryManagementFunctions): FMI 3.0 has dropped it, and an instance is two
-   pieces of memory. */
+   Errors are always logged, even if debug logging is off; there are no debug messages. The importer's allocateMemory
+   is not used (canNotUseMemoryManagementFunctions), because FMI 3.0 does not have it and an instance consists of two
+   blocks of memory. */
 
 #include "checks.h"
 #include "cosimulation.h"
@@ -39,7 +39,7 @@ fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2Str
                               fmi2String fmuResourceLocation, const fmi2CallbackFunctions *functions,
                               fmi2Boolean visible, fmi2Boolean loggingOn) {
     (void)fmuResourceLocation, (void)visible, (void)loggingOn;
-    if (functions == NULL) return NULL; /* nobody to tell */
+    if (functions == NULL) return NULL; /* no logger is available */
     const char *name = instanceName ? instanceName : "";
     Instance *instance = calloc(1, sizeof *instance + strlen(name) + 1);
     if (instance == NULL) return NULL;
@@ -299,7 +299,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
 
 fmi2Status fmi2CancelStep(fmi2Component c) { return finish_call(c, ALLOWED(fmi2CancelStep)); }
 
-/* What only asynchronous steps have is answered with fmi2Discard (4.2.3). */
+/* Answers queries about asynchronous steps with fmi2Discard (section 4.2.3). */
 static fmi2Status no_status(fmi2Component c, bool ok) { return ok ? fmi2Discard : finish_call(c, false); }
 
 fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind s, fmi2Status *value) {

@@ -1,4 +1,4 @@
-/* The end of every call of FMI 2.0: its status and what is logged. */
+/* End of every FMI 2.0 call: status and logging. */
 
 #include "fmi2_instance.h"
 
@@ -7,7 +7,8 @@ Model *model_of(fmi2Component c) { return c; }
 void log_failure(const Instance *instance) {
     char text[DESCRIPTION_SIZE];
     if (instance->logger == NULL) return;
-    describe_failure(&instance->model, "%#", text); /* it takes a printf format in which '#' has a meaning too (2.1.5) */
+    describe_failure(&instance->model, "%#", text); /* the logger expects a printf format in which '#' also has a
+                                                       meaning (section 2.1.5) */
     instance->logger(instance->environment, instance->name, fmi2Error, "logStatusError", text);
 }
 

@@ -1,6 +1,4 @@
-/* What the FMI 2.0 functions have in common: the order of calls and the logging.
-
-   Clauses: Functional Mock-up Interface 2.0.4. */
+/* Common parts of the FMI 2.0 functions: permitted modes and logging. Section numbers refer to FMI 2.0.4. */
 
 #ifndef FMI2_INSTANCE_H
 #define FMI2_INSTANCE_H
@@ -9,19 +7,19 @@
 #include "fmi2Functions.h"
 
 typedef struct {
-    Model model; /* comes first, so that an fmi2Component points to the model too */
+    Model model; /* first member, so that an fmi2Component also points to the model */
     fmi2CallbackLogger logger;
     fmi2ComponentEnvironment environment;
-    char name[]; /* the instance's */
+    char name[]; /* name of the instance */
 } Instance;
 
 Model *model_of(fmi2Component c);
 
-/* How every call ends: fmi2OK, or the model's message is logged and fmi2Error. */
+/* Ends a call: returns fmi2OK, or logs the model's message and returns fmi2Error. */
 fmi2Status finish_call(fmi2Component c, bool ok);
 void log_failure(const Instance *instance);
 
-/* The modes in which each function may be called (2.1.6, 3.2.3, 4.2.4). */
+/* Modes in which each function may be called (sections 2.1.6, 3.2.3, 4.2.4). */
 #define ALLOWED(function) call_allowed(c, #function, MODES_##function)
 
 enum {
@@ -66,7 +64,7 @@ enum {
 #define MODES_fmi2SetRealInputDerivatives (MODE_INSTANTIATED | MODE_INITIALIZATION | MODE_STEP)
 #define MODES_fmi2GetRealOutputDerivatives (MODE_STEP | MODE_TERMINATED)
 #define MODES_fmi2DoStep MODE_STEP
-#define MODES_fmi2CancelStep 0 /* a step is never in progress when another call comes */
+#define MODES_fmi2CancelStep 0 /* no step is in progress during another call */
 #define MODES_fmi2GetStatus (MODE_STEP | MODE_TERMINATED)
 #define MODES_fmi2GetRealStatus MODES_fmi2GetStatus
 #define MODES_fmi2GetIntegerStatus MODES_fmi2GetStatus

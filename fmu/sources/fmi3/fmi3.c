@@ -1,5 +1,5 @@
-/* The functions of FMI 3.0 that its interface types share, and those of model exchange, over the neutral ones of
-   model.h. Variables are in fmi3_variables.c, what surrounds the state in fmi3_state.c, co-simulation in
+/* Functions of FMI 3.0 that all interface types share, and those of model exchange, based on the version-independent
+   functions. Variables are in fmi3_variables.c, FMU state and partial derivatives in fmi3_state.c, co-simulation in
    fmi3_cosimulation.c. */
 
 #include "checks.h"
@@ -111,7 +111,7 @@ fmi3Status fmi3EnterEventMode(fmi3Instance instance) {
     return enter(instance, right, MODE_EVENT);
 }
 
-/* The discrete states are the switches: fmi3UpdateDiscreteStates sets them. */
+/* The discrete states are the switches, which fmi3UpdateDiscreteStates sets. */
 fmi3Status fmi3EvaluateDiscreteStates(fmi3Instance instance) {
     return finish(instance, ALLOWED(fmi3EvaluateDiscreteStates));
 }

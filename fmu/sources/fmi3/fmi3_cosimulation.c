@@ -1,4 +1,5 @@
-/* Co-simulation by FMI 3.0: event mode, early return, intermediate update (4.2). Scheduled execution is refused. */
+/* Co-simulation in FMI 3.0: event mode, early return and intermediate update (section 4.2). Scheduled execution is
+   not supported. */
 
 #include "cosimulation.h"
 #include "derivatives.h"
@@ -73,8 +74,8 @@ fmi3Status fmi3EnterStepMode(fmi3Instance instance) {
     return fmi3OK;
 }
 
-/* When the importer wants the communication step to end; at once after a wrong call of its. It may set inputs, and
-   look at outputs after an inner step that is `finished`; then it may want an early return, too. */
+/* Returns the time at which the importer wants the communication step to end; immediately after an invalid call. The
+   importer may set inputs. After a `finished` inner step it may also read outputs and request an early return. */
 static double call_importer(Model *model, double time, bool finished) {
     Instance *self = (Instance *)model;
     const char *function = model->function;
@@ -91,12 +92,12 @@ static double call_importer(Model *model, double time, bool finished) {
     return requested && may_return && when < model->end ? fmax(when, model_time(model)) : model->end;
 }
 
-/* After an inner step. */
+/* Calls the importer after an inner step. */
 static void update(Model *model) {
     if (!((Instance *)model)->spoiled) model->end = call_importer(model, model_time(model), true);
 }
 
-/* Within an inner step, which may be tried again: only the inputs at `time` are of interest (4.2.2). */
+/* Calls the importer within an inner step, which may be repeated, to set the inputs at `time` (section 4.2.2). */
 static void ask_for_inputs(Model *model, double time) {
     const Instance *self = (Instance *)model;
     if (!self->spoiled && !self->in_callback) model->end = call_importer(model, time, false);
@@ -108,7 +109,7 @@ static bool may_set_inputs(const Instance *self) {
     return false;
 }
 
-/* What the importer takes part in during a communication step. */
+/* Sets the callbacks by which the importer takes part in a communication step. */
 static void engage_importer(Instance *self) {
     const bool called = self->intermediate_update != NULL;
     self->model.stop_at_events = self->event_mode_used && self->early_return_allowed;
@@ -137,7 +138,7 @@ fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 currentCommunicationPoi
     Model *model = &self->model;
     engage_importer(self);
     const bool computed = cosimulation_step(model, currentCommunicationPoint, communicationStepSize);
-    if (self->spoiled) return fmi3Error; /* logged by the wrong call */
+    if (self->spoiled) return fmi3Error; /* the invalid call has logged the error */
     *lastSuccessfulTime = model_time(model);
     *terminateSimulation = fmi3False;
     *eventHandlingNeeded = computed && self->event_mode_used && switches_are_due(model);
@@ -145,7 +146,7 @@ fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 currentCommunicationPoi
     return finish_computed(instance, computed);
 }
 
-/* Outputs are scalars. */
+/* All outputs are scalars. */
 fmi3Status fmi3GetOutputDerivatives(fmi3Instance instance, const fmi3ValueReference valueReferences[],
                                     size_t nValueReferences, const fmi3Int32 orders[], fmi3Float64 values[],
                                     size_t nValues) {

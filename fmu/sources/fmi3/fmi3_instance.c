@@ -1,4 +1,4 @@
-/* The end of every call of FMI 3.0: its status and what is logged. */
+/* End of every FMI 3.0 call: status and logging. */
 
 #include "fmi3_instance.h"
 
@@ -18,7 +18,7 @@ Instance *new_instance(const char *function, bool co_simulation, fmi3InstanceEnv
     return self;
 }
 
-/* An instance that is not made says why, whether logging is on or not (2.3.1). */
+/* Completes an instantiation. The reason of a failure is logged even if logging is off (section 2.3.1). */
 fmi3Instance finish_instance(Instance *self, bool right, fmi3String name, fmi3String token, fmi3Boolean logging_on) {
     if (self == NULL) return NULL;
     self->logged = LOG_ALL;
@@ -36,14 +36,14 @@ void log_status(const Instance *instance, fmi3Status status) {
     const bool discarded = status == fmi3Discard;
     char text[DESCRIPTION_SIZE];
     if (instance->log_message == NULL || !(instance->logged & (discarded ? LOG_DISCARDED : LOG_ERRORS))) return;
-    describe_failure(&instance->model, "#", text); /* value references stand between '#' (2.3.1) */
+    describe_failure(&instance->model, "#", text); /* '#' encloses value references (section 2.3.1) */
     instance->log_message(instance->environment, status, discarded ? "logStatusDiscard" : "logStatusError", text);
 }
 
 fmi3Status finish(fmi3Instance instance, bool right) {
     Instance *self = instance;
     if (right || self == NULL) return right ? fmi3OK : fmi3Error;
-    if (self->in_callback) self->spoiled = true; /* the step under way ends the run */
+    if (self->in_callback) self->spoiled = true; /* the current step ends the run */
     else self->model.run.mode = MODE_TERMINATED;
     log_status(self, fmi3Error);
     return fmi3Error;

@@ -1,8 +1,8 @@
-/* What the FMI 3.0 functions have in common: the order of calls, statuses and the logging.
+/* Common parts of the FMI 3.0 functions: permitted modes, statuses and logging. Section numbers refer to FMI 3.0.2.
 
-   Clauses: Functional Mock-up Interface 3.0.2. A call that is wrong gives fmi3Error and ends the run (2.3.1: the
-   instance is terminated; a reset or the restored state of an earlier time gets it going again). A call that is right
-   but whose numbers cannot be computed gives fmi3Discard, and the instance stands where it stood before (2.2.3). */
+   An invalid call returns fmi3Error and ends the run: the instance is terminated, and a reset or the restoration of
+   an earlier state makes it usable again (section 2.3.1). A valid call whose result cannot be computed returns
+   fmi3Discard, and the instance remains in its previous state (section 2.2.3). */
 
 #ifndef FMI3_INSTANCE_H
 #define FMI3_INSTANCE_H
@@ -18,38 +18,41 @@
 #include "fmi3Functions.h"
 #endif
 
-/* Categories of messages; bits. */
+/* Categories of messages, as bits. */
 enum { LOG_ERRORS = 1, LOG_DISCARDED = 2, LOG_ALL = LOG_ERRORS | LOG_DISCARDED };
 
 typedef struct {
-    Model model; /* comes first, so that an fmi3Instance points to the model too */
+    Model model; /* first member, so that an fmi3Instance also points to the model */
     fmi3InstanceEnvironment environment;
     fmi3LogMessageCallback log_message;
-    unsigned logged; /* categories */
+    unsigned logged; /* logged categories */
     fmi3IntermediateUpdateCallback intermediate_update;
     bool event_mode_used, early_return_allowed;
-    bool in_callback, spoiled; /* the importer is called back within a step, and has made a wrong call there */
-    size_t n_intermediate; /* variables that may be accessed in an intermediate update */
+    bool in_callback, spoiled; /* whether a callback of the importer is running, and whether an invalid call was made
+                                  during it */
+    size_t n_intermediate; /* number of variables that may be accessed in an intermediate update */
     fmi3ValueReference intermediate[];
 } Instance;
 
-/* A new instance in two steps; what is particular to its kind is written and checked between them. */
+/* Creates an instance in two steps; between them, the caller sets and checks what is specific to the interface type. */
 Instance *new_instance(const char *function, bool co_simulation, fmi3InstanceEnvironment environment,
-                       fmi3LogMessageCallback log_message, size_t n_intermediate); /* NULL: no memory */
+                       /* NULL if there is not enough memory */
+                       fmi3LogMessageCallback log_message, size_t n_intermediate);
 fmi3Instance finish_instance(Instance *self, bool right, fmi3String name, fmi3String token, fmi3Boolean logging_on);
 
-/* How every call ends. */
+/* Ends a call. */
 fmi3Status finish(fmi3Instance instance, bool right);             /* fmi3OK or fmi3Error */
 fmi3Status finish_computed(fmi3Instance instance, bool computed); /* fmi3OK or fmi3Discard */
 void log_status(const Instance *instance, fmi3Status status);
 
-/* The modes in which each function may be called (2.3, 3.2, 4.2), and by which kind of instance. */
+/* Modes in which each function may be called (sections 2.3, 3.2, 4.2), and the kind of instance. */
 #define ALLOWED(function) call_allowed(instance, #function, MODES_##function)
 #define ALLOWED_ME(function) (ALLOWED(function) && expect_kind(instance, false))
 #define ALLOWED_CS(function) (ALLOWED(function) && expect_kind(instance, true))
 
 bool expect_kind(fmi3Instance instance, bool co_simulation);
-bool expect_accessible(fmi3Instance instance, fmi3ValueReference reference); /* in an intermediate update (4.2.2) */
+/* for an intermediate update (section 4.2.2) */
+bool expect_accessible(fmi3Instance instance, fmi3ValueReference reference);
 
 enum {
     RUNNING = MODE_EVENT | MODE_CONTINUOUS_TIME | MODE_STEP,

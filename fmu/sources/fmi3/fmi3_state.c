@@ -1,4 +1,4 @@
-/* What surrounds the state in FMI 3.0: get, set and serialise it (2.2.7), partial derivatives (2.2.11). */
+/* FMU state in FMI 3.0: get, set and serialise (section 2.2.7); partial derivatives (section 2.2.11). */
 
 #include "derivatives.h"
 #include "fmi3_instance.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* ---- The state of an instance ----------------------------------------------------------------------------------- */
+/* ---- FMU state ------------------------------------------------------------------------------------------------- */
 
 fmi3Status fmi3GetFMUState(fmi3Instance instance, fmi3FMUState *FMUState) {
     return finish(instance, ALLOWED(fmi3GetFMUState) && snapshot_get(instance, FMUState));
@@ -47,9 +47,9 @@ fmi3Status fmi3DeserializeFMUState(fmi3Instance instance, const fmi3Byte seriali
 
 /* ---- Partial derivatives ---------------------------------------------------------------------------------------- */
 
-/* Value references with those of all elements of arrays. */
+/* Value references of scalars and of all elements of arrays. */
 typedef struct {
-    unsigned *references; /* NULL: not there, or no memory */
+    unsigned *references; /* NULL: invalid references, or not enough memory */
     size_t n;
 } Scalars;
 
@@ -63,7 +63,8 @@ static size_t count_elements(fmi3Instance instance, const fmi3ValueReference ref
     return sum;
 }
 
-/* `name`: of the argument with the values, of which there must be one for each element; free the references. */
+/* Expands value references of arrays to those of their elements. `name` is the name of the argument with the values,
+   which must have one value per element. The caller frees the references. */
 static bool flatten(fmi3Instance instance, const fmi3ValueReference references[], size_t n, const char *name,
                     const void *values, size_t n_values, Scalars *scalars) {
     *scalars = (Scalars){NULL, 0};
@@ -82,7 +83,7 @@ static bool flatten(fmi3Instance instance, const fmi3ValueReference references[]
 typedef bool Derivative(Model *model, const unsigned *unknowns, size_t n_unknowns, const unsigned *knowns,
                         size_t n_knowns, const double *seed, double *sensitivity);
 
-/* The sides of a derivative: of the seeds' variables and of the sensitivities'. */
+/* Two sides of a derivative: variables of the seeds and of the sensitivities. */
 typedef struct {
     Scalars unknowns, knowns;
 } Sides;

@@ -1,13 +1,13 @@
-/* Access to variables by FMI 3.0 (2.2.6): 64 bit floats and 32 bit integers, scalars and arrays. There are no
-   variables of other types, and no clocks. */
+/* Access to variables in FMI 3.0 (section 2.2.6): 64-bit floats and 32-bit integers, scalars and arrays. No variables
+   of other types and no clocks exist. */
 
 #include "fmi3_instance.h"
 #include "table.h"
 #include "variables.h"
 
-/* ---- What may be accessed --------------------------------------------------------------------------------------- */
+/* ---- Accessible variables ---------------------------------------------------------------------------------------- */
 
-/* All variables there, and as many values as they have elements. */
+/* Checks that all variables exist, and that the number of values is that of their elements. */
 static bool expect_values(fmi3Instance instance, const fmi3ValueReference references[], size_t n, const void *values,
                           size_t n_values, bool integer) {
     size_t elements = 0;
@@ -68,7 +68,8 @@ fmi3Status fmi3SetInt32(fmi3Instance instance, const fmi3ValueReference valueRef
 
 /* ---- Dependencies (2.2.9) --------------------------------------------------------------------------------------- */
 
-/* The list of a variable; an empty one if it depends on nothing. NULL, with a message: no such variable, no table. */
+/* Returns the dependency list of a variable, which is empty if it depends on nothing. NULL and a message: the
+   variable does not exist, or dependencies are unknown. */
 static const int *dependencies_of(Model *model, fmi3ValueReference reference) {
     static const int none[] = {0};
     const bool running = !(model->run.mode & (MODE_INSTANTIATED | MODE_INITIALIZATION));

@@ -1,4 +1,4 @@
-/* Order of calls and checks of arguments, the same for every FMI version. */
+/* Checks of call sequences and arguments for all FMI versions. */
 
 #include "calls.h"
 
@@ -15,7 +15,7 @@ static const struct {
     {MODE_TERMINATED, "terminated"},
 };
 
-/* The names of the modes in a mask; text: MESSAGE_SIZE characters. */
+/* Writes the names of the modes in a mask; text has MESSAGE_SIZE characters. */
 static const char *mode_names(unsigned modes, char *text) {
     size_t length = 0;
     text[0] = '\0';

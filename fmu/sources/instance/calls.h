@@ -1,5 +1,5 @@
-/* What the functions of every FMI version check before they do their work: whether the call comes at the right time,
-   and whether its arguments are there. Each check returns false and leaves a message in the model if it fails. */
+/* Checks that all FMI functions perform first: whether the call is permitted in the current mode, and whether its
+   arguments are valid. A failed check returns false and stores a message in the model. */
 
 #ifndef CALLS_H
 #define CALLS_H
@@ -8,20 +8,21 @@
 
 #include <stddef.h>
 
-/* Notes the function for messages. modes: bits of Mode. False, silently, if there is no instance. */
+/* Stores the name of the function for messages. modes: bits of Mode. Returns false without a message if there is no
+   instance. */
 bool call_allowed(Model *model, const char *function, unsigned modes);
 
-/* `name`: of the argument. */
+/* `name`: name of the argument. */
 bool expect_pointer(Model *model, const char *name, const void *pointer);
-bool expect_array(Model *model, const char *name, const void *pointer, size_t n); /* n = 0: may be NULL */
+bool expect_array(Model *model, const char *name, const void *pointer, size_t n); /* may be NULL if n is 0 */
 bool expect_size(Model *model, const char *name, const void *pointer, size_t n, int expected);
-bool expect_none(Model *model, size_t n); /* value references of a type that no variable has */
-bool expect_first_order(Model *model, int order); /* of a derivative */
+bool expect_none(Model *model, size_t n); /* for value references of a type that no variable has */
+bool expect_first_order(Model *model, int order); /* for the order of a derivative */
 bool expect_token(Model *model, const char *token);
 bool expect_name(Model *model, const char *instance_name); /* may be NULL */
 
-/* "function: message" of the last failure; characters that have a meaning to the importer's logger are doubled: then
-   they stand for themselves. */
+/* Size of "function: message" of the last failure; characters with a meaning to the importer's logger are doubled,
+   which makes the logger print them literally. */
 enum { DESCRIPTION_SIZE = 4 * MESSAGE_SIZE };
 void describe_failure(const Model *model, const char *doubled, char text[DESCRIPTION_SIZE]);
 

@@ -1,4 +1,4 @@
-/* The life of an instance: memory, start values, initialisation. */
+/* Creation, initialisation and end of an instance. */
 
 #include "life.h"
 
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The largest demands of any stage on the scratch memory. */
+/* Maximum sizes of the scratch memory over all stages. */
 typedef struct {
     int w, arg, res, shares;
 } Sizes;
@@ -38,7 +38,8 @@ static Sizes scratch_sizes(void) {
     for (int group = 0; group < N_GROUPS; group++)
         for (int i = 0; i < equations.groups[group].n_stages; i++) {
             const Stage *stage = &equations.groups[group].stages[i];
-            sizes.w = larger_size(sizes.w, larger_size(stage->n_work, stage->system.n)); /* function, then solve */
+            /* the function and the linear solve use the memory one after the other */
+            sizes.w = larger_size(sizes.w, larger_size(stage->n_work, stage->system.n));
             sizes.w = larger_size(sizes.w, TREE_SCRATCH * stage->tree.bodies);
             sizes.arg = larger_size(sizes.arg, stage->n_inputs);
             sizes.res = larger_size(sizes.res, stage->n_outputs);
@@ -47,7 +48,7 @@ static Sizes scratch_sizes(void) {
     return sizes;
 }
 
-/* One block for everything: doubles first, then types that are no wider, so that each part is aligned. */
+/* Allocates a single block of memory: doubles first, then types that are no wider, so that each part is aligned. */
 static bool allocate(Model *model) {
     const Sizes sizes = scratch_sizes();
     const size_t solver = integrator_scratch(), memory = integrator_memory();
@@ -124,14 +125,14 @@ bool model_enter_initialization(Model *model) {
     model->workspace[equations.blocks.time] = model->run.start_time;
     model->run.last_successful_time = model->run.start_time;
     model_changed(model, AFTER_PARAMETERS);
-    /* what is found by Newton's method waits for parameters that are still to come */
+    /* the initial-state search requires parameters that may be set later */
     if (!model_evaluate(model, equations.start.n_phases > 0 ? GROUP_PREPARE : GROUP_START)) return false;
     model->run.mode = MODE_INITIALIZATION;
     return true;
 }
 
-/* Evaluates everything once, so that a model that cannot start says so here and not in the first step. What rounding
-   leaves of the constraints is corrected here, or, in model exchange, in the initial event. */
+/* Evaluates the whole model, so that a model that cannot start fails here and not in the first step. Violations of
+   the constraints by rounding errors are corrected here or, in model exchange, in the initial event. */
 bool model_exit_initialization(Model *model) {
     bool moved;
     if (!model_evaluate(model, GROUP_START) || !model_check_start(model)) return false;

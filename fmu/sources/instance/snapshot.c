@@ -1,7 +1,7 @@
-/* Copies an instance's state out and in. What depends on the importer (callbacks, names) is not part of it.
+/* Copies of the FMU state. Data of the importer (callbacks, names) are not part of the state.
 
-   A state in memory is the importer's word that nobody has touched it. Bytes are not: they are checked before they
-   become a state, by a checksum against damage, and number by number where one serves as an index or a choice. */
+   A state in memory is trusted, because only the importer can access it. Serialised bytes are checked before they
+   become a state: by a checksum, and number by number if a number serves as index or choice. */
 
 #include "snapshot.h"
 
@@ -15,18 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char LAYOUT[] = "6"; /* to be changed with the meaning of a number of the state */
+static const char LAYOUT[] = "6"; /* version of the layout, to be changed together with the meaning of any number in
+                                     the state */
 
 static const uint64_t EMPTY = 14695981039346656037u;
 
-/* And of the solver's memory, which follows. */
+/* Size of the workspace and of the solver's memory that follows it, bytes. */
 static size_t workspace_bytes(void) {
     return ((size_t)equations.workspace_size + integrator_memory()) * sizeof(double);
 }
 
 size_t snapshot_size(void) { return sizeof(Snapshot) + workspace_bytes(); }
 
-/* FNV-1a (Fowler, Noll, Vo), 64 bits. */
+/* Computes the FNV-1a hash with 64 bits (Fowler, Noll, Vo). */
 static uint64_t hash(uint64_t value, const void *bytes, size_t size) {
     const unsigned char *byte = bytes;
     for (size_t i = 0; i < size; i++) value = (value ^ byte[i]) * 1099511628211u;
@@ -78,7 +79,7 @@ bool snapshot_set(Model *model, const void *state) {
     return true;
 }
 
-/* ---- As bytes ------------------------------------------------------------------------------------------------- */
+/* ---- Serialisation -------------------------------------------------------------------------------------------- */
 
 static bool expect_bytes(Model *model, const void *bytes, size_t size) {
     if (size != snapshot_size())
@@ -87,7 +88,7 @@ static bool expect_bytes(Model *model, const void *bytes, size_t size) {
     return expect_pointer(model, "serializedState", bytes);
 }
 
-/* Of everything that follows it. */
+/* Returns the checksum of all bytes after the member `checksum`. */
 static uint64_t checksum(const Snapshot *snapshot) {
     return hash(hash(EMPTY, &snapshot->run, sizeof snapshot->run), snapshot->workspace, workspace_bytes());
 }
@@ -122,17 +123,18 @@ static bool are_settings(const RunState *run) {
 
 static bool are_counts(const RunState *run) {
     for (int i = 0; i < N_COUNTERS; i++)
-        if (run->counters[i] < 0 || run->counters[i] > INT64_MAX / 2) return false; /* they can still be added to */
+        /* further additions must not overflow */
+        if (run->counters[i] < 0 || run->counters[i] > INT64_MAX / 2) return false;
     return true;
 }
 
 static const char *fault(const Model *model, Snapshot *snapshot) {
     const RunState *run = &snapshot->run;
     if (snapshot->checksum != checksum(snapshot)) return "the checksum is wrong";
-    if (!is_mode(model, run->mode) || (run->dirty & ~(uint32_t)AFTER_PARAMETERS)) return "its mode is none";
-    if (!are_settings(run)) return "a setting of the solver is none that can be set";
+    if (!is_mode(model, run->mode) || (run->dirty & ~(uint32_t)AFTER_PARAMETERS)) return "its mode is invalid";
+    if (!are_settings(run)) return "a setting of the solver is invalid";
     if (!are_counts(run) || run->orientation < -1 || run->orientation > 1) return "a count is out of range";
-    if (run->start < START_GIVEN || run->start > START_FOUND) return "its start is none";
+    if (run->start < START_GIVEN || run->start > START_FOUND) return "the origin of its start states is invalid";
     if (!model_are_indices(snapshot->workspace)) return "a pivot is out of range";
     return NULL;
 }
@@ -144,7 +146,7 @@ static bool expect_whole(Model *model, Snapshot *snapshot) {
     return found == NULL || model_fail(model, "the serialized state has been damaged: %s", found);
 }
 
-/* *state may hold anything: the standard does not say that it is NULL before. */
+/* *state may be uninitialised, because the standard does not require it to be NULL. */
 bool snapshot_read(Model *model, const void *bytes, size_t size, void **state) {
     if (!expect_pointer(model, "FMUstate", state) || !expect_bytes(model, bytes, size)) return false;
     Snapshot *snapshot = allocate(model);

@@ -1,4 +1,4 @@
-/* The state of an instance as one piece of memory: to keep, to restore, to write to a file. */
+/* FMU state in a single block of memory, to be stored, restored and serialised. */
 
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H
@@ -7,20 +7,20 @@
 
 #include <stddef.h>
 
-/* Holds no pointers: its bytes mean the same in another process of the same binary. */
+/* FMU state without pointers: its bytes are valid in another process of the same binary. */
 typedef struct {
-    uint64_t fingerprint; /* of the model, the kind of instance and the size */
-    uint64_t checksum;    /* of what follows, in bytes that are written out; 0 in memory */
+    uint64_t fingerprint; /* hash of the model, the kind of instance and the size */
+    uint64_t checksum;    /* checksum of the following bytes in serialised states; 0 in memory */
     RunState run;
     double workspace[];
 } Snapshot;
 
 size_t snapshot_size(void); /* bytes, the same for all instances */
 
-/* What the importers' functions do with it. On failure they leave a message and change nothing. */
-bool snapshot_get(Model *model, void **state);        /* into *state, a snapshot; NULL: into a new one */
-bool snapshot_set(Model *model, const void *state);   /* fails for another model's */
+/* Functions for the FMI calls on the FMU state. On failure they store a message and change nothing. */
+bool snapshot_get(Model *model, void **state);        /* copies to *state; NULL: creates a new state */
+bool snapshot_set(Model *model, const void *state);   /* fails for a state of another model */
 bool snapshot_write(Model *model, const void *state, void *bytes, size_t size);
-bool snapshot_read(Model *model, const void *bytes, size_t size, void **state); /* always a new one */
+bool snapshot_read(Model *model, const void *bytes, size_t size, void **state); /* always creates a new state */
 
 #endif

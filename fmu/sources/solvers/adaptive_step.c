@@ -1,5 +1,5 @@
-/* Error norm, controller and first step: Hairer, Norsett, Wanner, Solving ODEs I, II.4, and their code DOPRI5; the
-   controller's exponents for other orders as in Solving ODEs II, IV.2. */
+/* Error norm, step-size controller and first step: Hairer, Norsett and Wanner, Solving ODEs I, section II.4, and
+   their code DOPRI5. The controller's exponents for other orders are those of Solving ODEs II, section IV.2. */
 
 #include "adaptive_step.h"
 
@@ -14,7 +14,8 @@
 
 static const double SAFETY = 0.9, SHRINK = 0.2, GROW = 10.0;
 static const double BETA = 0.04;        /* weight of the previous error in the controller */
-static const double LEAST_ERROR = 1e-4; /* keeps one lucky step from stopping the growth of the next */
+static const double LEAST_ERROR = 1e-4; /* lower bound of the previous error, so that a single small error does not
+                                           limit the next growth */
 
 Step adaptive_vectors(const Model *model) {
     const int n = equations.n_states;
@@ -26,7 +27,7 @@ double relative_tolerance(const Model *model) {
     return model->run.tolerance > 0.0 ? model->run.tolerance : model->run.real_settings[SETTING_SOLVER_TOLERANCE];
 }
 
-/* Root mean square of `values` over rtol (nominal + magnitude); a and b: states that give the magnitude. */
+/* Returns the root mean square of `values` over rtol (nominal + magnitude); the states a and b define the magnitude. */
 static double norm(const Model *model, const double *values, const double *a, const double *b) {
     const double tolerance = relative_tolerance(model);
     double sum = 0.0;
@@ -38,7 +39,7 @@ static double norm(const Model *model, const double *values, const double *a, co
     return equations.n_states > 0 ? sqrt(sum / equations.n_states) : 0.0;
 }
 
-/* The size of the first step, from the first and second derivative (Hairer, Norsett, Wanner, II.4). */
+/* Returns the size of the first step from the first and second derivative (Hairer, Norsett and Wanner, section II.4). */
 double adaptive_first_step(Model *model, double t, double longest, const Step *step, double order) {
     const double slope = norm(model, step->slope, step->state, step->state);
     const double state = norm(model, step->state, step->state, step->state);
@@ -46,14 +47,14 @@ double adaptive_first_step(Model *model, double t, double longest, const Step *s
     double *second = step->error;
     for (int i = 0; i < equations.n_states; i++) step->trial[i] = step->state[i] + h * step->slope[i];
     model_move(model, t + h, step->trial);
-    if (!model_derivatives(model, second)) return 0.01 * h; /* out of the model's domain */
+    if (!model_derivatives(model, second)) return 0.01 * h; /* the model cannot be evaluated there */
     for (int i = 0; i < equations.n_states; i++) second[i] = (second[i] - step->slope[i]) / h;
     const double most = fmax(norm(model, second, step->state, step->state), slope);
     const double by_error = most <= 1e-15 ? fmax(1e-6, h * 1e-3) : pow(0.01 / most, 1.0 / order);
     return fmin(fmin(100.0 * h, by_error), longest);
 }
 
-/* The size of the step's error; infinite, with a message, if the step cannot be done. */
+/* Returns the norm of a step's error; infinite, with a message, if the step fails. */
 static double attempt(Model *model, double t, double t_end, const Step *step, const AdaptiveMethod *method) {
     if (!method->attempt(model, t, t_end, step)) return INFINITY;
     const double size = norm(model, step->error, step->state, step->trial);
@@ -62,7 +63,7 @@ static double attempt(Model *model, double t, double t_end, const Step *step, co
     return INFINITY;
 }
 
-/* Length of the next step: the wished one, but exactly to the end if that is near, and no tiny last step. */
+/* Returns the length of the next step: the proposed one, adapted to avoid a very short last step before the end. */
 static double fit(double wished, double left) {
     if (wished >= left * (1.0 - 1e-9)) return left;
     return wished > 0.5 * left ? 0.5 * left : wished;
@@ -70,8 +71,9 @@ static double fit(double wished, double left) {
 
 static double exponent(double order) { return 1.0 / order - 0.75 * BETA; }
 
-/* After an accepted step of length h: the PI controller's wish for the next one. A step cut short by the end of
-   the interval says little about longer ones: unless its error asks for less, the old wish stays. */
+/* Proposes the next step size by a PI controller after an accepted step of length h. A step that was shortened by the
+   end of the interval yields no information about longer steps: unless its error requires a smaller step size, the
+   previous proposal is kept. */
 static void control(Model *model, double h, double error, bool after_rejection, double order) {
     RunState *run = &model->run;
     double factor = GROW;
@@ -87,7 +89,8 @@ static void reject(Model *model, double h, double error, double order) {
     model->run.counters[COUNTER_SOLVER_REJECTED_STEPS]++;
 }
 
-/* The state that changes fastest, for messages: what runs away tells where the model is singular. */
+/* Returns the name of the state that changes fastest, for messages; a diverging state shows where the model is
+   singular. */
 static const char *fastest_state(const Step *step) {
     int fastest = 0;
     for (int i = 1; i < equations.n_states; i++)
@@ -99,7 +102,7 @@ static const char *fastest_state(const Step *step) {
     return "unknown";
 }
 
-/* Whether a smaller step than h at time t still makes sense. If not, a failed attempt's message stays. */
+/* Whether a smaller step than h at time t is possible. If not, the message of a failed attempt is kept. */
 static bool can_shrink(Model *model, const Step *step, double t, double h, double error) {
     if (h > 16.0 * DBL_EPSILON * fabs(t) && h > DBL_MIN / DBL_EPSILON) return true;
     if (!isfinite(error)) return false;
@@ -109,7 +112,7 @@ static bool can_shrink(Model *model, const Step *step, double t, double h, doubl
                       h, error, relative_tolerance(model), fastest_state(step));
 }
 
-/* The step's begin, where the model stands. */
+/* Sets up the vectors at the begin of a step, the current point. */
 static bool begin(Model *model, const Step *step, const AdaptiveMethod *method) {
     const double *states = model->workspace + equations.blocks.states;
     memcpy(step->state, states, (size_t)equations.n_states * sizeof *states);
@@ -120,7 +123,7 @@ static bool begin(Model *model, const Step *step, const AdaptiveMethod *method) 
     return method->prepare == NULL || method->prepare(model, step);
 }
 
-/* An attempt that has been accepted. */
+/* Accepted step. */
 typedef struct {
     const AdaptiveMethod *method;
     const Step *step;
@@ -132,7 +135,7 @@ static bool step_to(Model *model, double end, const void *step) {
     return accepted->method->attempt(model, accepted->begin, end, accepted->step);
 }
 
-/* One accepted step from where the model stands. */
+/* Performs an accepted step from the current point. */
 static bool advance_once(Model *model, double limit, int32_t *budget, const AdaptiveMethod *method) {
     const double t = model_time(model);
     const double longest = integrator_longest_step(model), order = method->order;

@@ -1,38 +1,38 @@
-/* Step size control, the same for every adaptive method. */
+/* Step-size control, common to all adaptive methods. */
 
 #ifndef ADAPTIVE_STEP_H
 #define ADAPTIVE_STEP_H
 
 #include "integrator.h"
 
-/* A step from where the model stood, in vectors of n_states numbers: the first ones of model->solver. */
+/* Step from the current point, in vectors of n_states numbers, which are the first ones of model->solver. */
 typedef struct {
-    double *state; /* at the begin */
-    double *slope; /* its derivative */
-    double *trial; /* the state at the end, result of an attempt */
-    double *error; /* estimate, result of an attempt */
-    double *scratch; /* what follows them is the method's own */
+    double *state; /* state at the begin */
+    double *slope; /* state derivative at the begin */
+    double *trial; /* state at the end, result of an attempt */
+    double *error; /* error estimate, result of an attempt */
+    double *scratch; /* further scratch memory of the method */
 } Step;
 
 enum { STEP_VECTORS = 4 };
 
 typedef struct {
-    double order; /* of the error that is estimated, as a power of the step size */
-    /* What all attempts from a point need beside the slope there, where the model stands; NULL: nothing. */
+    double order; /* order of the error estimate in the step size */
+    /* Computes quantities that all attempts from a point need in addition to the derivative; NULL: none. */
     bool (*prepare)(Model *model, const Step *step);
-    /* Steps from t to t_end, where the model stands afterwards. False, with a message: it cannot be done. */
+    /* Performs a step from t to t_end, the new current time. Returns false and a message if the step fails. */
     bool (*attempt)(Model *model, double t, double t_end, const Step *step);
 } AdaptiveMethod;
 
-Step adaptive_vectors(const Model *model); /* as an advance leaves them: those of its last attempt */
+Step adaptive_vectors(const Model *model); /* vectors of the last attempt */
 
-double relative_tolerance(const Model *model); /* the importer's, or the setting */
+double relative_tolerance(const Model *model); /* tolerance of the importer, or of the setting */
 
-/* The size of the first step, s, at most `longest`, of a method of this order, from `state` and `slope`; the rest of
-   the vectors is scratch. The model stands anywhere afterwards. */
+/* Returns the size of the first step, s, at most `longest`, for a method of the given order, from `state` and
+   `slope`; the other vectors are scratch memory. The current point is undefined afterwards. */
 double adaptive_first_step(Model *model, double t, double longest, const Step *step, double order);
 
-/* Integrator.advance, by accepted steps of the method. */
+/* Implements Integrator.advance by accepted steps of the method. */
 bool advance_adaptively(Model *model, double end, double limit, int32_t *budget, const AdaptiveMethod *method);
 
 #endif

@@ -1,14 +1,15 @@
-/* Backward differentiation formulas of orders 1 to 5, order and step by the errors, for stiff models.
+/* Backward differentiation formulas of orders 1 to 5 for stiff models, with error control of order and step size.
 
-   The past is kept from one communication step to the next, and begun anew, at order 1, where the model does not go on
-   from where it stood: after events, and where inputs jump. Steps end at their limit: an even part of what is left, so
-   that equal communication steps have equal steps where none may go beyond. A step costs little more than one evaluation: the Jacobian
-   serves for many, the factors as long as step and order stay.
+   The history continues over communication steps. It restarts at order 1 if the model does not continue from its
+   previous point: after events, and after discontinuities of inputs. Steps end at their limit with an integer
+   fraction of the remaining time, so that equal communication steps have equal inner steps if no step may pass the
+   communication point. A step costs little more than an evaluation, because the Jacobian serves for many steps and
+   the factors serve as long as step size and order are constant.
 
-   Newton's method, its test of convergence, when Jacobian and factors are made anew, and the choice of order and step
-   as in Brown, Byrne, Hindmarsh, VODE: a variable-coefficient ODE solver, SIAM J. Sci. Stat. Comput. 10 (1989), and
-   Hindmarsh et al., SUNDIALS: suite of nonlinear and differential/algebraic equation solvers, ACM Trans. Math. Software
-   31 (2005). */
+   Newton's method, its convergence test, the renewal of Jacobian and factors, and the choice of order and step size
+   follow Brown, Byrne and Hindmarsh, VODE: a variable-coefficient ODE solver, SIAM J. Sci. Stat. Comput. 10 (1989),
+   and Hindmarsh et al., SUNDIALS: suite of nonlinear and differential/algebraic equation solvers, ACM Trans. Math.
+   Software 31 (2005). */
 
 #include "adaptive_step.h"
 #include "derivatives.h"
@@ -23,30 +24,30 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the tolerance, for the error of one step: there are many, and they add up. */
+/* Fraction of the tolerance for the error of a single step, because the errors of many steps accumulate. */
 static const double SHARE = 0.003;
 
-/* What goes on from step to step: a part of the instance's state, so numbers alone. */
+/* Data that persist between steps. They are part of the FMU state and therefore only numbers. */
 typedef struct {
     Past past;
-    double time;        /* s, where it ends */
-    double wished;      /* s, the next step by the errors */
+    double time;        /* end of the history, s */
+    double wished;      /* next step size according to the errors, s */
     double next_order;
-    double growth;      /* at most, of the next step */
-    double gamma;       /* of the factors; 0: there are none */
-    double convergence; /* of Newton's method, as a factor per iteration */
-    double taken;       /* steps, in all */
-    double factored_at; /* steps that had been taken when the factors were made, */
-    double jacobian_at; /* and the Jacobian; -1: there is none */
+    double growth;      /* maximum growth of the next step size */
+    double gamma;       /* gamma of the factors; 0: no factors */
+    double convergence; /* convergence rate of Newton's method per iteration */
+    double taken;       /* total number of steps */
+    double factored_at; /* number of steps at the last factorisation */
+    double jacobian_at; /* number of steps at the last evaluation of the Jacobian; -1: none */
 } Memory;
 
 typedef struct {
     Memory *memory;
-    double *conditions; /* inputs and switches under which the past holds */
+    double *conditions; /* inputs and switches for which the history is valid */
     Nordsieck nordsieck;
     Formula formula;
-    double *weights;    /* of the norm */
-    double *correction; /* of y, by Newton's method */
+    double *weights;    /* weights of the norm */
+    double *correction; /* correction of y by Newton's method */
     double *slope, *residual, *trial;
     StageMatrix matrix;
     double *jacobian;
@@ -88,7 +89,7 @@ static void weigh(const Model *model, const Bdf *s) {
         s->weights[i] = 1.0 / (tolerance * (equations.nominals[i] + fabs(y[i])));
 }
 
-/* ---- Where the past begins and ends --------------------------------------------------------------------------- */
+/* ---- Begin and end of the history ------------------------------------------------------------------------------ */
 
 static const double *states_of(const Model *model) { return model->workspace + equations.blocks.states; }
 
@@ -96,7 +97,7 @@ static const double *inputs_of(const Model *model) { return model->workspace + e
 
 static const double *switches_of(const Model *model) { return model->workspace + equations.blocks.switches; }
 
-/* The same but for rounding. */
+/* Whether n numbers are equal within rounding errors. */
 static bool are_near(int n, const double *a, const double *b) {
     for (int i = 0; i < n; i++)
         if (!(fabs(a[i] - b[i]) <= 1e-12 * fmax(fabs(a[i]), fabs(b[i])))) return false;
@@ -105,7 +106,7 @@ static bool are_near(int n, const double *a, const double *b) {
 
 static bool is_order(double order) { return order >= 1.0 && order <= MOST_ORDER && order == floor(order); }
 
-/* Whether the model stands where the past ends, under the same conditions. */
+/* Whether the model is at the end of the history, under the same conditions. */
 static bool goes_on(const Model *model, const Bdf *s) {
     return is_order(s->memory->past.order) && is_order(s->memory->next_order) &&
            s->memory->time == model_time(model) &&
@@ -121,7 +122,7 @@ static void note(const Model *model, const Bdf *s) {
     if (switches > 0) memcpy(s->conditions + inputs, switches_of(model), switches * sizeof(double));
 }
 
-/* Order 1, from the slope where the model stands. A Jacobian that is known is kept. */
+/* Restarts at order 1 from the current derivative. An existing Jacobian is kept. */
 static bool begin(Model *model, const Bdf *s, double longest) {
     Memory *m = s->memory;
     const double taken = m->taken, known = taken > 0.0 ? m->jacobian_at : -1.0;
@@ -142,7 +143,7 @@ static bool begin(Model *model, const Bdf *s, double longest) {
 
 /* ---- Newton's method ------------------------------------------------------------------------------------------ */
 
-typedef enum { CONVERGED, DIVERGED, FAILED /* the model cannot be evaluated, with a message */ } Outcome;
+typedef enum { CONVERGED, DIVERGED, FAILED /* the model cannot be evaluated; there is a message */ } Outcome;
 
 static Outcome factor(Model *model, const Bdf *s, double gamma) {
     s->memory->gamma = gamma;
@@ -150,7 +151,7 @@ static Outcome factor(Model *model, const Bdf *s, double gamma) {
     return model->factored ? CONVERGED : DIVERGED;
 }
 
-/* Factors, and the Jacobian if it is too old or does not serve. */
+/* Computes the factors, and the Jacobian if it is too old or not suitable. */
 static Outcome set_up(Model *model, const Bdf *s, double time, double gamma, bool anew) {
     Memory *m = s->memory;
     if (anew || m->jacobian_at < 0.0 || m->taken > m->jacobian_at + 50.0) {
@@ -164,7 +165,7 @@ static Outcome set_up(Model *model, const Bdf *s, double time, double gamma, boo
     return factor(model, s, gamma);
 }
 
-/* From the prediction; `size`: norm of the correction. */
+/* Performs Newton's method from the predicted state; `size`: norm of the correction. */
 static Outcome iterate(Model *model, const Bdf *s, double time, double gamma, double *size) {
     const int n = s->nordsieck.n;
     const double scale = 2.0 / (1.0 + gamma / s->memory->gamma), *y = s->nordsieck.vectors[0];
@@ -190,13 +191,14 @@ static Outcome iterate(Model *model, const Bdf *s, double time, double gamma, do
     return DIVERGED;
 }
 
-/* Whether the factors still serve for steps with this gamma. */
+/* Whether the existing factors are suitable for steps with this gamma. */
 static bool serve(const Model *model, const Memory *m, double gamma) {
     return model->factored && m->jacobian_at >= 0.0 && fabs(gamma / m->gamma - 1.0) <= 0.3 &&
            m->taken < m->factored_at + 20.0;
 }
 
-/* `before`: what has become of the last attempt at this step, CONVERGED if there was none. */
+/* Solves the equations of a step. `before`: outcome of the previous attempt at this step, CONVERGED if there was
+   none. */
 static Outcome solve(Model *model, const Bdf *s, double time, Outcome before, bool again, double *size) {
     const double gamma = s->memory->past.step / s->formula.corrections[1];
     const int64_t jacobians = model->run.counters[COUNTER_SOLVER_JACOBIANS];
@@ -208,7 +210,7 @@ static Outcome solve(Model *model, const Bdf *s, double time, Outcome before, bo
     return outcome == CONVERGED ? iterate(model, s, time, gamma, size) : outcome;
 }
 
-/* ---- Order and step ------------------------------------------------------------------------------------------- */
+/* ---- Order and step size --------------------------------------------------------------------------------------- */
 
 static double growth(double bias, double error, double order) { return 1.0 / (pow(bias * error, 1.0 / order) + 1e-6); }
 
@@ -227,17 +229,17 @@ static double growth_if_higher(const Bdf *s) {
     return growth(10.0, norm(s, s->trial) * s->formula.higher, past->order + 2.0);
 }
 
-/* A step that grows little is not worth new factors. */
+/* Sets the next step size; a small growth does not justify new factors. */
 static void wish(const Bdf *s, double factor) {
     Memory *m = s->memory;
     m->wished = m->past.step * (factor < 1.5 ? 1.0 : fmin(factor, m->growth));
 }
 
-/* The next step's order and length after one with this error. */
+/* Plans the order and size of the next step after a step with this error. */
 static void plan(const Bdf *s, double error) {
     Memory *m = s->memory;
     m->next_order = m->past.order;
-    if (m->growth == 1.0) { /* after a rejection */
+    if (m->growth == 1.0) { /* after a rejected step */
         m->past.wait = fmax(m->past.wait, 2.0);
         m->wished = m->past.step;
         return;
@@ -255,7 +257,7 @@ static void plan(const Bdf *s, double error) {
     wish(s, most);
 }
 
-/* The planned order, and a length that leads to the limit in equal steps. */
+/* Applies the planned order, and a step size that divides the interval to the limit into equal steps. */
 static void adopt(const Bdf *s, double left, double longest) {
     Memory *m = s->memory;
     if (m->next_order != m->past.order) {
@@ -269,7 +271,7 @@ static void adopt(const Bdf *s, double left, double longest) {
     if (fabs(factor - 1.0) > 1e-10) nordsieck_scale(&s->nordsieck, factor);
 }
 
-/* ---- One step ------------------------------------------------------------------------------------------------- */
+/* ---- A step ---------------------------------------------------------------------------------------------------- */
 
 static bool can_shrink(Model *model, double t, double h, Outcome outcome) {
     if (h > 16.0 * DBL_EPSILON * fabs(t) && h > DBL_MIN / DBL_EPSILON) return true;
@@ -278,7 +280,7 @@ static bool can_shrink(Model *model, double t, double h, Outcome outcome) {
                       outcome == DIVERGED ? "Newton's method does not converge" : "the error is still too large");
 }
 
-/* After a step that does not do: back to its begin, with a shorter one. */
+/* After a rejected step: returns to its begin and reduces the step size. */
 static void shorten(Model *model, const Bdf *s, Outcome outcome, double error, int failures) {
     Memory *m = s->memory;
     nordsieck_undo(&s->nordsieck);
@@ -290,14 +292,14 @@ static void shorten(Model *model, const Bdf *s, Outcome outcome, double error, i
     m->wished = factor * m->past.step;
 }
 
-/* The past does not tell what comes: without it. */
+/* Restarts without the history, which does not predict the motion. */
 static bool begin_again(Model *model, const Bdf *s, double t) {
     const double most = s->memory->wished;
     model_move(model, t, s->nordsieck.vectors[0]);
     return begin(model, s, most);
 }
 
-/* To a time within the last step, by the polynomial that is the past. */
+/* Moves the model to a time within the last step, by the polynomial of the history. */
 static bool step_to(Model *model, double time, const void *bdf) {
     const Bdf *s = bdf;
     const double at = (time - s->memory->time) / s->memory->past.step;
@@ -322,8 +324,9 @@ static bool accept(Model *model, const Bdf *s, double begin, double time, double
     model_move(model, time, s->nordsieck.vectors[0]);
     note(model, s);
     if (!integrator_accept_step(model, begin, step_to, s)) return false;
-    if (model->event_is_due) return true; /* the past ends here */
-    memcpy(s->nordsieck.vectors[0], states_of(model), (size_t)s->nordsieck.n * sizeof(double)); /* projected */
+    if (model->event_is_due) return true; /* the history ends here */
+    /* the states may have been projected */
+    memcpy(s->nordsieck.vectors[0], states_of(model), (size_t)s->nordsieck.n * sizeof(double));
     return true;
 }
 

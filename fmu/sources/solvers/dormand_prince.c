@@ -1,8 +1,8 @@
 /* Dormand-Prince 5(4).
 
-   Coefficients: Dormand, Prince, A family of embedded Runge-Kutta formulae, J. Comput. Appl. Math. 6 (1980),
-   table 2. The last stage of a step is the first one of the next (FSAL): the model then stands evaluated at the new
-   point, so nothing has to be remembered for it, and a projection that moves the point is noticed. */
+   Coefficients: Dormand and Prince, A family of embedded Runge-Kutta formulae, J. Comput. Appl. Math. 6 (1980), table
+   2. The last stage of a step is the first stage of the next step (FSAL). The model is then already evaluated at the
+   new point, so the result needs no storage, and a projection of the point is noticed. */
 
 #include "adaptive_step.h"
 #include "evaluation.h"
@@ -13,7 +13,8 @@
 
 enum { STAGES = 7, DEGREE = 4 };
 
-/* Six evaluations in a step that lands; else two more for the polynomial, and one where it is looked at. */
+/* Communication steps per inner step above which interpolation pays. A step has six evaluations; interpolation takes
+   two more, and one at each communication point. */
 static const double WORTH = 2.0;
 
 static const double NODES[STAGES] = {0.0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1.0, 1.0};
@@ -30,8 +31,8 @@ static const double MATRIX[STAGES][STAGES - 1] = {
 static const double ERROR[STAGES] = {71.0 / 57600,     0,          -71.0 / 16695, 71.0 / 1920,
                                      -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
 
-/* Of the states within a step, of order 4: of each stage's slope, coefficients of the powers of the step's part, from
-   the first on (Hairer, Norsett, Wanner, Solving ODEs I, II.6). */
+/* Coefficients of the interpolant of order 4 (Hairer, Norsett and Wanner, Solving ODEs I, section II.6): for each
+   stage, coefficients of the powers 1 and higher of the fraction of the step. */
 static const double INTERPOLANT[STAGES][DEGREE] = {
     {1.0, -8048581381.0 / 2820520608, 8663915743.0 / 2820520608, -12715105075.0 / 11282082432},
     {0},
@@ -64,10 +65,10 @@ static bool attempt(Model *model, double t, double t_end, const Step *step) {
     return true;
 }
 
-/* Slopes at two places of the polynomial of order 4, less its own, make a term of degree 5 that vanishes with its slope at
-   both ends (bootstrapping, Solving ODEs I, II.6): c[2 ... 5] += x^2 (1 - x)^2 (a + b x). */
+/* Adds a term of degree 5 to the interpolant of order 4, from the derivatives at two points. The term and its slope
+   vanish at both ends (bootstrapping, Solving ODEs I, section II.6): c[2 ... 5] += x^2 (1 - x)^2 (a + b x). */
 static bool raise_order(Model *model, double h, const Step *step, double *const *c) {
-    static const double PLACE = 0.1, PRODUCT = 0.1 * 0.9; /* of the places: x (1 - x) */
+    static const double PLACE = 0.1, PRODUCT = 0.1 * 0.9; /* first point x, and x (1 - x) for both points */
     double *const slopes[] = {step->error, step->trial};
     const double by_difference = 1.0 / (4.0 * PRODUCT * (1.0 - 2.0 * PLACE));
     const double by_sum = 1.0 / (2.0 * PRODUCT * (5.0 * PRODUCT - 1.0));
@@ -97,7 +98,8 @@ static bool polynomial(Model *model, double *const *coefficients, Polynomial *fo
     const int n = equations.n_states;
     const double h = model_time(model) - model->step_begin;
     const double *states = model->workspace + equations.blocks.states, *last = step.scratch + (STAGES - 2) * n;
-    const bool moved = memcmp(states, step.trial, (size_t)n * sizeof *states) != 0; /* by a projection */
+    /* whether a projection has moved the states */
+    const bool moved = memcmp(states, step.trial, (size_t)n * sizeof *states) != 0;
     *found = (Polynomial){model->step_begin, h, DEGREE + 1, moved ? NULL : last};
     memcpy(coefficients[0], step.state, (size_t)n * sizeof *step.state);
     for (int j = 0; j < DEGREE; j++)

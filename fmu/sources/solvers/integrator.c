@@ -1,4 +1,4 @@
-/* What every inner solver does with a step. */
+/* Common parts of the inner solvers. */
 
 #include "integrator.h"
 

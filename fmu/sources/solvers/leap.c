@@ -1,11 +1,11 @@
-/* At a singular configuration the constraints' Jacobian loses rank. Accelerations are small differences there, divided by
-   its smallest singular value. Along the branch of the motion they have a limit, but an error of the positions, however
-   small, turns the motion away to another branch, in a time that falls with the error: steps with error control, which
-   become short there, follow their errors. One step of an explicit method that is as long as elsewhere, and whose stages
-   keep away from the singular instant, continues the motion along its tangent.
+/* At a singular configuration the constraint Jacobian loses rank. Accelerations are then small differences divided by
+   its smallest singular value. They have a limit along the branch of the motion, but any error of the positions turns
+   the motion to another branch, the sooner the larger the error. Steps with error control become short there and
+   follow their errors. In contrast, a single step of an explicit method with normal length, whose stages avoid the
+   singular instant, continues the motion along its tangent.
 
-   Coefficients: Dormand-Prince of order 8 (Hairer, Norsett, Wanner, Solving ODEs I, II.5, and their code DOP853). The
-   singular instant comes to lie in the widest gap between its nodes. */
+   Coefficients: Dormand-Prince of order 8 (Hairer, Norsett and Wanner, Solving ODEs I, section II.5, and their code
+   DOP853). The singular instant lies in the widest gap between the nodes. */
 
 #include "leap.h"
 
@@ -22,12 +22,17 @@
 
 enum { STAGES = 12, VECTORS = 4 + STAGES, SECTIONS = 40 };
 
-static const double LENGTH = 0.1;      /* of the time in which the regularity changes by its largest value so far */
-static const double PLACE = 0.467;     /* of a leap: middle of the widest gap between the nodes */
-static const double SHORTEST = 0.3;    /* of its length: a leap whose begin is nearer to the singular instant */
-static const double SINGULAR = 1e-4;   /* of the largest regularity: the configuration counts as singular */
-static const double ERRORS_ROOT = 3.0; /* the same, by the root of the tolerance: what the errors of a run hide */
-static const double LOOK = 0.1;        /* of the last step: how far ahead the rate of the regularity is found */
+static const double LENGTH = 0.1;      /* length of a leap, relative to the time in which the regularity changes by
+                                          its largest value so far */
+static const double PLACE = 0.467;     /* position of the singular instant in a leap: middle of the widest gap between
+                                          the nodes */
+static const double SHORTEST = 0.3;    /* smallest length of a leap, relative to its planned length */
+static const double SINGULAR = 1e-4;   /* regularity, relative to the largest, below which the configuration counts as
+                                          singular */
+static const double ERRORS_ROOT = 3.0; /* the same relative to the square root of the tolerance, for singular
+                                          configurations hidden by integration errors */
+static const double LOOK = 0.1;        /* distance at which the rate of the regularity is evaluated, relative to the
+                                          last step */
 
 static const double NODES[STAGES] = {
     0, 0.05260015195876773, 0.0789002279381516, 0.1183503419072274, 0.2816496580927726, 0.3333333333333333, 0.25,
@@ -56,7 +61,7 @@ static const double WEIGHTS[STAGES] = {
 
 /* Vectors of n_states numbers in model->solver. */
 typedef struct {
-    double begin; /* s */
+    double begin; /* begin of the leap, s */
     double *state, *trial, *sum, *last, *slopes[STAGES];
 } Leap;
 
@@ -73,9 +78,10 @@ size_t leap_scratch(void) { return VECTORS * (size_t)equations.n_states; }
 
 static double *states_of(const Model *model) { return model->workspace + equations.blocks.states; }
 
-/* ---- Where the constraints come to depend on each other -------------------------------------------------------- */
+/* ---- Location of the singular configuration -------------------------------------------------------------------- */
 
-/* Regularity of the constraints a time after the begin, at the accelerations there; 0 where it cannot be found. */
+/* Returns the regularity of the constraints after a duration with constant accelerations; 0 if it cannot be
+   evaluated. */
 static double regularity_after(Model *model, const Leap *s, double duration) {
     const int n = equations.n_positions;
     copy_numbers(equations.n_states, s->state, s->trial);
@@ -85,7 +91,7 @@ static double regularity_after(Model *model, const Leap *s, double duration) {
     return model_evaluate(model, GROUP_DYNAMICS) ? model->regularity : 0.0;
 }
 
-/* Golden section. Returns the duration until the least regularity, s. */
+/* Searches the minimum regularity by golden sections and returns the duration until then, s. */
 static double soonest(Model *model, const Leap *s, double longest, double *least) {
     const double ratio = 0.5 * (sqrt(5.0) - 1.0);
     double low = 0.0, high = longest, inner[2] = {(1.0 - ratio) * longest, ratio * longest}, found[2];
@@ -106,7 +112,8 @@ static double accepted_as_singular(const Model *model) {
     return fmax(SINGULAR, ERRORS_ROOT * sqrt(relative_tolerance(model))) * model->most_regular;
 }
 
-/* Where the model stands: state, slope and regularity; then its rate, 1/s, over a short time. */
+/* Computes state, derivative and regularity at the current point, then the rate of the regularity over a short time,
+   1/s. */
 static bool begin(Model *model, Leap *s, double *regularity) {
     s->begin = model_time(model);
     copy_numbers(equations.n_states, states_of(model), s->state);
@@ -125,7 +132,7 @@ bool leap_plan(Model *model) {
     zero_length_forget(model);
     model->run.step = 0.0;
     model->run.previous_error = 1.0;
-    model->factored = false; /* its place is taken */
+    model->factored = false; /* its memory is overwritten */
     if (!begin(model, &s, &regularity)) return false;
     const double rate = (regularity - regularity_after(model, &s, look)) / look;
     model->no_leap_before = reached;
@@ -137,7 +144,7 @@ bool leap_plan(Model *model) {
     return zero_length_begin(model);
 }
 
-/* ---- The leap --------------------------------------------------------------------------------------------------- */
+/* ---- The leap -------------------------------------------------------------------------------------------------- */
 
 static bool attempt(Model *model, const Leap *s, double end) {
     const int n = equations.n_states;
@@ -155,7 +162,7 @@ static bool attempt(Model *model, const Leap *s, double end) {
     return true;
 }
 
-/* Coefficients of x^0 to x^5 on [0, 1] by values, first and second derivatives at both ends. */
+/* Computes the coefficients of x^0 to x^5 on [0, 1] from values, first and second derivatives at both ends. */
 static void quintic(const double begin[3], const double end[3], double *const *c, int i) {
     const double value = end[0] - begin[0] - begin[1] - 0.5 * begin[2];
     const double slope = end[1] - begin[1] - begin[2], curvature = end[2] - begin[2];
@@ -176,7 +183,7 @@ static void cubic(const double begin[2], const double end[2], double *const *c, 
     c[4][i] = c[5][i] = 0.0;
 }
 
-/* Of order 5 for coordinates, its derivative for velocities, of order 3 for the other states. */
+/* Interpolates coordinates with order 5, velocities with the derivative, and other states with order 3. */
 static void interpolate(const Leap *s, double h, const double *end, double *const *c) {
     const int n = equations.n_positions;
     const double *slope = s->slopes[0], *last = s->last;
@@ -204,7 +211,7 @@ static bool polynomial(Model *model, double *const *coefficients, Polynomial *fo
     return true;
 }
 
-/* To an event within a leap: the same with another length. */
+/* Repeats the leap with another length, up to an event within it. */
 static bool step_to(Model *model, double end, const void *leap) { return attempt(model, leap, end); }
 
 bool leap_across(Model *model, double limit, int32_t *budget, bool *done) {

@@ -1,9 +1,9 @@
-/* Backward differentiation formulas of variable step in Nordsieck's form, with a fixed leading coefficient.
+/* Backward differentiation formulas with variable step size in Nordsieck form, with a fixed leading coefficient.
 
-   Method: Byrne, Hindmarsh, A polyalgorithm for the numerical solution of ordinary differential equations, ACM Trans.
-   Math. Software 1 (1975); Jackson, Sacks-Davis, An alternative implementation of variable step-size multistep formulas
-   for stiff ODEs, ACM Trans. Math. Software 6 (1980); constants of errors and changes of order as in Brown, Byrne,
-   Hindmarsh, VODE: a variable-coefficient ODE solver, SIAM J. Sci. Stat. Comput. 10 (1989). */
+   Methods: Byrne and Hindmarsh, A polyalgorithm for the numerical solution of ordinary differential equations, ACM
+   Trans. Math. Software 1 (1975); Jackson and Sacks-Davis, An alternative implementation of variable step-size
+   multistep formulas for stiff ODEs, ACM Trans. Math. Software 6 (1980). Error constants and changes of order follow
+   Brown, Byrne and Hindmarsh, VODE: a variable-coefficient ODE solver, SIAM J. Sci. Stat. Comput. 10 (1989). */
 
 #include "nordsieck.h"
 
@@ -12,12 +12,12 @@
 
 static int order_of(const Past *past) { return (int)past->order; }
 
-/* l *= 1 + x / xi, a polynomial in x, whose degree rises to `degree`. */
+/* Multiplies a polynomial l in x by 1 + x / xi, which raises its degree to `degree`. */
 static void multiply(double *l, int degree, double inverse) {
     for (int i = degree; i > 0; i--) l[i] += l[i - 1] * inverse;
 }
 
-/* Constants of the error, from the coefficients alpha of the formula (alpha) and of its predictor (predicted). */
+/* Sets the error constants from the coefficients of the formula (alpha) and of its predictor (predicted). */
 static void set_errors(const Past *past, double span, double alpha, double predicted, double xi_inverse,
                        double leading_inverse, Formula *f) {
     const int q = order_of(past);
@@ -60,7 +60,7 @@ static void add(int n, double factor, const double *restrict values, double *res
     for (int i = 0; i < n; i++) sum[i] += factor * values[i];
 }
 
-/* Pascal's triangle, forward or backward. */
+/* Multiplies the vectors by Pascal's triangle, forward or backward. */
 static void shift(const Nordsieck *s, double sign) {
     for (int k = 1; k <= order_of(s->past); k++)
         for (int j = order_of(s->past); j >= k; j--) add(s->n, sign, s->vectors[j], s->vectors[j - 1]);
@@ -89,7 +89,7 @@ void nordsieck_scale(const Nordsieck *s, double factor) {
     s->past->step *= factor;
 }
 
-/* The new vector is that of the polynomial which the correction's part of the past makes. */
+/* Computes the vector of the new order from the stored correction. */
 void nordsieck_raise_order(const Nordsieck *s) {
     const int q = order_of(s->past);
     double l[MOST_ORDER + 1] = {0.0, 0.0, 1.0}, alpha = -1.0, sum = 1.0, product = 1.0, span = s->past->step;

@@ -1,9 +1,10 @@
-/* RODASP: a Rosenbrock method of order 4 with an embedded one of order 3, stiffly accurate and L-stable, without loss
-   of order on stiff linear problems.
+/* RODASP: a Rosenbrock method of order 4 with an embedded method of order 3, stiffly accurate and L-stable, without
+   order reduction for stiff linear problems.
 
    Coefficients: Steinebach, Order-reduction of ROW-methods for DAEs and method of lines applications, Preprint 1741,
-   TH Darmstadt (1995); as in Hairer, Wanner, Solving ODEs II, 2nd ed., IV.7, and their code RODAS. Formulas: (7.25)
-   there, for non-autonomous problems. The Jacobian is exact and new in every step; attempts of a step share it. */
+   TH Darmstadt (1995); as in Hairer and Wanner, Solving ODEs II, 2nd ed., section IV.7, and their code RODAS.
+   Formulas: (7.25) in this book, for non-autonomous problems. The Jacobian is exact and evaluated in every step; all
+   attempts of a step share it. */
 
 #include "adaptive_step.h"
 #include "derivatives.h"
@@ -20,7 +21,7 @@ enum { STAGES = 6 };
 static const double GAMMA = 0.25;
 static const double NODES[STAGES] = {0.0, 0.75, 0.21, 0.63, 1.0, 1.0};
 static const double TIME_WEIGHTS[STAGES] = {0.25, -0.5, -0.023504, -0.0362, 0.0, 0.0};
-/* The last rows are the weights of the embedded result and, but for the last increment, of the result. */
+/* The last rows are the weights of the embedded result and, without the last increment, of the result. */
 static const double MATRIX[STAGES][STAGES - 1] = {
     {0},
     {3.0},
@@ -38,9 +39,9 @@ static const double INCREMENTS[STAGES][STAGES - 1] = {
     {34.62605830930532, 15.30084976114473, 56.99955578662667, 18.40807009793095, -5.714285714285717},
 };
 
-/* The method's scratch: vectors of n_states numbers, then matrices of as many columns. */
+/* Scratch memory of the method: vectors of n_states numbers, followed by matrices with n_states columns. */
 typedef struct {
-    double *by_time; /* of the slope: its partial derivative */
+    double *by_time; /* partial derivative of the state derivative with respect to time */
     double *increments[STAGES];
     double *jacobian;
     StageMatrix matrix;
@@ -63,19 +64,19 @@ static bool prepare(Model *model, const Step *step) {
     return model_jacobian(model, inputs_rates(model), v.jacobian, v.by_time);
 }
 
-/* sum += the increments of the stages before this one, weighted. */
+/* Adds the weighted increments of the preceding stages to `sum`. */
 static void add_increments(const Vectors *v, const double *weights, int stage, double factor, double *sum) {
     for (int k = 0; k < stage; k++)
         for (int i = 0; i < equations.n_states; i++) sum[i] += factor * weights[k] * v->increments[k][i];
 }
 
-/* (1/(gamma h) - J) x = b, in place. */
+/* Solves (1/(gamma h) - J) x = b in place. */
 static void solve(const Vectors *v, double h, double *b) {
     for (int i = 0; i < equations.n_states; i++) b[i] *= GAMMA * h;
     stage_matrix_solve(&v->matrix, GAMMA * h, b);
 }
 
-/* The factors, and the first increment with them. */
+/* Computes the factors and the first increment. */
 static bool first_stage(Model *model, double h, const Step *step, const Vectors *v) {
     if (stage_matrix_factor(&v->matrix, GAMMA * h) != LINEAR_SOLVE_OK)
         return model_fail(model, "the linear system of a Rosenbrock step of %.3g s has no solution", h);

@@ -1,1 +1,1 @@
-"""Poses, velocities, inertia of the bodies, and what is seen at their points and frames."""
+"""Symbolic kinematics and inertia of the bodies, and of the points and frames fixed to them."""

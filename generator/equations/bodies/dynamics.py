@@ -1,8 +1,9 @@
-"""Mass matrix and inertia forces by sums over subtrees.
+"""Symbolic mass matrix and inertia forces of a tree of bodies, by sums over subtrees.
 
-Newton's and Euler's equations of each body about the origin of its own frame, in world axes. A subtree's mass,
-static moment, inertia and inertia wrench are sums, each part moved to the origin of the body that carries it; M
-and h follow by scalar products with the coordinates' axes.
+Newton's and Euler's equations of each body are about the origin of its own frame, in world axes.
+The mass, first mass moment, inertia and inertia wrench of a subtree are sums over its bodies; each
+summand is first moved to the origin of the carrying body. The mass matrix M and the inertia forces h
+are scalar products of these sums with the axes of the coordinates.
 """
 
 from __future__ import annotations
@@ -15,18 +16,20 @@ from ....language.ir import Expr, Index
 from ....mechanism import GROUND
 from ....mechanism.symbolic import SymbolicMechanism
 from ...program.items import Traits
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ...program.tree import BiasMotion, Composites, InertiaForces, JointAxis, Tree, TreeBody
 from .kinematics import SymbolicKinematics, of_body
 
 
 @dataclass(frozen=True)
 class Inertia:
-    """Sums over a body or subtree, about the origin of its first body, world axes.
+    """Mass, first mass moment, inertia and inertia wrench of a body or of a subtree.
+
+    The reference point is the origin of the (first) body; all components are in world axes.
 
     m     kg
-    s     shape (3,), kg·m: static moment
-    J     shape (3, 3), kg·m²
+    s     shape (3,), kg·m: first mass moment
+    J     shape (3, 3), kg·m²: inertia
     N, F  shape (3,), N·m and N: inertia wrench for q̈ = 0, gravity included
     """
 
@@ -42,7 +45,9 @@ _NONE = Inertia(ir.constant(0.0), ir.zeros(3), ir.zeros(3, 3), ir.zeros(3), ir.z
 
 @dataclass(frozen=True)
 class UnitAccelerationWrench:
-    """Moment N about a body's origin and force F, shape (3,), world axes, per acceleration of a coordinate."""
+    """Inertia wrench of a subtree per unit acceleration of one coordinate: moment N about the
+    origin of a given body and force F, shape (3,) each, world axes.
+    """
 
     N: Expr
     F: Expr
@@ -50,11 +55,14 @@ class UnitAccelerationWrench:
 
 @dataclass(frozen=True)
 class Dynamics:
-    """M, shape (n, n), and h, shape (n,), with gravity in h; units follow the coordinates'.
+    """Symbolic mass matrix M, shape (n, n), and inertia forces h, shape (n,), gravity included in h.
 
-    subtrees  sums over each body and all bodies behind it
-    tree      what M is made of
-    momenta   (coordinate, body that it moves or that carries this one) → inertia wrench about that body's origin
+    The units of the elements follow the units of the coordinates.
+
+    subtrees  sums over the subtree of each body
+    tree      bodies and joint axes from which M is formed
+    momenta   (coordinate k, body b) → inertia wrench of the subtree moved by k, per unit acceleration of k,
+              about the origin of b; b is the body moved by k or one of its ancestors
     """
 
     M: Expr
@@ -64,8 +72,10 @@ class Dynamics:
     momenta: dict[tuple[int, int], UnitAccelerationWrench]
 
 
-def derive(program: Program, mechanism: SymbolicMechanism, kinematics: SymbolicKinematics) -> Dynamics:
-    """Define inertia, subtree sums, M and h."""
+def derive(program: EquationSystem, mechanism: SymbolicMechanism, kinematics: SymbolicKinematics) -> Dynamics:
+    """Define the inertia of each body, the subtree sums, the mass matrix M and the inertia forces h
+    in the program.
+    """
     bodies = range(len(mechanism.bodies))
     own, parts = zip(*(_own_inertia(program, kinematics, b) for b in bodies), strict=True)
     tree = _tree(kinematics, own, parts)
@@ -78,20 +88,23 @@ def derive(program: Program, mechanism: SymbolicMechanism, kinematics: SymbolicK
         (mechanism.n, mechanism.n),
         _mass_matrix_parts(kinematics, momenta),
         None,
-        "mass matrix; kg, kg.m or kg.m2 as its row and column are lengths or angles",
+        "mass matrix; kg, kg.m or kg.m2 for coordinates that are lengths or angles",
         Traits(symmetric=True),
     )
     rows: list[tuple[Index, Expr]] = [
         ((k,), kinematics.power(k, subtrees[b].N, subtrees[b].F)) for k, b in enumerate(kinematics.owners)
     ]
-    text = "inertia forces for zero accelerations and gravity; N or N.m"
+    text = "inertia and gravity forces for zero accelerations of the coordinates; N or N.m"
     inertial = InertiaForces(tree, tuple(range(mechanism.n)), None)
     h = program.assemble("h", (mechanism.n,), rows, None, text, Traits(inertial=inertial))
     return Dynamics(M, h, tuple(subtrees), tree, momenta)
 
 
 def _tree(kinematics: SymbolicKinematics, own: Sequence[Inertia], parts: Sequence[tuple[Expr, Expr]]) -> Tree:
-    """Return the tree of bodies with mass or coordinates, and their parents; parts: moments and inertias."""
+    """Return the tree of all bodies that have mass or coordinates, with their ancestors.
+
+    parts  first mass moment and inertia of each body in its own axes
+    """
     mechanism, places = kinematics.mechanism, {GROUND: GROUND}
     kept = {b for b, body in enumerate(mechanism.bodies) if body.coordinates or own[b] is not _NONE}
     for b in reversed(range(len(own))):
@@ -119,7 +132,7 @@ def _composites(
     subtrees: Sequence[Inertia],
     momenta: dict[tuple[int, int], UnitAccelerationWrench],
 ) -> Composites:
-    """Symbols of the sums, by the tree's links."""
+    """Return the symbols of the subtree sums, in the order of the bodies of the tree."""
     names = [link.name for link in tree.links]
     places = {b: names.index(body.name) for b, body in enumerate(mechanism.bodies) if body.name in names}
     sums = [subtrees[b] for b in places]
@@ -134,39 +147,55 @@ def _composites(
     )
 
 
-def _own_inertia(program: Program, kinematics: SymbolicKinematics, b: int) -> tuple[Inertia, tuple[Expr, Expr]]:
-    """Return a body's inertia in world axes, and its first mass moment and inertia in its own axes."""
+def _own_inertia(
+    program: EquationSystem, kinematics: SymbolicKinematics, b: int
+) -> tuple[Inertia, tuple[Expr, Expr]]:
+    """Return the inertia of a body in world axes, and its first mass moment and inertia in its own
+    axes.
+    """
     body, motion = kinematics.mechanism.bodies[b], kinematics.motions[b]
-    if ir.is_zero(body.mass):  # a mere frame
+    if ir.is_zero(body.mass):  # a massless frame has no inertia
         return _NONE, (_NONE.s, _NONE.J)
     name = body.name
     program.section(*of_body(body))
     mass = program.define(f"{name}_mass", body.mass, "kg", f"mass of {name}")
-    com = program.define(f"com_{name}", body.com, "m", f"centre of mass of {name}, its frame")
+    com = program.define(f"com_{name}", body.com, "m", f"centre of mass of {name}, body frame")
     inertia = body.inertia + mass * steiner(com, ir.zeros(3), com)
-    inertia = program.define(f"Io_{name}", inertia, "kg.m2", f"inertia of {name} about its origin, its axes")
-    s = program.define(f"s_{name}", mass * (motion.R @ com), "kg.m", f"static moment of {name}")
-    J = turned(program, f"J_{name}", motion.R, inertia, f"inertia of {name} about its origin")
+    inertia = program.define(f"Io_{name}", inertia, "kg.m2", f"inertia of {name} about its origin, body axes")
+    s = program.define(
+        f"s_{name}", mass * (motion.R @ com), "kg.m", f"first mass moment of {name} about its origin, world axes"
+    )
+    J = turned(program, f"J_{name}", motion.R, inertia, f"inertia of {name} about its origin, world axes")
     w, dw, dv = motion.w, motion.dw, motion.dv
     F = mass * dv + ir.cross(dw, s) + ir.cross(w, ir.cross(w, s))
     N = J @ dw + ir.cross(s, dv) + ir.cross(w, J @ w)
-    if _children(kinematics.mechanism, b):  # part of the subtree's sum, no more
+    if _children(kinematics.mechanism, b):  # without a name: only a summand of the subtree sum
         return Inertia(mass, s, J, N, F), (mass * com, inertia)
-    N = program.define(f"N_{name}", N, "N.m", f"inertia moment of {name} about its origin")
-    F = program.define(f"F_{name}", F, "N", f"inertia force of {name}")
+    N = program.define(
+        f"N_{name}",
+        N,
+        "N.m",
+        f"inertia moment of {name} about its origin, for zero accelerations of the coordinates",
+    )
+    F = program.define(f"F_{name}", F, "N", f"inertia force of {name}, for zero accelerations of the coordinates")
     return Inertia(mass, s, J, N, F), (mass * com, inertia)
 
 
-def turned(program: Program, name: str, R: Expr, inertia: Expr, text: str) -> Expr:
-    """R I Rᵀ by a definition."""
+def turned(program: EquationSystem, name: str, R: Expr, inertia: Expr, text: str) -> Expr:
+    """Define the inertia R I Rᵀ in world axes of a body with axes R and inertia I in its own axes;
+    return its symbol.
+    """
     if R.op == "constant":
         return program.define(name, R @ inertia @ R.T, "kg.m2", text)
     left = [R[i, :] @ inertia for i in range(3)]
     return _symmetric(program, name, [left[0] @ R.T, left[1] @ R[1:3, :].T, left[2] @ R[2, :]], text)
 
 
-def _symmetric(program: Program, name: str, upper: Sequence[Expr], text: str) -> Expr:
-    """An inertia by its upper triangle: the rows from the diagonal on, of shape (3,), (2,) and ()."""
+def _symmetric(program: EquationSystem, name: str, upper: Sequence[Expr], text: str) -> Expr:
+    """Define an inertia by its upper triangle and return its symbol.
+
+    upper  parts of the three matrix rows from the diagonal on, of shapes (3,), (2,) and ()
+    """
     indices: list[Index] = [(0, slice(0, 3)), (1, slice(1, 3)), (2, 2)]
     return program.assemble(
         name, (3, 3), list(zip(indices, upper, strict=True)), "kg.m2", text, Traits(symmetric=True)
@@ -174,10 +203,11 @@ def _symmetric(program: Program, name: str, upper: Sequence[Expr], text: str) ->
 
 
 def steiner(arm: Expr, s: Expr, moved: Expr) -> Expr:
-    """Return the increase of an inertia, (3, 3), by a change of the reference point (parallel axis theorem).
+    """Return the increase of an inertia due to a new reference point, shape (3, 3) (parallel axis theorem).
 
-    arm       shape (3,), m: from the new point to the old one
-    s, moved  shape (3,), kg·m, or m per mass: static moment about the old and the new one, moved = s + m·arm
+    arm       shape (3,), m: from the new reference point to the old one
+    s, moved  shape (3,): first mass moment about the old and about the new point, moved = s + m·arm;
+              in kg·m, or in m if divided by the mass
     """
     (x, y, z), (sx, sy, sz), (tx, ty, tz) = arm, s, moved
     xx, yy, zz = x * (sx + tx), y * (sy + ty), z * (sz + tz)
@@ -186,12 +216,14 @@ def steiner(arm: Expr, s: Expr, moved: Expr) -> Expr:
 
 
 def _children(mechanism: SymbolicMechanism, b: int) -> list[int]:
-    """Bodies that a body carries and that have mass, or carry some."""
+    """Return the indices of the child bodies whose subtrees have mass."""
     own = [c for c, body in enumerate(mechanism.bodies) if body.parent == b]
     return [c for c in own if not ir.is_zero(mechanism.bodies[c].mass) or _children(mechanism, c)]
 
 
-def _subtree_sums(program: Program, kinematics: SymbolicKinematics, own: Sequence[Inertia]) -> list[Inertia]:
+def _subtree_sums(
+    program: EquationSystem, kinematics: SymbolicKinematics, own: Sequence[Inertia]
+) -> list[Inertia]:
     program.section("sums over subtrees")
     sums, bodies = list(own), kinematics.mechanism.bodies
     for b in reversed(range(len(own))):
@@ -202,21 +234,21 @@ def _subtree_sums(program: Program, kinematics: SymbolicKinematics, own: Sequenc
     return sums
 
 
-def _moved(program: Program, name: str, part: Inertia, arm: Expr) -> Inertia:
-    """About the origin of the body that carries it."""
-    text = f"static moment of {name} and all behind it about the origin of what carries {name}"
+def _moved(program: EquationSystem, name: str, part: Inertia, arm: Expr) -> Inertia:
+    """Return the sums of a subtree about the origin of its parent body."""
+    text = f"first mass moment of the subtree of {name} about the origin of its parent"
     s = program.define(f"moved_s_{name}", part.s + part.m * arm, "kg.m", text)
     moved = steiner(arm, part.s, s)
     J = ir.array([[part.J[i, j] + moved[i, j] for j in range(3)] for i in range(3)])
     return Inertia(part.m, s, J, part.N + ir.cross(arm, part.F), part.F)
 
 
-def _sum(program: Program, name: str, own: Inertia, behind: Sequence[Inertia]) -> Inertia:
+def _sum(program: EquationSystem, name: str, own: Inertia, behind: Sequence[Inertia]) -> Inertia:
     def total(key: str, unit: str, text: str) -> Expr:
         expr = getattr(own, key)
         for part in behind:
             expr = expr + getattr(part, key)
-        return program.define(f"{key}_from_{name}", expr, unit, f"{text} of {name} and all behind it")
+        return program.define(f"{key}_from_{name}", expr, unit, f"{text}, subtree of {name}")
 
     upper: list[Expr] = [own.J[0, :], own.J[1, 1:3], own.J[2, 2]]
     for part in behind:
@@ -225,15 +257,15 @@ def _sum(program: Program, name: str, own: Inertia, behind: Sequence[Inertia]) -
         upper[2] = upper[2] + part.J[2, 2]
     return Inertia(
         total("m", "kg", "mass"),
-        total("s", "kg.m", "static moment"),
-        _symmetric(program, f"J_from_{name}", upper, f"inertia about its origin of {name} and all behind it"),
-        total("N", "N.m", "inertia moment about its origin"),
-        total("F", "N", "inertia force"),
+        total("s", "kg.m", "first mass moment"),
+        _symmetric(program, f"J_from_{name}", upper, f"inertia about the origin of {name}, subtree of {name}"),
+        total("N", "N.m", "inertia moment for zero accelerations of the coordinates"),
+        total("F", "N", "inertia force for zero accelerations of the coordinates"),
     )
 
 
 def _momenta(
-    program: Program, kinematics: SymbolicKinematics, subtrees: Sequence[Inertia]
+    program: EquationSystem, kinematics: SymbolicKinematics, subtrees: Sequence[Inertia]
 ) -> dict[tuple[int, int], UnitAccelerationWrench]:
     program.section("inertia wrench per acceleration of each coordinate")
     mechanism, momenta = kinematics.mechanism, {}
@@ -241,13 +273,13 @@ def _momenta(
         symbol, tree, axis = mechanism.coordinates[k].symbol, subtrees[b], kinematics.axes[k]
         rotates = mechanism.coordinates[k].motion.kind == "rotation"
         own, other = ("kg.m2", "kg.m") if rotates else ("kg.m", "kg")
-        text = f"per acceleration of {symbol}"
+        text = f"of the subtree per acceleration of {symbol}"
         force = tree.m * axis.u + ir.cross(axis.e, tree.s)
-        force = program.define(f"PF_{symbol}", force, other, f"force {text}")
+        force = program.define(f"PF_{symbol}", force, other, f"inertia force {text}")
         moment = tree.J @ axis.e + ir.cross(tree.s, axis.u)
         name, carrier = f"PN_{symbol}", b
         while carrier >= 0:
-            about = f"moment about the origin of {mechanism.bodies[carrier].name} {text}"
+            about = f"inertia moment {text}, about the origin of {mechanism.bodies[carrier].name}"
             moment = program.define(name, moment, own, about)
             momenta[k, carrier] = UnitAccelerationWrench(moment, force)
             moment = moment + ir.cross(kinematics.motions[carrier].arm, force)
@@ -259,7 +291,9 @@ def _momenta(
 def _mass_matrix_parts(
     kinematics: SymbolicKinematics, momenta: dict[tuple[int, int], UnitAccelerationWrench]
 ) -> list[tuple[Index, Expr]]:
-    """Entries M[j, k], j ≤ k: 0 unless j is an ancestor of k or k itself."""
+    """Return the entries M[j, k], j ≤ k; an entry is 0 unless coordinate j moves the body of
+    coordinate k.
+    """
     parts: list[tuple[Index, Expr]] = []
     for k in range(kinematics.mechanism.n):
         for j in range(k + 1):

@@ -1,6 +1,8 @@
-"""FMU inputs that motions and lengths follow through critically damped filters: y'' = ω² (u − y) − 2 ω y'.
+"""Second-order critically damped filters between FMU inputs and the motions or lengths that follow them.
 
-States are what y is beyond where it begins, and its rate: a start that follows parameters is at rest, too.
+The output y of a filter with the angular cutoff frequency ω and the input u obeys
+y'' = ω² (u − y) − 2 ω y'. The states are y − y(0) and y'. Both are zero at a start at rest, even if
+parameters change the initial value y(0).
 """
 
 from __future__ import annotations
@@ -14,15 +16,15 @@ from ....description.types.origin import Origin
 from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicFilter, SymbolicMechanism
-from ...program.program import START_VALUES, Input, ModelParameter, Output, Program, StateVariable
+from ...program.program import START_VALUES, EquationSystem, Input, ModelParameter, Output, StateVariable
 from .lowering import Lowering
 
 
 @dataclass(frozen=True)
 class FilterOutput:
-    """Output of a filter, rad or m, with its first and second derivative, as symbols.
+    """Symbols of the output of a filter, rad or m, and of its first and second time derivatives.
 
-    length  name of the parameter for a line's length at the start, or empty
+    length  name of the parameter with the initial length of a two-point force element; empty if none
     """
 
     filter: SymbolicFilter
@@ -32,13 +34,17 @@ class FilterOutput:
     length: str = ""
 
 
-def derive(program: Program, mechanism: SymbolicMechanism, lower: Lowering) -> list[FilterOutput]:
-    """Inputs, and what follows them; `begin` gives them their start values."""
+def derive(program: EquationSystem, mechanism: SymbolicMechanism, lower: Lowering) -> list[FilterOutput]:
+    """Define the input and the output of each filter; the function `begin` sets the initial values
+    later.
+    """
     return [_followed(program, mechanism, lower, given) for given in mechanism.filters]
 
 
-def begin(program: Program, found: Sequence[FilterOutput], begins: Sequence[float]) -> None:
-    """Set the values that the filters begin with, rad or m, as start values of their inputs and lengths."""
+def begin(program: EquationSystem, found: Sequence[FilterOutput], begins: Sequence[float]) -> None:
+    """Set the initial values of the filters, rad or m, as start values of their inputs and length
+    parameters.
+    """
     values = dict(zip((followed.filter.name for followed in found), begins, strict=True))
     lengths = {f.length: values[f.filter.name] for f in found if f.length}
     program.inputs = [replace(x, start=values[x.name]) if x.name in values else x for x in program.inputs]
@@ -48,19 +54,23 @@ def begin(program: Program, found: Sequence[FilterOutput], begins: Sequence[floa
 
 
 def _followed(
-    program: Program, mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter
+    program: EquationSystem, mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter
 ) -> FilterOutput:
     name, unit = given.name, given.unit
     program.section("filter", name)
-    about = f"command of {_follower(mechanism, given)}, which follows it through a filter"
+    about = f"filtered command of {_follower(mechanism, given)}"
     program.inputs.append(Input(name, unit, about, 0.0))
     offset, rate = (ir.symbol(given.signal(quantity).name) for quantity in ("offset", "offset_rate"))
-    omega = program.define(f"omega_{name}", 2 * np.pi * given.cutoff, "rad/s", f"frequency of filter {name}")
+    omega = program.define(
+        f"omega_{name}", 2 * np.pi * given.cutoff, "rad/s", f"angular cutoff frequency of filter {name}"
+    )
     length = _length(program, given)
     start = ir.symbol(length) if length else _start(mechanism, lower, given)
-    value = program.define(f"y_{name}", start + offset, unit, f"where filter {name} leads to")
+    value = program.define(f"y_{name}", start + offset, unit, f"output of filter {name}")
     second = omega * omega * (ir.symbol(name) - value) - 2.0 * omega * rate
-    second = program.define(f"{name}_second", second, f"{unit}/s2", f"second derivative of y_{name}")
+    second = program.define(
+        f"{name}_second", second, f"{unit}/s2", f"second time derivative of the output of filter {name}"
+    )
     return FilterOutput(given, value, rate, second, length)
 
 
@@ -68,38 +78,44 @@ def _follower(mechanism: SymbolicMechanism, given: SymbolicFilter) -> str:
     if given.coordinate is not None:
         coordinate = mechanism.coordinates[given.coordinate]
         return f"{coordinate.name}, {coordinate.sense}"
-    return next(f"the length at rest of {line.name}" for line in mechanism.lines if line.filter is given)
+    return next(f"the unstretched length of {line.name}" for line in mechanism.lines if line.filter is given)
 
 
 def _start(mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter) -> Expr:
-    """Position where the joint starts, or the length that is given."""
+    """Return the initial position of the filtered joint, or the given initial length."""
     if given.coordinate is not None:
         return lower(ir.call("start", ir.symbol(mechanism.coordinates[given.coordinate].name)))
-    assert given.start is not None  # a length is a parameter otherwise
+    assert given.start is not None  # an unknown initial length is a parameter
     return given.start
 
 
-def _length(program: Program, given: SymbolicFilter) -> str:
-    """Name of the parameter for the length at the start, which is to be found; empty where it is known."""
+def _length(program: EquationSystem, given: SymbolicFilter) -> str:
+    """Declare a parameter for an unknown initial length and return its name; return an empty name
+    if the initial length is known.
+    """
     if given.coordinate is not None or given.start is not None:
         return ""
-    name, text = program.fresh(f"{given.name}_start"), f"what {given.name} begins with"
+    name, text = program.fresh(f"{given.name}_start"), f"initial value of {given.name}"
     program.parameters.append(ModelParameter(name, np.array(0.0), given.unit, text, Origin("filter", given.name)))
     return name
 
 
-def states(program: Program, found: Sequence[FilterOutput]) -> None:
-    """Add the filters' states to the program, and where they lead to to its outputs."""
+def states(program: EquationSystem, found: Sequence[FilterOutput]) -> None:
+    """Add the states of the filters to the program, and the filter outputs to the model's outputs."""
     for followed in found:
         given = followed.filter
-        _state(program, given, "offset", given.unit, followed.rate, "what {} is beyond where it began")
+        _state(program, given, "offset", given.unit, followed.rate, "change of {} since the start")
         _state(program, given, "offset_rate", f"{given.unit}/s", followed.second, "rate of {}")
-        text = f"{given.name} after its filter"
+        text = f"filtered value of {given.name}"
         program.outputs.append(Output(given.signal("value"), given.unit, text, followed.value))
 
 
-def _state(program: Program, given: SymbolicFilter, quantity: str, unit: str, derivative: Expr, text: str) -> None:
-    signal, about = given.signal(quantity), text.format(f"{given.name} after its filter")
+def _state(
+    program: EquationSystem, given: SymbolicFilter, quantity: str, unit: str, derivative: Expr, text: str
+) -> None:
+    signal, about = given.signal(quantity), text.format(f"the filtered value of {given.name}")
     name = f"{signal.name}_start"
-    program.parameters.append(ModelParameter(name, np.array(0.0), unit, f"{about}, at the start", START_VALUES))
+    program.parameters.append(
+        ModelParameter(name, np.array(0.0), unit, f"initial value of the {about}", START_VALUES)
+    )
     program.integrate(StateVariable(signal, unit, about, ir.symbol(name), derivative, 1.0))

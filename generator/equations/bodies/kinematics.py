@@ -1,7 +1,7 @@
-"""Recursion over the bodies in world axes: poses, velocities, bias accelerations.
+"""Symbolic recursion over the bodies for poses, velocities and bias accelerations, in world axes.
 
-Every body has its quantities about the origin of its own frame, and positions count from the first moving body of
-its tree: wherever in the world a mechanism stands or travels to, the numbers are as large as the mechanism.
+Each body is described about the origin of its own frame. Positions are relative to the first moving
+body of each tree, so that their magnitude does not grow with the distance from the world origin.
 Gravity enters as an acceleration of the ground.
 """
 
@@ -17,24 +17,26 @@ from ....language.ir import Expr
 from ....mechanism import GROUND
 from ....mechanism.symbolic import SymbolicBody, SymbolicCoordinate, SymbolicMechanism, SymbolicPlace
 from ...program.gathered import ConstantTable
-from ...program.program import Program
+from ...program.program import EquationSystem
 
 Array = NDArray[np.float64]
 _NOWHERE = ir.zeros(3)
-COORDINATES, BODIES = "coordinates", "bodies"  # sets of equal things
+COORDINATES, BODIES = "coordinates", "bodies"  # sets whose members become array elements in Modelica
 
 
 @dataclass(frozen=True)
 class BodyMotion:
-    """Pose and motion of a body, all in world axes.
+    """Pose and motion of a body; all vectors are in world axes.
 
-    R       shape (3, 3): the body's axes
-    root    shape (3,), m: where the first moving body of its tree starts from; of a body that cannot move, its own
-    travel  shape (3,), m: from there to that body's origin
-    p       shape (3,), m: from there to the origin of its frame
-    arm     shape (3,), m: the same from the origin of its parent's frame
-    w, v    shape (3,), rad/s and m/s: angular velocity, velocity of its origin
-    dw, dv  shape (3,), rad/s² and m/s²: their rates for q̈ = 0, gravity included
+    R       shape (3, 3): axes of the body
+    root    shape (3,), m: origin of the first moving body of the tree at zero coordinates, world frame;
+            for a fixed body its own origin
+    travel  shape (3,), m: displacement of the origin of the first moving body from `root`
+    p       shape (3,), m: origin of the body relative to the origin of the first moving body
+    arm     shape (3,), m: origin of the body relative to the origin of its parent
+    w, v    shape (3,), rad/s and m/s: angular velocity, velocity of the origin
+    dw, dv  shape (3,), rad/s² and m/s²: bias accelerations (time derivatives of w and v for q̈ = 0);
+            dv includes gravity as an upward acceleration of the ground
     """
 
     R: Expr
@@ -49,13 +51,14 @@ class BodyMotion:
 
     @property
     def still(self) -> bool:
-        """Whether no coordinate moves it."""
         return ir.is_zero(self.w) and ir.is_zero(self.v)
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Motion that one coordinate gives to its body: e angular, u of the body's origin; shape (3,), world axes."""
+    """Velocity of a body per unit rate of one coordinate: e angular, u of the body's origin; shape
+    (3,), world axes.
+    """
 
     e: Expr
     u: Expr
@@ -63,7 +66,9 @@ class Axis:
 
 @dataclass(frozen=True)
 class Wrench:
-    """Force F and its moment N about the origin of a body, world axes, on that body; shape (3,), N and N·m."""
+    """Force F on a body and its moment N about the origin of that body; shape (3,), N and N·m,
+    world axes.
+    """
 
     body: int
     N: Expr
@@ -74,7 +79,7 @@ class Wrench:
 class SymbolicKinematics:
     """Motions of all bodies and axes of all coordinates, as symbols of the program.
 
-    owners  coordinate → index of the body that it moves
+    owners  coordinate → index of the body that the coordinate moves
     """
 
     mechanism: SymbolicMechanism
@@ -84,32 +89,45 @@ class SymbolicKinematics:
     ground: BodyMotion
 
     def motion(self, body: int) -> BodyMotion:
-        """Motion of a body, or of the ground."""
+        """Return the motion of a body; the index GROUND gives the motion of the ground."""
         return self.ground if body == GROUND else self.motions[body]
 
     def lever(self, place: SymbolicPlace) -> Expr:
-        """Shape (3,), m, world axes: from the origin of the place's body to the place."""
+        """Return the position of a body-fixed point relative to the origin of its body, shape (3,), m, world
+        axes.
+        """
         return self.motion(place.body).R @ place.position
 
     def position(self, body: int, lever: Expr) -> Expr:
-        """Shape (3,), m, world frame, of the point of a body at a lever from its origin."""
+        """Return the position of a body-fixed point, shape (3,), m, world frame.
+
+        The argument `lever` is the vector from the body's origin to the point.
+        """
         motion = self.motion(body)
         return motion.root + (motion.travel + (motion.p + lever))
 
     def velocity(self, body: int, lever: Expr) -> Expr:
-        """Shape (3,), m/s, world axes, of the point of a body at a lever from its origin."""
+        """Return the velocity of a body-fixed point, shape (3,), m/s, world axes.
+
+        The argument `lever` is the vector from the body's origin to the point.
+        """
         motion = self.motion(body)
         return motion.v + ir.cross(motion.w, lever)
 
     def bias_acceleration(self, body: int, lever: Expr) -> Expr:
-        """Shape (3,), m/s²: the same point's acceleration for q̈ = 0, without gravity."""
+        """Return the acceleration of a body-fixed point for q̈ = 0, shape (3,), m/s², without gravity.
+
+        The argument `lever` is the vector from the body's origin to the point.
+        """
         motion = self.motion(body)
         gravity = self.mechanism.gravity
         centripetal = ir.cross(motion.w, ir.cross(motion.w, lever))
         return motion.dv + gravity + ir.cross(motion.dw, lever) + centripetal
 
     def arm(self, origin: int, body: int) -> Expr:
-        """Shape (3,), m, world axes: from the origin of one body to that of another."""
+        """Return the vector from the origin of one body to the origin of another, shape (3,), m,
+        world axes.
+        """
         if origin == body:
             return _NOWHERE
         if body != GROUND and self.mechanism.bodies[body].parent == origin:
@@ -117,9 +135,11 @@ class SymbolicKinematics:
         return self.between(origin, _NOWHERE, body, _NOWHERE)
 
     def between(self, a: int, lever_a: Expr, b: int, lever_b: Expr) -> Expr:
-        """Shape (3,), m, world axes: from a point of body a to one of body b, each at a lever from its origin.
+        """Return the vector from a point of body a to a point of body b, shape (3,), m, world axes.
 
-        What is large if both are far away is subtracted first, and what they share not at all.
+        The vectors `lever_a` and `lever_b` lead from the bodies' origins to the points. Position terms common to
+        both bodies are left out, and the other terms are subtracted pairwise: far from the world origin this
+        avoids cancellation.
         """
         total = _NOWHERE
         for part_a, part_b in zip(self._parts(a, lever_a), self._parts(b, lever_b), strict=True):
@@ -127,14 +147,21 @@ class SymbolicKinematics:
         return total
 
     def _parts(self, body: int, lever: Expr) -> tuple[Expr, Expr, Expr]:
-        """Return the three terms of a point's position."""
+        """Return three vectors whose sum is the position of a body-fixed point, shape (3,) each, m.
+
+        The first vector is the origin of the first moving body at zero coordinates, the second the displacement of
+        that origin, and the third the position of the point relative to the displaced origin. For a body fixed to
+        the ground, the first vector is the whole position and the others are zero.
+        """
         motion = self.motion(body)
         if motion.still:
             return motion.root + lever, _NOWHERE, _NOWHERE
         return motion.root, motion.travel, motion.p + lever
 
     def jacobian_columns(self, body: int, lever: Expr) -> dict[int, Expr]:
-        """Coordinate → shape (3,): velocity per coordinate rate of the body's point at a lever from its origin."""
+        """Return the velocity of a body-fixed point per unit rate of each coordinate that moves the
+        body: coordinate → shape (3,).
+        """
         columns = {}
         for k in self.mechanism.ancestors(body):
             axis = self.axes[k]
@@ -142,12 +169,15 @@ class SymbolicKinematics:
         return columns
 
     def power(self, k: int, N: Expr, F: Expr) -> Expr:
-        """Return the power per unit rate of coordinate k of a wrench about the origin of its body."""
+        """Return the power of a wrench per unit rate of coordinate k.
+
+        The moment N is about the origin of the body moved by coordinate k.
+        """
         return self.axes[k].e @ N + self.axes[k].u @ F
 
 
-def derive(program: Program, mechanism: SymbolicMechanism) -> SymbolicKinematics:
-    """Define the kinematics of all bodies in the program."""
+def derive(program: EquationSystem, mechanism: SymbolicMechanism) -> SymbolicKinematics:
+    """Define the poses, velocities and bias accelerations of all bodies in the program."""
     zero, gravity = _NOWHERE, mechanism.gravity
     ground = BodyMotion(ir.constant(np.eye(3)), zero, zero, zero, zero, zero, zero, zero, -gravity)
     motions: list[BodyMotion] = []
@@ -166,11 +196,19 @@ def derive(program: Program, mechanism: SymbolicMechanism) -> SymbolicKinematics
 
 
 def _body_motion(
-    program: Program, mechanism: SymbolicMechanism, body: SymbolicBody, parent: BodyMotion, axes: dict[int, Axis]
+    program: EquationSystem,
+    mechanism: SymbolicMechanism,
+    body: SymbolicBody,
+    parent: BodyMotion,
+    axes: dict[int, Axis],
 ) -> BodyMotion:
-    """The parent's motion, carried to the joint's frame and through the elementary motions of the coordinates."""
+    """Return the motion of a body, derived from its parent's motion through the joint's elementary
+    motions.
+    """
     name, turned = body.name, []
-    offset = program.define(f"offset_{name}", body.offset, "m", f"joint frame of {name} in its parent's frame")
+    offset = program.define(
+        f"offset_{name}", body.offset, "m", f"origin of the joint frame of {name} in the frame of its parent"
+    )
     motion = replace(parent, R=_joint_axes(program, body, parent), arm=_NOWHERE)
     start, step, slide = parent.R @ offset, _NOWHERE, _NOWHERE
     for k in body.coordinates:
@@ -189,15 +227,17 @@ def _body_motion(
         _gather_coordinate(program, coordinate, e, motion)
         axes[k] = Axis(e, _NOWHERE)
         turned.append(k)
-    for k in turned:  # about axes that the origin has left since
+    for k in turned:  # translations after a rotation move the origin off the rotation axis
         axes[k] = Axis(axes[k].e, ir.cross(axes[k].e, step))
     motion = _shifted(program, name, motion, start, step, slide)
     _gather_body(program, name, offset, motion)
     return motion
 
 
-def _note_topology(program: Program, mechanism: SymbolicMechanism) -> None:
-    """Note the bodies, which coordinate moves which body, and what carries what."""
+def _note_topology(program: EquationSystem, mechanism: SymbolicMechanism) -> None:
+    """Register the bodies, the body of each coordinate and the parent of each body for arrays in
+    the Modelica source.
+    """
     bodies, symbols = mechanism.bodies, [coordinate.symbol for coordinate in mechanism.coordinates]
     program.gatherings.members(BODIES, [body.name for body in bodies])
     last: dict[str, str] = {}
@@ -216,56 +256,78 @@ def _note_topology(program: Program, mechanism: SymbolicMechanism) -> None:
             last[body.name] = frame
     owners = {symbols[k]: body.name for body in bodies for k in body.coordinates}
     program.gatherings.tables += [
-        ConstantTable("body", COORDINATES, BODIES, "body of each coordinate", owners),
-        ConstantTable("last", BODIES, COORDINATES, "last coordinate of each body, or of those before it", last),
-        ConstantTable("parent", BODIES, BODIES, "body that carries each body; 0: the ground", parents),
-        ConstantTable("before", COORDINATES, COORDINATES, "coordinate before each coordinate; 0: none", before),
+        ConstantTable("body", COORDINATES, BODIES, "body that each coordinate moves", owners),
+        ConstantTable("last", BODIES, COORDINATES, "last coordinate that moves each body", last),
+        ConstantTable("parent", BODIES, BODIES, "parent of each body; 0: the ground", parents),
+        ConstantTable(
+            "before",
+            COORDINATES,
+            COORDINATES,
+            "predecessor of each coordinate in its kinematic chain; 0: none",
+            before,
+        ),
     ]
 
 
-def _gather_coordinate(program: Program, coordinate: SymbolicCoordinate, e: Expr, motion: BodyMotion) -> None:
-    """Note the axis of a coordinate and the motion of the frame after it."""
+def _gather_coordinate(
+    program: EquationSystem, coordinate: SymbolicCoordinate, e: Expr, motion: BodyMotion
+) -> None:
+    """Register the axis of a coordinate, and the motion of the frame that the coordinate moves, as
+    array elements.
+    """
     member, add = (COORDINATES, coordinate.symbol), program.gatherings.add
     q, qd = (ir.symbol(coordinate.signal(level).name) for level in ("position", "velocity"))
     add("q", member, q, None, "coordinates; m or rad")
-    add("qd", member, qd, None, "velocities; m/s or rad/s")
-    add("axis", member, ir.constant(coordinate.axis), "1", "axis of each coordinate, in the frame before it")
-    add("e", member, e, "1", "axis of each coordinate")
-    add("R", member, motion.R, "1", "axes of the frame after each coordinate")
-    add("w", member, motion.w, "rad/s", "angular velocity of the frame after each coordinate")
+    add("qd", member, qd, None, "rates of the coordinates; m/s or rad/s")
+    add(
+        "axis",
+        member,
+        ir.constant(coordinate.axis),
+        "1",
+        "axis of each coordinate, in the frame before the motion of the coordinate",
+    )
+    add("e", member, e, "1", "axis of each coordinate, world axes")
+    add("R", member, motion.R, "1", "axes of the frame that each coordinate moves")
+    add("w", member, motion.w, "rad/s", "angular velocity of the frame that each coordinate moves")
     add(
         "dw",
         member,
         motion.dw,
         "rad/s2",
-        "angular acceleration of the frame after each coordinate, for zero accelerations",
+        "angular acceleration of the frame that each coordinate moves, for zero accelerations of the coordinates",
     )
 
 
-def _gather_body(program: Program, name: str, offset: Expr, motion: BodyMotion) -> None:
-    """Note the motion of a body's origin."""
+def _gather_body(program: EquationSystem, name: str, offset: Expr, motion: BodyMotion) -> None:
+    """Register the motion of a body's origin as array elements."""
     member, add = (BODIES, name), program.gatherings.add
-    add("offset", member, offset, "m", "joint frame of each body in the frame of its parent")
-    add("arm", member, motion.arm, "m", "origin of each body from that of its parent")
-    add("p", member, motion.p, "m", "origin of each body from that of the first moving body of its tree")
+    add("offset", member, offset, "m", "origin of the joint frame of each body in the frame of its parent")
+    add("arm", member, motion.arm, "m", "origin of each body relative to the origin of its parent")
+    add(
+        "p",
+        member,
+        motion.p,
+        "m",
+        "origin of each body relative to the origin of the first moving body of its tree",
+    )
     add("v", member, motion.v, "m/s", "velocity of each body's origin")
     add(
         "dv",
         member,
         motion.dv,
         "m/s2",
-        "acceleration of each body's origin for zero accelerations, with gravity",
+        "acceleration of each body's origin for zero accelerations of the coordinates, with gravity",
     )
 
 
 def of_body(body: SymbolicBody) -> tuple[str, str, str]:
-    """Kind, name and element of its origin."""
+    """Return the kind, name and element that identify a body as the source of its definitions."""
     if body.link == "base":
         return "base", "", ""
     return "link", body.link, body.element
 
 
-def _joint_axes(program: Program, body: SymbolicBody, parent: BodyMotion) -> Expr:
+def _joint_axes(program: EquationSystem, body: SymbolicBody, parent: BodyMotion) -> Expr:
     R = parent.R @ body.rotation
     if not body.coordinates:
         return program.define(f"R_{body.name}", R, "1", f"axes of {body.name}")
@@ -274,25 +336,34 @@ def _joint_axes(program: Program, body: SymbolicBody, parent: BodyMotion) -> Exp
     return program.define(f"R_{body.name}_joint", R, "1", f"axes of the joint frame of {body.name}")
 
 
-def _shifted(program: Program, name: str, motion: BodyMotion, start: Expr, step: Expr, slide: Expr) -> BodyMotion:
-    """Motion of the body's point at `start + step`; `step` grows at the rate `slide`. Shapes (3,), m and m/s."""
+def _shifted(
+    program: EquationSystem, name: str, motion: BodyMotion, start: Expr, step: Expr, slide: Expr
+) -> BodyMotion:
+    """Return the motion of the body's point at the position `start + step`, m; `slide` is the rate
+    of `step` in the moving axes, m/s. All three have the shape (3,).
+    """
     if ir.is_zero(start + step) and ir.is_zero(slide):
         return motion
-    arm = program.define(f"arm_{name}", start + step, "m", f"origin of {name} from its parent's")
+    arm = program.define(
+        f"arm_{name}", start + step, "m", f"origin of {name} relative to the origin of its parent"
+    )
     root, travel, p, w = motion.root, motion.travel, motion.p, motion.w
     if motion.still:
         root = program.define(
             f"root_{name}", root + start, "m", f"origin of {name} at zero coordinates, world frame"
         )
         travel = program.define(
-            f"travel_{name}", step, "m", f"origin of {name} from its place at zero coordinates"
+            f"travel_{name}",
+            step,
+            "m",
+            f"displacement of the origin of {name} from its position at zero coordinates",
         )
     else:
-        text = f"origin of {name} from that of the first moving body of its tree"
+        text = f"origin of {name} relative to the origin of the first moving body of its tree"
         p = program.define(f"p_{name}", p + arm, "m", text)
     swept = ir.cross(w, arm)
     v, dv = motion.v + swept + slide, motion.dv + ir.cross(motion.dw, arm) + ir.cross(w, swept + 2.0 * slide)
-    text = f"acceleration of {name} for zero accelerations of the coordinates, with gravity"
+    text = f"acceleration of the origin of {name} for zero accelerations of the coordinates, with gravity"
     return replace(
         motion,
         root=root,
@@ -305,9 +376,9 @@ def _shifted(program: Program, name: str, motion: BodyMotion, start: Expr, step:
 
 
 def _turned(
-    program: Program, coordinate: SymbolicCoordinate, motion: BodyMotion, name: str, e: Expr
+    program: EquationSystem, coordinate: SymbolicCoordinate, motion: BodyMotion, name: str, e: Expr
 ) -> BodyMotion:
-    """Motion after a rotation about the axis e through the origin."""
+    """Return the motion of a frame after a rotation about the axis e through its origin."""
     q, rate = ir.symbol(coordinate.symbol), ir.symbol(f"{coordinate.symbol}_dot")
     dw = motion.dw + ir.cross(motion.w, e) * rate
     text = f"angular acceleration of {name} for zero accelerations of the coordinates"
@@ -320,7 +391,9 @@ def _turned(
 
 
 def rotation(axis: tuple[float, float, float], angle: Expr) -> Expr:
-    """Shape (3, 3): rotation about a constant unit axis (Rodrigues' formula)."""
+    """Return the matrix of a rotation about a constant unit axis, shape (3, 3) (Rodrigues'
+    formula).
+    """
     c, s = ir.call("cos", angle), ir.call("sin", angle)
     outer, skew = np.outer(axis, axis), np.cross(np.eye(3), axis)
     across = np.eye(3) - outer

@@ -1,4 +1,6 @@
-"""Lengths that expressions may name (of lines, gaps), as they move: along a direction between points of bodies."""
+"""Rates, bias accelerations and Jacobians of lengths (of two-point force elements and of gaps) that
+expressions may name.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +11,21 @@ from ....description.types.measures import MEASURED, RATES
 from ....language import ir
 from ....language.ir import Expr, Index
 from ....mechanism import GROUND
-from ...program.program import Program
+from ...program.program import EquationSystem
 from .kinematics import SymbolicKinematics
 
-BIAS = "_bias"  # names the acceleration for q̈ = 0 inside trees
+BIAS = "_bias"  # suffix of names of accelerations for q̈ = 0 in expression trees
 _ZERO = ir.constant(0.0)
 _LENGTHS = {rate: length for length, rate in RATES.items()}
 
 
 @dataclass(frozen=True)
 class LengthRates:
-    """Derivatives of a length.
+    """Derivatives of a length with respect to time.
 
     rate     m/s
-    bias     m/s², its second derivative for q̈ = 0
-    columns  coordinate → its rate per rate of the coordinate, m/rad or 1
+    bias     m/s²: second derivative for q̈ = 0
+    columns  coordinate → rate of the length per unit coordinate rate, m/rad or 1
     """
 
     rate: Expr
@@ -33,7 +35,11 @@ class LengthRates:
 
 @dataclass(frozen=True)
 class End:
-    """A point of a body at a lever, shape (3,), m, from its origin, world axes; sign −1: where a length begins."""
+    """One of the two end points between which a length is measured; it is fixed to a body.
+
+    lever  shape (3,), m: from the body's origin to the point, world axes
+    sign   −1 for the first end point, 1 for the second end point
+    """
 
     body: int
     lever: Expr
@@ -41,7 +47,10 @@ class End:
 
 
 def along(kinematics: SymbolicKinematics, u: Expr, ends: Sequence[End], turning: Expr = _ZERO) -> LengthRates:
-    """A length along the unit vector u, shape (3,), world axes; turning: what u's own motion adds to the bias."""
+    """Return the derivatives of a length measured along the unit vector u, shape (3,), world axes.
+
+    turning  contribution of the rotation of u to the bias acceleration, m/s²
+    """
     rate, bias, columns = _ZERO, turning, dict[int, Expr]()
     for end in ends:
         if end.body == GROUND:
@@ -55,24 +64,29 @@ def along(kinematics: SymbolicKinematics, u: Expr, ends: Sequence[End], turning:
 
 
 class Lengths:
-    """Measures of force elements by their names in expressions; names of outputs are these outputs."""
+    """Lengths and gaps of force elements, found by the names that expressions use (`lift.length`, `deck.gap`).
 
-    def __init__(self, program: Program, n: int) -> None:
+    A length or gap that is an output has the symbol of that output.
+    """
+
+    def __init__(self, program: EquationSystem, n: int) -> None:
         self._program, self._n = program, n
         self._lengths: dict[str, Callable[[], LengthRates]] = {}
         self._named: dict[str, Expr] = {}
 
     def add(self, name: str, length: Callable[[], LengthRates]) -> None:
-        """One by its name, `lift.length` or `deck.gap`; asked for where something needs how it changes."""
+        """Register a length under its name, such as `lift.length` or `deck.gap`; its derivatives
+        are computed only when an expression needs them.
+        """
         self._lengths[name] = length
 
     def knows(self, name: str) -> bool:
-        """Whether a name, at any level, is one of these."""
+        """Whether a name denotes a registered kind of length, its rate or its bias acceleration."""
         quantity = name.partition(".")[2].removesuffix(BIAS)
         return quantity in MEASURED or quantity in _LENGTHS
 
     def __call__(self, name: str) -> Expr:
-        """Return the symbol for a name."""
+        """Return the symbol of a length, of its rate or of its bias acceleration, by name."""
         owner, _, quantity = name.partition(".")
         if quantity in MEASURED:
             return ir.symbol(f"{owner}_{quantity}")
@@ -80,12 +94,16 @@ class Lengths:
             length, is_bias = f"{owner}.{_LENGTHS[quantity.removesuffix(BIAS)]}", quantity.endswith(BIAS)
             found = self._lengths[length]()
             value, unit = (found.bias, "m/s2") if is_bias else (found.rate, "m/s")
-            text = f"second derivative of {length} for zero accelerations" if is_bias else f"rate of {length}"
+            text = (
+                f"second derivative of {length} for zero accelerations of the coordinates"
+                if is_bias
+                else f"rate of {length}"
+            )
             self._named[name] = self._program.define(name.replace(".", "_"), value, unit, text)
         return self._named[name]
 
     def jacobian(self, name: str) -> Expr:
-        """Shape (n,): how its rate depends on the coordinates' rates."""
+        """Return the rate of a length per unit rate of each coordinate, shape (n,), m/rad or 1."""
         owner, _, quantity = name.partition(".")
         length = f"{owner}.{_LENGTHS.get(quantity, quantity)}"
         symbol = f"J_{length}".replace(".", "_")

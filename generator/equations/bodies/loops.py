@@ -1,9 +1,9 @@
-"""Conditions between two frames: value, rate, bias acceleration, and the unit wrench that belongs to them.
+"""Scalar constraint conditions between two frames, with rates, bias accelerations and unit wrenches.
 
-A condition's rate is linear in the coordinates' rates. Its coefficient for coordinate k is the power of the
-condition's unit wrench: a force F at a point of the body of frame b with a moment N, and the opposite on the body
-of frame a. The same wrench therefore gives the constraint Jacobian's row and, times a multiplier or a spring
-force, what the closure does to the two bodies.
+The rate of a condition is linear in the coordinate rates. The coefficient of coordinate k is the power
+of the condition's unit wrench per unit rate of k. The wrench is a force F with a moment N on the body of
+frame b, and the opposite on the body of frame a. One wrench therefore yields both the row of the
+constraint Jacobian and, multiplied by a multiplier or a spring force, the reaction on the two bodies.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from ....description.types.closures import Condition
 from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicFrame, SymbolicKnifeEdge, SymbolicLoopClosure
-from ...program.program import Program
+from ...program.program import EquationSystem
 from .kinematics import SymbolicKinematics
 
 
 @dataclass(frozen=True)
 class ConstraintExpressions:
-    """A condition as expressions in world axes.
+    """A scalar condition between two frames; all vectors are in world axes.
 
-    value, rate  the condition and its rate; a knife edge has a rate only
-    bias         its second derivative for q̈ = 0
-    F, N         shape (3,): unit force and moment on body b, and opposite on body a
-    at_a, at_b   shape (3,), m: where the force acts, from the origins of the bodies
+    value, rate  condition and its time derivative; a knife edge has only a rate
+    bias         second time derivative for q̈ = 0
+    F, N         shape (3,): unit force and moment on body b; the opposite acts on body a
+    at_a, at_b   shape (3,), m: point of application relative to the origins of bodies a and b
     """
 
     value: Expr
@@ -41,7 +41,10 @@ class ConstraintExpressions:
 
 @dataclass(frozen=True)
 class ConstrainedPair:
-    """A relation between bodies a and b (or the ground) that a constraint keeps: its multiplier acts on both."""
+    """Two bodies, or a body and the ground, with the constraint condition between them.
+
+    The multiplier of the constraint acts on both.
+    """
 
     a: int
     b: int
@@ -50,7 +53,13 @@ class ConstrainedPair:
 
 @dataclass(frozen=True)
 class _Frame:
-    """A closure's frame in motion: lever from the body's origin, velocity, bias acceleration; axes; w and dw."""
+    """Frame of a loop closure in motion; all vectors are in world axes.
+
+    lever  shape (3,), m: origin of the frame relative to the body's origin
+    v, a   shape (3,), m/s and m/s²: velocity and bias acceleration of the frame's origin
+    R      shape (3, 3): axes
+    w, dw  shape (3,), rad/s and rad/s²: angular velocity and bias angular acceleration
+    """
 
     lever: Expr
     v: Expr
@@ -60,35 +69,40 @@ class _Frame:
     dw: Expr
 
     def axis(self, i: int) -> tuple[Expr, Expr, Expr]:
-        """Axis i, its rate and its second derivative for q̈ = 0; shape (3,) each."""
+        """Return axis i of the frame, its time derivative and its second derivative for q̈ = 0,
+        shape (3,) each.
+        """
         axis = self.R[:, i]
         rate = ir.cross(self.w, axis)
         return axis, rate, ir.cross(self.dw, axis) + ir.cross(self.w, rate)
 
 
 class ClosureFrames:
-    """The two frames of a closure, defined in the program."""
+    """The two frames of a loop closure, with their relative position and its derivatives defined in
+    the program.
+    """
 
-    def __init__(self, program: Program, kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> None:
+    def __init__(
+        self, program: EquationSystem, kinematics: SymbolicKinematics, closure: SymbolicLoopClosure
+    ) -> None:
         self.program, self.closure = program, closure
         self.a = _frame(program, kinematics, closure.a, f"{closure.name}_a")
         self.b = _frame(program, kinematics, closure.b, f"{closure.name}_b")
         name = closure.name
         bodies = closure.a.place.body, closure.b.place.body
         rho = kinematics.between(bodies[0], self.a.lever, bodies[1], self.b.lever)
-        self.rho = program.define(f"rho_{name}", rho, "m", f"{name}: from frame a to frame b")
+        self.rho = program.define(f"rho_{name}", rho, "m", f"closure {name}: vector from frame a to frame b")
         self.rho_dot = program.define(
-            f"rho_{name}_dot", self.b.v - self.a.v, "m/s", f"{name}: time derivative of rho_{name}"
+            f"rho_{name}_dot",
+            self.b.v - self.a.v,
+            "m/s",
+            f"closure {name}: time derivative of the vector from frame a to frame b",
         )
-        self.rho_bias = program.define(
-            f"rho_{name}_bias",
-            self.b.a - self.a.a,
-            "m/s2",
-            f"{name}: second derivative of rho_{name} for zero accelerations",
-        )
+        text = "acceleration of frame b relative to frame a for zero accelerations of the coordinates"
+        self.rho_bias = program.define(f"rho_{name}_bias", self.b.a - self.a.a, "m/s2", f"closure {name}: {text}")
 
     def relation(self, condition: Condition) -> ConstraintExpressions:
-        """The condition between the two frames."""
+        """Return the expressions of a condition between the two frames of the closure."""
         match condition.kind:
             case "along":
                 return self._along(*self.a.axis(condition.a), moving=True)
@@ -101,7 +115,11 @@ class ClosureFrames:
                 return self._distance()
 
     def _along(self, axis: Expr, rate: Expr, bias: Expr, *, moving: bool) -> ConstraintExpressions:
-        """ρ·axis; an axis that moves with body a carries the force to b's origin on both bodies."""
+        """Return the condition that the distance vector ρ has no component along an axis.
+
+        If the axis moves with body a, the constraint force acts on both bodies at the origin of
+        frame b.
+        """
         return ConstraintExpressions(
             axis @ self.rho,
             axis @ self.rho_dot + rate @ self.rho,
@@ -113,7 +131,10 @@ class ClosureFrames:
         )
 
     def _between(self, a: int, b: int) -> ConstraintExpressions:
-        """axis_a·axis_b: a moment about axis_b × axis_a turns b so that it grows."""
+        """Return the condition that axis a of one frame is perpendicular to axis b of the other.
+
+        The unit moment about axis_b × axis_a increases their scalar product.
+        """
         (e, e_dot, e_bias), (f, f_dot, f_bias) = self.a.axis(a), self.b.axis(b)
         N = ir.cross(f, e)
         bias = e_bias @ f + 2.0 * (e_dot @ f_dot) + e @ f_bias
@@ -125,7 +146,10 @@ class ClosureFrames:
         length = self.closure.length
         assert length is not None
         F = self.program.define(
-            f"direction_{self.closure.name}", self.rho / length, "1", f"{self.closure.name}: along the distance"
+            f"direction_{self.closure.name}",
+            self.rho / length,
+            "1",
+            f"closure {self.closure.name}: direction from frame a to frame b",
         )
         return ConstraintExpressions(
             (F @ self.rho - length) / 2.0,
@@ -138,32 +162,49 @@ class ClosureFrames:
         )
 
 
-def _frame(program: Program, kinematics: SymbolicKinematics, frame: SymbolicFrame, name: str) -> _Frame:
+def _frame(program: EquationSystem, kinematics: SymbolicKinematics, frame: SymbolicFrame, name: str) -> _Frame:
     body, motion = frame.place.body, kinematics.motion(frame.place.body)
     lever = program.define(
-        f"lever_{name}", kinematics.lever(frame.place), "m", f"frame {name} from its body's origin"
+        f"lever_{name}",
+        kinematics.lever(frame.place),
+        "m",
+        f"origin of frame {name} relative to the origin of its body",
     )
-    v = program.define(f"v_{name}", kinematics.velocity(body, lever), "m/s", f"velocity of {name}")
+    v = program.define(f"v_{name}", kinematics.velocity(body, lever), "m/s", f"velocity of frame {name}")
     R = program.define(f"R_{name}", motion.R @ frame.rotation, "1", f"axes of frame {name}")
-    text = f"acceleration of {name} for zero accelerations of the coordinates"
+    text = f"acceleration of frame {name} for zero accelerations of the coordinates"
     bias = program.define(f"a_{name}", kinematics.bias_acceleration(body, lever), "m/s2", text)
     return _Frame(lever, v, bias, R, motion.w, motion.dw)
 
 
-def knife_edge(program: Program, kinematics: SymbolicKinematics, edge: SymbolicKnifeEdge) -> ConstraintExpressions:
-    """Velocity of the edge's point along b's normal; body a is the ground (Wojtyra and Frączek 2013, (30))."""
+def knife_edge(
+    program: EquationSystem, kinematics: SymbolicKinematics, edge: SymbolicKnifeEdge
+) -> ConstraintExpressions:
+    """Return the condition that a contact point has no velocity along the normal of its knife edge
+    (Wojtyra and Frączek 2013, equation (30)). Body a is the ground.
+    """
     body, motion, name = edge.place.body, kinematics.motion(edge.place.body), edge.name
     lever = program.define(
-        f"lever_{name}", kinematics.lever(edge.place), "m", f"contact of {name} from its body's origin"
+        f"lever_{name}",
+        kinematics.lever(edge.place),
+        "m",
+        f"position of the contact point of {name} relative to the origin of its body",
     )
-    v = program.define(f"v_{name}", kinematics.velocity(body, lever), "m/s", f"velocity of the contact of {name}")
-    normal = program.define(f"normal_{name}", motion.R @ ir.constant(edge.normal), "1", f"normal of {name}")
+    v = program.define(
+        f"v_{name}", kinematics.velocity(body, lever), "m/s", f"velocity of the contact point of {name}"
+    )
+    normal = program.define(
+        f"normal_{name}", motion.R @ ir.constant(edge.normal), "1", f"normal of knife edge {name}"
+    )
     bias = normal @ kinematics.bias_acceleration(body, lever) + ir.cross(motion.w, normal) @ v
     return ConstraintExpressions(ir.constant(0.0), normal @ v, bias, normal, ir.zeros(3), ir.zeros(3), lever)
 
 
 def jacobian_row(kinematics: SymbolicKinematics, contact: ConstrainedPair) -> dict[int, Expr]:
-    """Coordinate → the condition's rate per its rate; 0 for coordinates that move both bodies alike."""
+    """Return the rate of a condition per unit rate of each coordinate that moves one of its two bodies.
+
+    The value is 0 for coordinates that move both bodies.
+    """
     mechanism, relation = kinematics.mechanism, contact.relation
     behind_a, behind_b = set(mechanism.ancestors(contact.a)), set(mechanism.ancestors(contact.b))
     row = {k: ir.constant(0.0) for k in behind_a & behind_b}
@@ -172,6 +213,8 @@ def jacobian_row(kinematics: SymbolicKinematics, contact: ConstrainedPair) -> di
 
 
 def _power(kinematics: SymbolicKinematics, k: int, body: int, relation: ConstraintExpressions, at: Expr) -> Expr:
-    """Return the power of the unit wrench on a body per rate of a coordinate that moves the body."""
+    """Return the power of a condition's unit wrench on a body, per unit rate of a coordinate that
+    moves the body.
+    """
     arm = kinematics.arm(kinematics.owners[k], body) + at
     return kinematics.power(k, relation.N + ir.cross(arm, relation.F), relation.F)

@@ -1,4 +1,6 @@
-"""Expressions of the description → those of the equations, with their switches and start values."""
+"""Translation of the description's expressions into expressions of the equations, with time events,
+switching conditions and start values.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,12 @@ from ....description.tables.table import Table
 from ....language import differentiate, expressions, ir, piecewise
 from ....language.ir import Expr
 from ....language.piecewise import Piecewise
-from ...program.program import Assertion, Lookup, Program, StartValue, TimeEvent
+from ...program.program import Assertion, EquationSystem, Lookup, StartValue, TimeEvent
 
 TIME = ir.symbol("time")
-_ROUNDING = 1e-9  # of a table's span
+_ROUNDING = 1e-9  # tolerance at the ends of a table, relative to the table's range
 
-# functions with a kink or a jump, by conditions, so that it is an event
+# functions with a kink or a jump, written as conditions so that events locate the kink or jump
 _KINKED: dict[str, Callable[..., Expr]] = {
     "abs": lambda x: _by_sign(x, x, -x),
     "sign": lambda x: _by_sign(x, ir.constant(1.0), ir.constant(-1.0)),
@@ -28,18 +30,18 @@ def _by_sign(x: Expr, above: Expr, below: Expr) -> Expr:
 
 
 class Lowering:
-    """Puts what a program calls them in place of the names in the description's expressions.
+    """Translator of the description's expressions: it replaces names by symbols of the program.
 
     Parameters:
-        program    gets the events and start values that the expressions need
-        constants  names of the description's parameters
-        resolve    other names (`E.x`, `column.angle_dot`) → expression
-        tables     those of the description, by name
+        program    program that receives the events and start values found in expressions
+        constants  parameters of the description, name → symbol
+        resolve    function that returns the expression of any other name (`E.x`, `column.angle_dot`)
+        tables     lookup tables of the description, by name
     """
 
     def __init__(
         self,
-        program: Program,
+        program: EquationSystem,
         constants: dict[str, Expr],
         resolve: Callable[[str], Expr],
         tables: Mapping[str, Table],
@@ -50,10 +52,13 @@ class Lowering:
         self._started: dict[Hashable, Expr] = {}
         self._events: dict[Hashable, str] = {}
         self._relations: dict[Hashable, str] = {}
-        self._eventful = True  # outside of `noevent` and `start`
+        self._eventful = True  # whether conditions trigger events; False inside `noevent(…)` and `start(…)`
 
     def __call__(self, tree: Expr) -> Expr:
-        """The program's expression for one of the description (expanded, see `differentiate.expand`)."""
+        """Return the program's expression for an expression of the description.
+
+        The argument must be expanded by `differentiate.expand`.
+        """
         if tree.op == "symbol":
             return self._named(tree.data)
         if tree.op == "if":
@@ -69,7 +74,10 @@ class Lowering:
         return ir.rebuilt(tree, [self(argument) for argument in tree.args])
 
     def add_breakpoints(self, tree: Expr) -> None:
-        """Make the ends of quintics time events: the third derivative jumps there; note what depends on time."""
+        """Register the ends of quintic polynomials as time events, because their third derivative jumps there.
+
+        Expressions that depend on time are also registered with the program.
+        """
         if "t" in expressions.running_names(tree):
             self.program.timed.append(tree)
         for time in differentiate.breakpoints(tree):
@@ -77,7 +85,7 @@ class Lowering:
                 self._event(self(time), None)
 
     def is_constant(self, name: str) -> bool:
-        """Whether a name in an expression does not change during a run."""
+        """Whether a name in an expression is a parameter of the description."""
         return name in self.constants
 
     def _named(self, name: str) -> Expr:
@@ -86,7 +94,7 @@ class Lowering:
         return self.constants[name] if self.is_constant(name) else self.resolve(name)
 
     def _event(self, time: Expr, rate: Expr | None) -> str:
-        """Name of the event at that time."""
+        """Return the name of the time event at a time, which is registered at its first use."""
         key = ir.key(time), None if rate is None else ir.key(rate)
         if key not in self._events:
             name = self._events[key] = self.program.fresh(f"switched_{len(self.program.events) + 1}")
@@ -106,7 +114,10 @@ class Lowering:
         return self.relation(comparison, left, right, then, otherwise)
 
     def relation(self, comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr) -> Expr:
-        """A choice, of the program's expressions, that changes at events; `<=` is what `>` is not."""
+        """Return a conditional expression that switches at state events.
+
+        Comparisons `>` and `<=` of equal sides share one event indicator.
+        """
         larger, smaller = (left, right) if comparison in (">", "<=") else (right, left)
         indicator = larger - smaller
         key = ir.key(indicator)
@@ -115,7 +126,10 @@ class Lowering:
         return ir.relation(comparison, left, right, then, otherwise, self._relations[key])
 
     def _table(self, tree: Expr) -> Expr:
-        """A derivative of a table; before and after a cubic one that rests at its ends it is constant."""
+        """Return the value or a derivative of a lookup table.
+
+        A cubic table with resting ends is constant before its first and after its last point.
+        """
         (name, order, inside), (argument,) = tree.data, tree.args
         table = self.tables[name]
         if inside or table.ends == "free" or table.interpolation == "linear":
@@ -134,7 +148,7 @@ class Lowering:
             function, pieces = self._functions[name]
             begin = self(differentiate.at_time_zero(argument))
             rate = self(differentiate.derivative(argument, "t"))
-            text = f"piece of table {name}: its begin, s, and coefficients; units differ by element"
+            text = f"current piece of table {name}: begin, s, and coefficients; units differ by element"
             self._check_ends(name, begin + rate * TIME)
             lookup = Lookup(self.program.fresh(f"{name}_piece"), function, pieces, begin, rate, text)
             self.program.lookups.append(lookup)
@@ -142,19 +156,21 @@ class Lowering:
         return self._lookups[key]
 
     def _check_ends(self, name: str, argument: Expr) -> None:
-        """A table whose ends are free has no values beyond them."""
+        """Add a check that the argument stays within the range of a table that is not extrapolated."""
         table = self.tables[name]
         if table.ends == "free":
             first, last = table.span
             beyond = ir.call("abs", argument - (first + last) / 2)
-            text = f"table {name} goes from {first:.9g} to {last:.9g} s, and its argument has left it at t ="
+            text = (
+                f"table {name} covers {first:.9g} s to {last:.9g} s, and its argument has left this range at t ="
+            )
             self.program.checks.append(Assertion(beyond, (last - first) / 2 * (1 + _ROUNDING), text))
 
     def _is_settled(self, tree: Expr) -> bool:
         return all(map(self.is_constant, expressions.running_names(tree)))
 
     def without_events(self, tree: Expr) -> Expr:
-        """Return the lowered tree with switching conditions that cause no events."""
+        """Return the translated expression with conditions that trigger no events."""
         before, self._eventful = self._eventful, False
         lowered = self(tree)
         self._eventful = before
@@ -166,7 +182,7 @@ class Lowering:
             text = "_".join(dict.fromkeys(expressions.names(tree))).replace(".", "_") or "value"
             name = self.program.fresh(f"start_{text}")
             expr = self.without_events(differentiate.at_time_zero(differentiate.expand(tree)))
-            self.program.start_values.append(StartValue(name, f"value at the start, {text}", expr, tree))
+            self.program.start_values.append(StartValue(name, f"initial value of {text}", expr, tree))
             self._started[key] = ir.symbol(name)
         return self._started[key]
 

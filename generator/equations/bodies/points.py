@@ -1,4 +1,6 @@
-"""Points, their axes and coordinates as expressions name them: values, rates, bias accelerations, Jacobians."""
+"""Expressions for the points, axes and coordinates that a description names, with rates, bias
+accelerations and Jacobians.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import Container
 from ....language import expressions, ir
 from ....language.ir import Expr, Index
 from ....mechanism.symbolic import SymbolicMechanism
-from ...program.program import Program
+from ...program.program import EquationSystem
 from .kinematics import SymbolicKinematics
 from .lengths import BIAS, Lengths
 
@@ -15,9 +17,13 @@ _AXES = "xyz"
 
 
 class Points:
-    """Names of expressions (`E.x`, `E.R13`, `column.angle_dot`) → expressions over the program's symbols."""
+    """Map from names in expressions (`E.x`, `E.R13`, `column.angle_dot`) to expressions over the
+    program's symbols.
+    """
 
-    def __init__(self, program: Program, mechanism: SymbolicMechanism, kinematics: SymbolicKinematics) -> None:
+    def __init__(
+        self, program: EquationSystem, mechanism: SymbolicMechanism, kinematics: SymbolicKinematics
+    ) -> None:
         self.program, self.mechanism, self.kinematics = program, mechanism, kinematics
         self._by_law = {i.own: i.name for element in mechanism.elements for i in element.inputs} | {
             f"{element.name}.{quantity}": measure.signal.name
@@ -30,10 +36,10 @@ class Points:
         self._axes: dict[tuple[str, int], list[Expr]] = {}
         self._turnings: dict[tuple[str, int], Expr] = {}
         self.lengths = Lengths(program, mechanism.n)
-        self.qdd: Expr | None = None  # the coordinates' accelerations, once they are known
+        self.qdd: Expr | None = None  # accelerations of the coordinates; None until they have been defined
 
     def __call__(self, name: str) -> Expr:
-        """Expression of a name, at the level that the name says."""
+        """Return the expression for a name such as `E.x`, `E.vx` or `column.angle_ddot`."""
         if name in self._by_law:
             return ir.symbol(self._by_law[name])
         owner, _, quantity = name.partition(".")
@@ -51,38 +57,47 @@ class Points:
         return ir.symbol(f"{owner}_{quantity}")
 
     def _acceleration(self, name: str) -> Expr:
-        """By the coordinates' ones."""
+        """Return the acceleration of a named quantity: its bias acceleration plus its Jacobian
+        times q̈.
+        """
         rate = expressions.rate_of(name)
         if self.qdd is None:
-            raise ValueError(f"{name} is not known before the accelerations are")
+            raise ValueError(f"{name} is used before the accelerations of the coordinates are defined")
         return self(f"{rate}{BIAS}") + self.jacobian(rate) @ self.qdd
 
     def level(self, point: str, level: int) -> Expr:
-        """Shape (3,): position, velocity or bias acceleration of a point, world frame."""
+        """Return the position (level 0), velocity (1) or bias acceleration (2) of a point, shape
+        (3,), world frame.
+        """
         known = self._levels.setdefault(point, [])
         while len(known) <= level:
             known.append(self._define(point, len(known)))
         return known[level]
 
     def lever(self, point: str) -> Expr:
-        """Shape (3,), m, world axes: from the origin of the point's body to the point."""
+        """Return the vector from a body's origin to a point of the body, shape (3,), m, world axes."""
         if point not in self._levers:
-            lever, text = self.kinematics.lever(self.mechanism.points[point]), f"{point} from its body's origin"
+            lever, text = (
+                self.kinematics.lever(self.mechanism.points[point]),
+                f"position of point {point} relative to the origin of its body",
+            )
             self._levers[point] = self.program.define(f"lever_{point}", lever, "m", text)
         return self._levers[point]
 
     def _define(self, point: str, level: int) -> Expr:
         body, lever, kinematics = self.mechanism.points[point].body, self.lever(point), self.kinematics
         if level == 0:
-            return self.program.define(f"r_{point}", kinematics.position(body, lever), "m", f"point {point}")
+            return self.program.define(
+                f"r_{point}", kinematics.position(body, lever), "m", f"position of point {point}, world frame"
+            )
         if level == 1:
             velocity = kinematics.velocity(body, lever)
-            return self.program.define(f"v_{point}", velocity, "m/s", f"velocity of {point}")
+            return self.program.define(f"v_{point}", velocity, "m/s", f"velocity of point {point}")
         bias, text = kinematics.bias_acceleration(body, lever), "for zero accelerations of the coordinates"
-        return self.program.define(f"a_{point}", bias, "m/s2", f"acceleration of {point} {text}")
+        return self.program.define(f"a_{point}", bias, "m/s2", f"acceleration of point {point} {text}")
 
     def jacobian(self, name: str) -> Expr:
-        """Shape (n,): how a name's rate depends on the coordinates' rates."""
+        """Return the rate of a named quantity per unit rate of each coordinate, shape (n,)."""
         owner, _, quantity = name.partition(".")
         n = self.mechanism.n
         if self.lengths.knows(name):
@@ -101,11 +116,13 @@ class Points:
         n = self.mechanism.n
         parts: list[tuple[Index, Expr]] = [((slice(0, 3), k), columns.get(k, ir.zeros(3))) for k in range(n)]
         return self.program.assemble(
-            f"J_{point}", (3, n), parts, None, f"velocity of {point} per coordinate rate; m or 1"
+            f"J_{point}", (3, n), parts, None, f"velocity of point {point} per coordinate rate; m or 1"
         )
 
     def _axis(self, point: str, j: int, level: int) -> Expr:
-        """Shape (3,): axis j of a point, its rate in 1/s, or its second derivative for q̈ = 0 in 1/s²."""
+        """Return axis j of a point's frame, its rate in 1/s (level 1), or its second derivative for
+        q̈ = 0 in 1/s² (level 2); shape (3,).
+        """
         known = self._axes.setdefault((point, j), [])
         while len(known) <= level:
             known.append(self._define_axis(point, j, known))
@@ -118,13 +135,15 @@ class Points:
             return define(f"axis_{x}_{point}", motion.R @ frame.rotation[:, j], "1", f"axis {x} of {point}")
         if len(known) == 1:
             rate = ir.cross(motion.w, known[0])
-            return define(f"axis_{x}_{point}_dot", rate, "1/s", f"rate of axis {x} of {point}")
+            return define(f"axis_{x}_{point}_dot", rate, "1/s", f"time derivative of axis {x} of {point}")
         bias = ir.cross(motion.dw, known[0]) + ir.cross(motion.w, known[1])
         text = f"second derivative of axis {x} of {point} for zero accelerations of the coordinates"
         return define(f"axis_{x}_{point}_ddot", bias, "1/s2", text)
 
     def _turning(self, point: str, j: int) -> Expr:
-        """Shape (3, n): rate of a point's axis j per coordinate rate."""
+        """Return the rate of axis j of a point's frame per unit rate of each coordinate, shape (3,
+        n).
+        """
         if (point, j) not in self._turnings:
             axis, mechanism = self._axis(point, j, 0), self.mechanism
             moving = mechanism.ancestors(mechanism.frames[point].place.body)
@@ -140,7 +159,7 @@ class Points:
 
 
 def is_cosine(name: str, points: Container[str]) -> bool:
-    """Whether a name of an expression is a direction cosine, or one's rate."""
+    """Whether a name denotes a direction cosine of a point's frame, or a derivative of one."""
     owner, _, quantity = name.partition(".")
     return owner in points and quantity.startswith("R")
 

@@ -1,1 +1,1 @@
-"""Constraint rows on position, velocity and acceleration level."""
+"""Constraint equations of a mechanism on position, velocity and acceleration level."""

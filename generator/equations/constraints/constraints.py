@@ -1,8 +1,8 @@
-"""Constraint rows, stacked (Jarzębowska et al. 2023, equations (23)–(24), (29)–(32)).
+"""Constraint equations of a mechanism (Jarzębowska et al. 2023, equations (23)–(24), (29)–(32)).
 
-Programmed ones in the file's order, knife edges (Wojtyra and Frączek 2013, (30)), closures, base fixation.
-
-Velocity level C q̇ = ν, acceleration level C q̈ = γ.
+The order is: programmed constraints as in the file, knife edges (Wojtyra and Frączek 2013, equation (30)),
+loop closures, base fixation. With the Jacobian C the velocity level reads C q̇ = ν and the acceleration
+level C q̈ = γ.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ....language.ir import Expr, Index
 from ....mechanism import GROUND
 from ....mechanism.symbolic import SymbolicMechanism, SymbolicTask
 from ...program.items import Traits
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ..bodies import loops
 from ..bodies.filters import FilterOutput
 from ..bodies.kinematics import SymbolicKinematics
@@ -31,16 +31,16 @@ _NO_DRIFT = ir.constant(0.0)
 
 @dataclass(frozen=True)
 class Row:
-    """One constraint.
+    """One scalar constraint equation on all levels.
 
     Parameters:
-        value    Φ, or 0 for order 1 and 2
-        rate     Φ̇, or Ψ for order 1, or 0 for order 2
-        bias     Φ̈, or Ψ̇, or Ψ for order 2, for q̈ = 0
-        C        shape (n,): its row of the constraint Jacobian
-        drift    the rate for q̇ = 0: −ν of C q̇ = ν
-        fixes    index of the coordinate that the row alone holds at a value, or None
-        contact  how its multiplier acts on bodies; None: drives and fixture exert it
+        value    Φ; 0 for constraints of order 1 and 2
+        rate     Φ̇; Ψ for order 1; 0 for order 2
+        bias     Φ̈ for q̈ = 0; Ψ̇ for order 1; Ψ for order 2
+        C        shape (n,): row of the constraint Jacobian
+        drift    rate for q̇ = 0, which is −ν in C q̇ = ν
+        fixes    index of a coordinate that this equation alone keeps at a value, or None
+        contact  bodies on which the multiplier acts; None if drives or a fixture exert the reaction
     """
 
     name: str
@@ -55,7 +55,10 @@ class Row:
 
 @dataclass(frozen=True)
 class ConstraintEquations:
-    """The rows; symbols of C, shape (m, n), and of Φ, Φ̇ and γ, shape (m,); units follow the rows'."""
+    """Symbols of all constraint equations:
+
+    Jacobian C, shape (m, n), and Φ, Φ̇ and γ, shape (m,). Units follow the individual equations.
+    """
 
     rows: tuple[Row, ...]
     C: Expr
@@ -65,14 +68,16 @@ class ConstraintEquations:
 
     @property
     def reactions(self) -> tuple[ConstraintReaction, ...]:
-        """Wrenches of the multipliers of cut joints and knife edges on bodies."""
+        """Return the constraint reactions of cut joints and knife edges, which act on bodies."""
         return tuple(
             ConstraintReaction(i, row.contact) for i, row in enumerate(self.rows) if row.contact is not None
         )
 
     @property
     def programmed(self) -> tuple[int, ...]:
-        """Indices of the rows that drives realise: all but contacts and held coordinates."""
+        """Return the indices of the constraint equations that drives realise: no contacts and no
+        fixed coordinates.
+        """
         return tuple(i for i, row in enumerate(self.rows) if row.contact is None and row.fixes is None)
 
 
@@ -81,23 +86,25 @@ def _held(mechanism: SymbolicMechanism) -> tuple[int, ...]:
 
 
 def derive(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     kinematics: SymbolicKinematics,
     points: Points,
     lower: Lowering,
     followed: Sequence[FilterOutput],
 ) -> ConstraintEquations | None:
-    """Define Φ, Φ̇, C and γ; None if there are no constraints."""
+    """Define Φ, Φ̇, C and γ of all constraint equations; return None if the mechanism has no
+    constraints.
+    """
     program.section("constraints")
     n = mechanism.n
-    led = {each.filter.name: each for each in followed}
+    outputs_by_filter = {each.filter.name: each for each in followed}
     rows: list[Row] = []
     for entry in mechanism.programmed:
         if entry.filter is None:
             rows += _programmed(program, kinematics, entry, points, lower)
         else:
-            rows.append(_following_row(mechanism, led[entry.filter.name]))
+            rows.append(_following_row(mechanism, outputs_by_filter[entry.filter.name]))
     rows += _edge_rows(program, kinematics)
     rows += _closure_rows(program, kinematics)
     rows += [_holding_row(mechanism, k) for k in _held(mechanism)]
@@ -115,14 +122,18 @@ def derive(
     return ConstraintEquations(
         tuple(rows),
         program.assemble("C", (m, n), C_parts, None, "constraint Jacobian", Traits(by_row=True)),
-        column("Phi", lambda row: row.value, f"constraints {names}"),
-        column("Phi_dot", lambda row: row.rate, "time derivatives of the constraints"),
-        column("gamma", lambda row: -row.bias, "C*qdd = gamma"),
+        column("Phi", lambda row: row.value, f"constraint functions of {names}, zero if fulfilled"),
+        column("Phi_dot", lambda row: row.rate, "time derivatives of the constraint functions Phi"),
+        column(
+            "gamma",
+            lambda row: -row.bias,
+            "right-hand side of the constraints on acceleration level, C*qdd = gamma",
+        ),
     )
 
 
 def _programmed(
-    program: Program, kinematics: SymbolicKinematics, entry: SymbolicTask, points: Points, lower: Lowering
+    program: EquationSystem, kinematics: SymbolicKinematics, entry: SymbolicTask, points: Points, lower: Lowering
 ) -> Iterator[Row]:
     for task in tasks(entry, points.mechanism.points):
         yield _task_row(program, task, points, lower, points.mechanism.n)
@@ -134,26 +145,29 @@ def _programmed(
             yield Row(f"{entry.name}_r{axis}", *parts)
 
 
-def _task_row(program: Program, task: Task, points: Points, lower: Lowering, n: int) -> Row:
+def _task_row(program: EquationSystem, task: Task, points: Points, lower: Lowering, n: int) -> Row:
     lower.add_breakpoints(task.given)
     value, rate, bias, drift = (lower(tree) for tree in (task.position, task.velocity, task.bias, task.drift))
     return Row(task.name, value, rate, bias, _task_jacobian(program, task, points, lower, n), drift)
 
 
-def _task_jacobian(program: Program, task: Task, points: Points, lower: Lowering, n: int) -> Expr:
-    """∂Φ/∂q, ∂Ψ/∂q̇ or ∂Ψ/∂q̈: by the names of the expression's order, which are linear in the coordinates'."""
+def _task_jacobian(program: EquationSystem, task: Task, points: Points, lower: Lowering, n: int) -> Expr:
+    """Return the Jacobian of a programmed constraint, shape (n,): ∂Φ/∂q, ∂Ψ/∂q̇ or ∂Ψ/∂q̈.
+
+    The chain rule runs over the names in the expression with the order of the constraint.
+    """
     total: Expr = ir.zeros(n)
     for name in dict.fromkeys(expressions.running_names(task.given)):
         if "." in name and expressions.level(name) == task.order:
             slope = lower(differentiate.derivative(task.given, name))
-            text = f"change of {task.name} per {name}; units as there"
+            text = f"derivative of the constraint {task.name} with respect to {name}; unit of their ratio"
             slope = program.define(f"slope_{task.name}_{name.replace('.', '_')}", slope, None, text)
             total = total + slope * points.jacobian(name)
     return total
 
 
 def _following_row(mechanism: SymbolicMechanism, followed: FilterOutput) -> Row:
-    """A coordinate less what a filter leads it to."""
+    """Return the constraint equation that a coordinate equals the output of its filter."""
     k = followed.filter.coordinate
     assert k is not None
     symbol = mechanism.coordinates[k].symbol
@@ -162,7 +176,7 @@ def _following_row(mechanism: SymbolicMechanism, followed: FilterOutput) -> Row:
     return Row(followed.filter.name, value, rate, -followed.second, C, -followed.rate)
 
 
-def _edge_rows(program: Program, kinematics: SymbolicKinematics) -> list[Row]:
+def _edge_rows(program: EquationSystem, kinematics: SymbolicKinematics) -> list[Row]:
     found = []
     for edge in kinematics.mechanism.nonholonomic:
         program.section("knife edge", edge.name)
@@ -171,7 +185,7 @@ def _edge_rows(program: Program, kinematics: SymbolicKinematics) -> list[Row]:
     return found
 
 
-def _closure_rows(program: Program, kinematics: SymbolicKinematics) -> list[Row]:
+def _closure_rows(program: EquationSystem, kinematics: SymbolicKinematics) -> list[Row]:
     rows = []
     for closure in kinematics.mechanism.closures:
         if closure.stiffness is not None:

@@ -1,9 +1,11 @@
-"""Rows that hold the axes of a point to those of a path's target.
+"""Constraint equations that keep the axes of a point aligned with the target axes of a path.
 
-The target's axes R_d turn from each waypoint to the next about one axis, as far as the leg's step is: a chain of
-rotations driven by time, with angular velocity w_d and acceleration like a body's. With Q = R_dᵀ R, R the axes of
-the point, and (q0, q) the quaternion of Q, q0 > 0, the rows are φ = 2 q: for small errors their angles about the
-target's axes. φ̇ = q0 Ω + Ω×φ/2 with Ω = R_dᵀ(w − w_d): the rows are regular below half a turn of error.
+The target axes R_d rotate from each waypoint to the next about one axis; the angle is the leg's total angle
+times the progress of the leg. The target is a chain of rotations driven by time, with angular velocity w_d
+and angular acceleration. Let Q = R_dᵀ R, where R are the axes of the point, and let (q0, q) be the
+quaternion of Q with q0 > 0. The constraint equations are φ = 2 q = 0: small errors are angles about the
+target axes. Their rate is φ̇ = q0 Ω + Ω×φ/2 with Ω = R_dᵀ(w − w_d). The Jacobian is regular for errors
+below half a turn.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from ....description.types.bounds import NON_NEGATIVE
 from ....language import differentiate, ir
 from ....language.ir import Expr, Index
 from ....mechanism.symbolic import SymbolicFrame
-from ...program.program import Program, Requirement
+from ...program.program import EquationSystem, Requirement
 from ...program.symbols import Expressions
 from ..bodies.kinematics import SymbolicKinematics
 from ..bodies.lowering import Lowering
@@ -32,7 +34,10 @@ _STILL = ir.zeros(3)
 
 @dataclass(frozen=True)
 class OrientationEquations:
-    """Three rows, about x, y and z of the target: shape (3,), and C (3, n); see `constraints.Row`."""
+    """Three constraint equations, about x, y and z of the target axes: shape (3,), Jacobian C (3, n).
+
+    The attributes have the meaning of those of `constraints.Row`.
+    """
 
     value: Expr
     rate: Expr
@@ -43,7 +48,9 @@ class OrientationEquations:
 
 @dataclass(frozen=True)
 class _Target:
-    """Axes, shape (3, 3), angular velocity and acceleration, shape (3,), rad/s and rad/s², world axes."""
+    """Target axes of a path, shape (3, 3), with angular velocity and angular acceleration, shape
+    (3,), rad/s and rad/s², world axes.
+    """
 
     R: Expr
     w: Expr
@@ -52,41 +59,58 @@ class _Target:
 
 @dataclass(frozen=True)
 class _Turn:
-    """From a waypoint to the next: unit axis, shape (3,), in the axes of the first, and angle, rad."""
+    """Rotation from a waypoint to the next: unit axis, shape (3,), in the axes of the first
+    waypoint, and angle in rad.
+    """
 
     axis: Expr
     angle: Expr
 
 
 def derive(
-    program: Program, kinematics: SymbolicKinematics, name: str, path: Path, lower: Lowering
+    program: EquationSystem, kinematics: SymbolicKinematics, name: str, path: Path, lower: Lowering
 ) -> OrientationEquations:
-    """Define the rows of a path with orientations; name: of the programmed constraint."""
+    """Define the orientation constraints of a path; `name` is the name of the programmed
+    constraint.
+    """
     define = program.define
     target, frame = _target(program, name, path, lower), kinematics.mechanism.frames[path.point]
     body = kinematics.motion(frame.place.body)
-    own = define(f"R_{name}_actual", body.R @ frame.rotation, "1", f"axes of {path.point}")
-    Q = define(f"Q_{name}", target.R.T @ own, "1", f"axes of {path.point} in those that {name} wants")
+    own = define(f"R_{name}_actual", body.R @ frame.rotation, "1", f"axes of point {path.point}, world frame")
+    Q = define(f"Q_{name}", target.R.T @ own, "1", f"axes of point {path.point} in the target axes of {name}")
     half = 0.5 * ir.call("sqrt", 1.0 + _trace(Q))
-    q0 = define(f"cos_{name}", half, "1", f"{name}: cosine of half the error's angle")
-    phi = define(f"phi_{name}", _skew_part(Q) / (2.0 * q0), "rad", f"{name}: error about the axes that it wants")
-    relative, text = body.w - target.w, "angular velocity against what it wants, in the axes that it wants"
+    q0 = define(f"cos_{name}", half, "1", f"{name}: cosine of half the angle of the orientation error")
+    phi = define(
+        f"phi_{name}", _skew_part(Q) / (2.0 * q0), "rad", f"{name}: orientation error about the target axes"
+    )
+    relative, text = body.w - target.w, "angular velocity relative to the target, in target axes"
     W = define(f"W_{name}", target.R.T @ relative, "rad/s", f"{name}: {text}")
     dW = target.R.T @ (body.dw - target.dw - ir.cross(target.w, relative))
-    dW = define(f"dW_{name}", dW, "rad/s2", f"{name}: its rate for zero accelerations of the coordinates")
+    dW = define(
+        f"dW_{name}",
+        dW,
+        "rad/s2",
+        f"{name}: relative angular acceleration for zero accelerations of the coordinates",
+    )
 
     def turned(w: Expr) -> Expr:
         return q0 * w + 0.5 * ir.cross(w, phi)
 
-    rate = define(f"phi_{name}_dot", turned(W), "rad/s", f"{name}: rate of its error")
+    rate = define(f"phi_{name}_dot", turned(W), "rad/s", f"{name}: time derivative of the orientation error")
+    second = "second derivative for zero accelerations of the coordinates"
     bias = turned(dW) - (0.25 * (W @ phi)) * W + 0.5 * ir.cross(W, rate)
     columns = {k: turned(target.R.T @ kinematics.axes[k].e) for k in _moving(kinematics, frame)}
     return OrientationEquations(
         phi,
         rate,
-        define(f"phi_{name}_bias", bias, "rad/s2", f"{name}: second derivative for zero accelerations"),
+        define(f"phi_{name}_bias", bias, "rad/s2", f"{name}: orientation error, {second}"),
         _jacobian(program, kinematics, name, columns),
-        define(f"phi_{name}_drift", turned(-(target.R.T @ target.w)), "rad/s", f"{name}: rate at rest"),
+        define(
+            f"phi_{name}_drift",
+            turned(-(target.R.T @ target.w)),
+            "rad/s",
+            f"{name}: rate of the orientation error for zero rates of the coordinates",
+        ),
     )
 
 
@@ -94,87 +118,103 @@ def _moving(kinematics: SymbolicKinematics, frame: SymbolicFrame) -> tuple[int, 
     return kinematics.mechanism.ancestors(frame.place.body)
 
 
-def _jacobian(program: Program, kinematics: SymbolicKinematics, name: str, columns: dict[int, Expr]) -> Expr:
+def _jacobian(
+    program: EquationSystem, kinematics: SymbolicKinematics, name: str, columns: dict[int, Expr]
+) -> Expr:
     n = kinematics.mechanism.n
     parts: list[tuple[Index, Expr]] = [((slice(0, 3), k), columns.get(k, _STILL)) for k in range(n)]
-    return program.assemble(f"J_{name}", (3, n), parts, None, f"{name}: rate of its error per coordinate rate")
+    return program.assemble(
+        f"J_{name}", (3, n), parts, None, f"{name}: rate of the orientation error per coordinate rate"
+    )
 
 
-def _target(program: Program, name: str, path: Path, lower: Lowering) -> _Target:
-    """The chain of the legs' rotations, from the first orientation on."""
+def _target(program: EquationSystem, name: str, path: Path, lower: Lowering) -> _Target:
+    """Return the target axes as a chain of the rotations of all legs, from the first orientation."""
     first, turns = _turns(program, name, path, lower)
     target = _Target(first, _STILL, _STILL)
     for number, (step, turn) in enumerate(zip(steps(path), turns, strict=True), start=1):
         if not ir.is_zero(turn.angle):
-            target = _led(program, f"{name}_{number}", target, turn, _levels(step, lower))
+            target = _after_leg(program, f"{name}_{number}", target, turn, _levels(step, lower))
     return target
 
 
 def _levels(step: Expr, lower: Lowering) -> tuple[Expr, Expr, Expr]:
-    """A step, and its first and second derivative."""
+    """Return the progress of a leg and its first and second time derivatives."""
     lower.add_breakpoints(step)
     rate = differentiate.derivative(step, "t")
     return lower(step), lower(rate), lower(differentiate.derivative(rate, "t"))
 
 
-def _led(program: Program, name: str, before: _Target, turn: _Turn, step: tuple[Expr, Expr, Expr]) -> _Target:
-    """The target after the rotation of a leg."""
-    units = (("", "rad"), ("_dot", "rad/s"), ("_ddot", "rad/s2"))
-    angle, rate, second = (
-        program.define(f"turn_{name}{suffix}", turn.angle * level, unit, f"rotation of leg {name}{suffix}")
-        for level, (suffix, unit) in zip(step, units, strict=True)
+def _after_leg(
+    program: EquationSystem, name: str, before: _Target, turn: _Turn, step: tuple[Expr, Expr, Expr]
+) -> _Target:
+    """Return the target axes after the rotation of one leg."""
+    levels = (
+        ("", "rad", "rotation angle"),
+        ("_dot", "rad/s", "angular velocity about the axis"),
+        ("_ddot", "rad/s2", "angular acceleration about the axis"),
     )
-    e = program.define(f"e_{name}", before.R @ turn.axis, "1", f"axis of leg {name}")
+    angle, rate, second = (
+        program.define(f"turn_{name}{suffix}", turn.angle * level, unit, f"{text} of leg {name}")
+        for level, (suffix, unit, text) in zip(step, levels, strict=True)
+    )
+    e = program.define(f"e_{name}", before.R @ turn.axis, "1", f"rotation axis of leg {name}, world axes")
     dw = before.dw + ir.cross(before.w, e) * rate + e * second
     return _Target(
+        program.define(f"R_{name}", before.R @ _rotation(turn.axis, angle), "1", f"target axes after leg {name}"),
         program.define(
-            f"R_{name}", before.R @ _rotation(turn.axis, angle), "1", f"target's axes after leg {name}"
+            f"w_{name}", before.w + e * rate, "rad/s", f"angular velocity of the target axes after leg {name}"
         ),
-        program.define(f"w_{name}", before.w + e * rate, "rad/s", f"their angular velocity, leg {name}"),
-        program.define(f"dw_{name}", dw, "rad/s2", f"their angular acceleration, leg {name}"),
+        program.define(f"dw_{name}", dw, "rad/s2", f"angular acceleration of the target axes after leg {name}"),
     )
 
 
 def _rotation(axis: Expr, angle: Expr) -> Expr:
-    """Shape (3, 3): 1 + sin W + (1 − cos) W² (Rodrigues)."""
+    """Return the rotation matrix 1 + sin(angle) W + (1 − cos(angle)) W² (Rodrigues), shape (3, 3),
+    where W is the cross-product matrix of the axis.
+    """
     x, y, z = axis
     W = ir.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     return _IDENTITY + ir.call("sin", angle) * W + (1.0 - ir.call("cos", angle)) * (W @ W)
 
 
-def _turns(program: Program, name: str, path: Path, lower: Lowering) -> tuple[Expr, list[_Turn]]:
-    """The first orientation in the world, shape (3, 3), and the turn of each leg."""
+def _turns(program: EquationSystem, name: str, path: Path, lower: Lowering) -> tuple[Expr, list[_Turn]]:
+    """Return the first target orientation in the world frame, shape (3, 3), and the rotation of
+    each leg.
+    """
     assert path.orientations is not None
     frames = [Frame(rpy=rpy) for rpy in path.orientations]
     axes = [_axes(program, f"{name}_axes_{k}", frame, lower) for k, frame in enumerate(frames)]
     world = _axes(program, f"{name}_axes", path.frame, lower)
-    first = program.define(f"R_{name}_start", world @ axes[0], "1", f"axes that {name} starts with")
+    first = program.define(f"R_{name}_start", world @ axes[0], "1", f"target axes of {name} at its first waypoint")
     pairs = enumerate(pairwise(axes), start=1)
     return first, [_turn(program, f"{name}_{number}", here.T @ there) for number, (here, there) in pairs]
 
 
-def _axes(program: Program, name: str, frame: Frame, lower: Lowering) -> Expr:
+def _axes(program: EquationSystem, name: str, frame: Frame, lower: Lowering) -> Expr:
     if not frame.is_turned_by_parameters:
         return ir.constant(frame.rotation)
     rows = ir.array([[lower(x) for x in row] for row in frame.axes(Expressions())])
-    return program.define(name, rows, "1", f"axes {name}")
+    return program.define(name, rows, "1", f"axes of frame {name}")
 
 
-def _turn(program: Program, name: str, way: Expr) -> _Turn:
-    """Return axis and angle of a rotation matrix, as numbers or as definitions that follow parameters."""
-    Q = program.define(f"Q_{name}", way, "1", f"rotation of leg {name}")
+def _turn(program: EquationSystem, name: str, way: Expr) -> _Turn:
+    """Return the axis and angle of a rotation matrix: numbers, or definitions if the matrix depends
+    on parameters.
+    """
+    Q = program.define(f"Q_{name}", way, "1", f"rotation matrix of leg {name}")
     v = 0.5 * _skew_part(Q)
     sine, cosine = ir.call("sqrt", v @ v), 0.5 * (_trace(Q) - 1.0)
     if Q.op == "constant":
         return _number(v.data, float(cosine.data))
-    text = f"cosine of the angle by which leg {name} turns, above that of half a turn"
+    text = f"cosine of the rotation angle of leg {name}, less the cosine of half a turn"
     program.requirements.append(Requirement(cosine - HALF_TURN, NON_NEGATIVE, text))
-    sine = program.define(f"sin_{name}", sine, "1", f"sine of the angle of leg {name}")
-    small = ir.constant(1e-14)  # of a leg that does not turn, whose axis is any
+    sine = program.define(f"sin_{name}", sine, "1", f"sine of the rotation angle of leg {name}")
+    small = ir.constant(1e-14)  # sine below which a leg does not rotate and its axis is arbitrary
     axis = v / ir.choose(">", sine, small, sine, ir.constant(1.0))
     return _Turn(
-        program.define(f"axis_{name}", axis, "1", f"axis of leg {name}, in the axes that it starts with"),
-        program.define(f"angle_{name}", ir.call("atan2", sine, cosine), "rad", f"angle by which leg {name} turns"),
+        program.define(f"axis_{name}", axis, "1", f"rotation axis of leg {name}, in the axes at its begin"),
+        program.define(f"angle_{name}", ir.call("atan2", sine, cosine), "rad", f"rotation angle of leg {name}"),
     )
 
 
@@ -190,7 +230,9 @@ def _trace(Q: Expr) -> Expr:
 
 
 def _skew_part(Q: Expr) -> Expr:
-    """Shape (3,): twice the axis times the sine of the angle."""
+    """Return the vector of the skew part of a rotation matrix, shape (3,): twice the axis times the
+    sine of the angle.
+    """
     return ir.array(list(_differences(Q)))
 
 

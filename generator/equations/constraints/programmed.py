@@ -1,7 +1,7 @@
-"""Programmed constraints and base fixation as expressions (Jarzębowska et al. 2023, equations (28)–(32)).
+"""Programmed constraints as expressions, on all levels (Jarzębowska et al. 2023, equations (28)–(32)).
 
-Derivatives are symbolic: Φ is an expression in points and coordinates, whose own rates and bias
-accelerations come from the kinematics.
+Derivatives are symbolic. A constraint Φ is an expression in points and coordinates; the kinematics provide
+their rates and bias accelerations.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _TIME = ir.symbol("t")
 
 @dataclass(frozen=True)
 class Task:
-    """One constraint as expressions of known names.
+    """One programmed constraint as expressions of names in the description.
 
     Parameters:
-        order     0, 1 or 2: it is about positions, velocities or accelerations
-        given     the expression that is to be zero
-        position  Φ, or 0 for order 1 and 2
-        velocity  Φ̇, or Ψ for order 1, or 0 for order 2
-        bias      Φ̈, or Ψ̇, or Ψ for order 2, for q̈ = 0
-        drift     the velocity for q̇ = 0
+        order     0, 1 or 2: constraint on positions, velocities or accelerations
+        given     expression that the constraint sets to zero
+        position  Φ; 0 for order 1 and 2
+        velocity  Φ̇; Ψ for order 1; 0 for order 2
+        bias      Φ̈ for q̈ = 0; Ψ̇ for order 1; Ψ for order 2
+        drift     velocity for q̇ = 0
     """
 
     name: str
@@ -48,7 +48,10 @@ class Task:
 
 
 def rate(tree: Expr, points: Container[str]) -> Expr:
-    """Time derivative for q̈ = 0, by the chain rule over its names; `points` are names of points."""
+    """Return the time derivative of an expression for q̈ = 0, by the chain rule over its names.
+
+    The argument `points` has the names of all points.
+    """
     total = differentiate.derivative(tree, "t")
     for name in dict.fromkeys(expressions.running_names(tree)):
         if "." in name:
@@ -57,7 +60,7 @@ def rate(tree: Expr, points: Container[str]) -> Expr:
 
 
 def _next(name: str, points: Container[str]) -> str:
-    """Name of a moving name's rate."""
+    """Return the name of the time derivative of a named quantity."""
     owner, _, quantity = name.partition(".")
     if expressions.level(name) == 1:
         return f"{name}{BIAS}"
@@ -67,7 +70,9 @@ def _next(name: str, points: Container[str]) -> str:
 
 
 def tasks(entry: SymbolicTask, points: Container[str]) -> list[Task]:
-    """Return the constraint equations of a programmed constraint; three for a path."""
+    """Return the constraint equations of a programmed constraint: one for an expression, up to
+    three for a path.
+    """
     if entry.path is not None:
         return [_task(f"{entry.name}_{axis}", tree, 0, points) for axis, tree in _path_trees(entry.path)]
     assert entry.expression is not None
@@ -88,7 +93,9 @@ def _task(name: str, tree: Expr, order: int, points: Container[str]) -> Task:
 
 
 def _biases(tree: Expr) -> dict[str, Expr]:
-    """Return symbols in place of accelerations, for zero accelerations of the coordinates."""
+    """Return replacements for the accelerations that an expression names: the bias accelerations,
+    which are their values for q̈ = 0.
+    """
     found: dict[str, Expr] = {}
     for name in expressions.running_names(tree):
         if expressions.level(name) == 2:
@@ -97,7 +104,9 @@ def _biases(tree: Expr) -> dict[str, Expr]:
 
 
 def _path_trees(path: Path) -> Sequence[tuple[str, Expr]]:
-    """Component of R_Pᵀ(r_E − r_P(t)) for each prescribed component (Jarzębowska et al. 2023, equation (29))."""
+    """Return the components of R_Pᵀ(r_E − r_P(t)) that a path prescribes (Jarzębowska et al. 2023,
+    equation (29)).
+    """
     rotation, origin = _frame(path.frame)
     trees = []
     for axis in path.components:
@@ -111,7 +120,9 @@ def _path_trees(path: Path) -> Sequence[tuple[str, Expr]]:
 
 
 def _frame(frame: Frame) -> tuple[Expr, Expr]:
-    """Axes and origin, constant where they do not depend on parameters."""
+    """Return the axes and the origin of a frame; both are constants unless they depend on
+    parameters.
+    """
     numbers = Expressions()
     axes = ir.array(frame.axes(numbers)) if frame.is_turned_by_parameters else ir.constant(frame.rotation)
     origin = ir.array(frame.origin(numbers)) if frame.is_given else ir.constant(frame.offset)
@@ -119,7 +130,9 @@ def _frame(frame: Frame) -> tuple[Expr, Expr]:
 
 
 def _leg_sum(path: Path, i: int) -> Expr:
-    """Component i of the path: w_0 + Σ (w_{k+1} − w_k)·step of leg k (Jarzębowska et al. 2023, equation (28))."""
+    """Return component i of a path with waypoints w_k: w_0 + Σ (w_{k+1} − w_k)·(progress of leg k)
+    (Jarzębowska et al. 2023, equation (28)).
+    """
     value = Expressions().value
     waypoints = [value(waypoint[i]) for waypoint in path.waypoints]
     total = waypoints[0]
@@ -131,7 +144,9 @@ def _leg_sum(path: Path, i: int) -> Expr:
 
 
 def steps(path: Path) -> list[Expr]:
-    """Return the progress of each leg at t: 0 before its begin, 1 after its end."""
+    """Return the progress of each leg of a path at time t: 0 before the leg begins, 1 after the leg
+    ends.
+    """
     value = Expressions().value
     legs = path.legs(value)
     if path.profile == "quintic":
@@ -141,7 +156,10 @@ def steps(path: Path) -> list[Expr]:
 
 
 def _trapezoid(begin: Expr, duration: Expr, ramp: Expr) -> Expr:
-    """A step whose rate rises evenly, stays and falls; between switching times it is one polynomial each."""
+    """Return a step from 0 to 1 with a trapezoidal rate, as polynomials between switching times.
+
+    The rate rises linearly, is constant and falls linearly.
+    """
     tau, curvature = (_TIME - begin) / duration, 0.5 / (ramp * (1.0 - ramp))
     pieces = [
         (begin, ZERO),
@@ -151,6 +169,6 @@ def _trapezoid(begin: Expr, duration: Expr, ramp: Expr) -> Expr:
     ]
     step = ONE
     for end, piece in reversed(pieces):
-        # before the first leg there is nothing
+        # a motion that begins at t = 0 needs no polynomial for earlier times
         step = step if ir.is_zero(end) else ir.choose("<", _TIME, end, piece, step)
     return step

@@ -1,4 +1,4 @@
-"""Wrench of a constraint's multiplier on bodies."""
+"""Reaction that the multiplier of a constraint exerts on bodies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..bodies.loops import ConstrainedPair
 
 @dataclass(frozen=True)
 class ConstraintReaction:
-    """A contact whose multiplier is row `row` of λ."""
+    """Reaction of a cut joint or knife edge on two bodies; its multiplier is element `row` of λ."""
 
     row: int
     contact: ConstrainedPair

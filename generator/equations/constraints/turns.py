@@ -1,7 +1,8 @@
-"""Rotations between the frames of closures that let these not turn against each other.
+"""Relative rotations of closure frames that are locked in all three directions.
 
-The three cosines that are the closure's conditions, or its springs' deformations, also vanish where the frames are
-turned by a third or half of a turn. So loops are closed by the whole rotation, and a start turned far is refused.
+The three cosines in such a closure's conditions also vanish if the frames are rotated by a third of a turn
+or half a turn. Loops are therefore closed by the complete rotation, and an initial state with a large
+relative rotation is rejected.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from ....description.types.closures import MOST_TURNED
 from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicLoopClosure
-from ...program.program import Assertion, Program, Turn
+from ...program.program import Assertion, EquationSystem, Turn
 from ..bodies.kinematics import SymbolicKinematics
 
 
 def turns(kinematics: SymbolicKinematics, names: Sequence[str]) -> Iterator[Turn]:
-    """Rotations of the closures among the constraint equations of these names."""
+    """Yield the relative rotations of the closures among the named constraint equations."""
     for closure in kinematics.mechanism.closures:
         if closure.rows and len(closure.turning) == 3:
             angles = [closure.rows[k] for k in closure.turning]
@@ -26,29 +27,34 @@ def turns(kinematics: SymbolicKinematics, names: Sequence[str]) -> Iterator[Turn
             yield Turn(tuple(names.index(row) for row in angles), R_a.T @ R_b, rates)
 
 
-def start_checks(program: Program, kinematics: SymbolicKinematics) -> Iterator[Assertion]:
-    """Conditions that the frames of closures are not turned far at the start, whatever their parameters are."""
+def start_checks(program: EquationSystem, kinematics: SymbolicKinematics) -> Iterator[Assertion]:
+    """Yield checks that the relative rotation of closure frames at the start is small, for all
+    parameter values.
+    """
     for closure in kinematics.mechanism.closures:
         springs = [closure.stiffness[k] for k in closure.turning] if closure.stiffness is not None else []
         if len(closure.turning) < 3 or any(map(ir.is_zero, springs)):
             continue
         program.section("closure", closure.name)
         angle = _angle(*_axes(kinematics, closure))
-        for spring in springs:  # one without stiffness lets the frames turn
+        for spring in springs:  # without rotational stiffness any relative rotation is admissible
             angle = ir.choose(">", spring, ir.constant(0.0), angle, ir.constant(0.0))
         yield Assertion(angle, MOST_TURNED, _message(closure))
 
 
 def _message(closure: SymbolicLoopClosure) -> str:
     return (
-        f"the frames of closure {closure.name} are turned against each other at the start; expected less than"
-        " 1.57 rad (90 degrees), because beyond it the closure pulls them to half a turn: turn frame a or b by its"
-        " rpy, or start nearer to the closed position; found in rad:"
+        f"frames a and b of closure {closure.name} are rotated relative to each other at the start; expected less"
+        " than 1.57 rad (90 degrees), because larger rotations are pulled towards half a turn; rotate frame a or"
+        " b by `rpy`, or start nearer to the closed position; found in rad:"
     )
 
 
 def _axes(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> tuple[list[Expr], list[Expr]]:
-    """World axes of frames a and b as vectors, shape (3,): elements of a product have no Modelica form."""
+    """Return the world axes of frames a and b as vectors of shape (3,).
+
+    Vectors are needed because Modelica has no syntax for elements of a matrix product.
+    """
     a, b = (
         [kinematics.motion(f.place.body).R @ ir.lift(f.rotation)[:, i] for i in range(3)]
         for f in (closure.a, closure.b)
@@ -57,7 +63,9 @@ def _axes(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> tuple
 
 
 def _rates(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> Iterator[Expr]:
-    """Angular velocity of frame b against frame a by each coordinate's rate, world axes, shape (3,)."""
+    """Yield the angular velocity of frame b relative to frame a per unit rate of each coordinate,
+    world axes, shape (3,).
+    """
     mechanism = kinematics.mechanism
     behind_a, behind_b = (set(mechanism.ancestors(f.place.body)) for f in (closure.a, closure.b))
     for k, axis in enumerate(kinematics.axes):
@@ -65,7 +73,10 @@ def _rates(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> Iter
 
 
 def _angle(a: Sequence[Expr], b: Sequence[Expr]) -> Expr:
-    """Angle of the rotation from frame a to frame b, rad; 1 + 2 cos(angle) is the sum of the axes' cosines."""
+    """Return the angle of the rotation from frame a to frame b, rad.
+
+    The sum of the cosines between equal axes is 1 + 2 cos(angle).
+    """
     cosines = a[0] @ b[0] + a[1] @ b[1] + a[2] @ b[2]
     lowest, highest = ir.constant(0.0), ir.constant(1.0)
     square = ir.call("min", highest, ir.call("max", lowest, 0.25 * (3.0 - cosines)))

@@ -1,1 +1,3 @@
-"""Generalised forces: supports, springs, applied forces, friction."""
+"""Generalised forces of all force elements: supports, springs, contacts, applied forces and
+friction.
+"""

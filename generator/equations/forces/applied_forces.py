@@ -1,4 +1,4 @@
-"""Forces and efforts that the description gives as expressions, or the FMU's user as inputs."""
+"""Applied forces and efforts, prescribed by expressions in the description or by inputs of the FMU."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .element import Forces
 
 @dataclass(frozen=True)
 class Applied:
-    """An effort on a coordinate, or a force at a place of a body."""
+    """Applied effort on a coordinate, or applied force at a point of a body."""
 
     force: SymbolicForce
 
     def act(self, forces: Forces) -> None:
-        """Add the effort or force; its components are variables or inputs of its name."""
+        """Add the effort or force to the equations; its components are variables or FMU inputs."""
         force, program, kinematics, name = self.force, forces.program, forces.kinematics, self.force.name
         program.section("applied force", name)
         trees = [differentiate.expand(tree) for tree in force.values or ()]
@@ -30,12 +30,16 @@ class Applied:
             return
         assert force.place is not None
         body, lever = force.place.body, kinematics.lever(force.place)
-        lever = program.define(f"lever_{name}", lever, "m", f"{name} from its body's origin")
+        lever = program.define(
+            f"lever_{name}", lever, "m", f"point of application of {name} relative to the origin of its body"
+        )
         F: Expr = ir.array(values)
         if not force.in_world:
             F = kinematics.motion(body).R @ F
-        F = program.define(f"F_{name}", F, "N", f"force {name}, world axes")
-        N = program.define(f"N_{name}", ir.cross(lever, F), "N.m", f"moment of {name} about its body's origin")
+        F = program.define(f"F_{name}", F, "N", f"applied force {name}, world axes")
+        N = program.define(
+            f"N_{name}", ir.cross(lever, F), "N.m", f"moment of applied force {name} about the origin of its body"
+        )
         forces.wrench(body, N, F)
 
     def _values(self, forces: Forces, trees: Sequence[Expr]) -> list[Expr]:
@@ -47,7 +51,7 @@ class Applied:
             return [ir.symbol(symbol) for symbol in force.symbols]
         for tree in trees:
             forces.lower.add_breakpoints(tree)
-        # a variable of its own even where the expression is just a number: the Modelica plant has an input for it
+        # even a constant force gets a variable, because the Modelica model `Plant` has an input for it
         return [
             program.assemble(symbol, (), [((), forces.lower(tree))], unit, text, Traits(replaceable=True))
             for symbol, tree, text in zip(force.symbols, trees, texts, strict=True)
@@ -55,7 +59,7 @@ class Applied:
 
 
 def _meaning(mechanism: SymbolicMechanism, force: SymbolicForce) -> tuple[str, list[str]]:
-    """Unit of an applied force, and descriptions of its components."""
+    """Return the unit of an applied force and the descriptions of its components."""
     if force.coordinate is not None:
         coordinate = mechanism.coordinates[force.coordinate]
         return coordinate.effort_unit, [f"applied effort on {coordinate.name}, {coordinate.sense}"]

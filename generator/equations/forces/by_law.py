@@ -1,4 +1,6 @@
-"""Force elements whose law is expressions: what `laws` says of them, in the names of the equations."""
+"""Force elements whose laws are expressions in the package `laws`, translated into symbols of the
+equations.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,12 @@ from .element import Forces
 
 @dataclass(frozen=True)
 class LawForce:
-    """An element of a table of `description.elements`."""
+    """Force element declared by a table of `description.elements`."""
 
     element: SymbolicLawElement
 
     def act(self, forces: Forces) -> None:
-        """Declare inputs, publish what it observes, exert efforts and forces."""
+        """Declare the inputs and observed outputs of the element, and add its efforts and forces."""
         element, program = self.element, forces.program
         program.section(element.kind, element.name)
         program.inputs += [Input(given.name, given.unit, given.description) for given in element.inputs]
@@ -50,5 +52,5 @@ def _lowered(forces: Forces, tree: Expr) -> Expr:
 
 
 def of(mechanism: SymbolicMechanism) -> Iterator[LawForce]:
-    """Return one for each."""
+    """Return one force element for each entry of the description whose forces are defined by a law."""
     return (LawForce(element) for element in mechanism.elements)

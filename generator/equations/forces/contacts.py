@@ -1,6 +1,7 @@
-"""Points of links on planes: springs and dampers that press and never pull, with regularised Coulomb friction.
+"""Unilateral contacts between points of links and planes, with regularised Coulomb friction.
 
-The plane presses with the force N of `unilateral`; against the sliding velocity v acts μ·N·tanh(|v|/v_s).
+The plane presses with the normal force N of the module `unilateral`. The friction force μ·N·tanh(|v|/v_s)
+opposes the sliding velocity v; v_s is the regularisation velocity.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from .unilateral import PressingLaw
 
 @dataclass(frozen=True)
 class ContactForce:
-    """A force on the body of the point; its gap and normal force are outputs."""
+    """Contact force on the body of a point; the gap and the normal force are outputs."""
 
     contact: SymbolicPlaneContact
 
     def act(self, forces: Forces) -> None:
-        """Add the normal force and the friction on the body of the point."""
+        """Add the normal force and the friction force on the body of the contact point."""
         contact, kinematics, define, name = (
             self.contact,
             forces.kinematics,
@@ -33,38 +34,52 @@ class ContactForce:
         )
         forces.program.section("contact", name)
         body, normal = contact.place.body, ir.lift(contact.normal)
-        lever = define(f"lever_{name}", kinematics.lever(contact.place), "m", f"{name} from its body's origin")
+        lever = define(
+            f"lever_{name}",
+            kinematics.lever(contact.place),
+            "m",
+            f"position of the point of contact {name} relative to the origin of its body",
+        )
         gap = normal @ (kinematics.position(body, lever) - contact.origin)
         gap = forces.publish(contact.signals["gap"], gap)
         forces.points.lengths.add(f"{name}.gap", partial(along, kinematics, normal, (End(body, lever),)))
-        velocity = define(f"v_{name}", kinematics.velocity(body, lever), "m/s", f"velocity of {name}")
+        velocity = define(
+            f"v_{name}", kinematics.velocity(body, lever), "m/s", f"velocity of the point of contact {name}"
+        )
         N = self._normal_force(forces, gap, normal @ velocity)
         F = N * normal
         if contact.mu is not None and contact.v_s is not None:
             sliding = velocity - (normal @ velocity) * normal
             F = F + self._friction(forces, contact.mu * N, contact.v_s, sliding)
-        F = define(f"F_{name}", F, "N", f"force of the plane on {name}")
+        F = define(f"F_{name}", F, "N", f"force of the plane on the point of contact {name}")
         forces.wrench(
             body,
-            define(f"N_{name}", ir.cross(lever, F), "N.m", f"moment of {name} about the origin of its body"),
+            define(
+                f"N_{name}", ir.cross(lever, F), "N.m", f"moment of contact {name} about the origin of its body"
+            ),
             F,
         )
 
     def _normal_force(self, forces: Forces, gap: Expr, opening: Expr) -> Expr:
         contact = self.contact
         law = PressingLaw(contact.stiffness, contact.damping, contact.law)
-        text = "spring and damper, were they glued"
+        text = f"spring and damper force of {contact.name} before the restriction to compression"
         free = forces.program.define(f"{contact.name}_if_held", law.force(-gap, -opening), "N", text)
         forces.stores(lambda: forces.overlapping(-gap, free, law.energy(-gap)))
         return forces.publish(contact.signals["force"], forces.overlapping(-gap, free, free))
 
     def _friction(self, forces: Forces, limit: Expr, v_s: Expr, sliding: Expr) -> Expr:
-        """Force against the sliding velocity, at most the limit, N."""
+        """Return the friction force that opposes the sliding velocity, N; its magnitude is at most
+        `limit`.
+        """
         contact, define = self.contact, forces.program.define
-        sliding = define(f"slip_{contact.name}", sliding, "m/s", f"sliding velocity of {contact.name}")
+        sliding = define(f"slip_{contact.name}", sliding, "m/s", f"sliding velocity of contact {contact.name}")
         speed = size(sliding @ sliding / (v_s * v_s))
         speed = define(
-            f"speed_{contact.name}", speed, "1", f"sliding speed of {contact.name} per regularising velocity"
+            f"speed_{contact.name}",
+            speed,
+            "1",
+            f"sliding speed of contact {contact.name} divided by the regularisation velocity",
         )
         return -(limit * (ir.call("tanh", speed) / speed) / v_s) * sliding
 

@@ -1,4 +1,4 @@
-"""Interface of force elements, and the sum of their efforts and wrenches."""
+"""Interface of force elements, and the collector of their efforts and wrenches."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from ....description.types.measures import Measure
 from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicMechanism
-from ...program.program import Output, Program
+from ...program.program import EquationSystem, Output
 from ..bodies.filters import FilterOutput
 from ..bodies.kinematics import SymbolicKinematics, Wrench
 from ..bodies.lowering import Lowering
 from ..bodies.points import Points
 
 ZERO = ir.constant(0.0)
-_SMALLEST = ir.constant(1e-24)  # of what has the magnitude 1 or more
+_SMALLEST = ir.constant(1e-24)  # added to the argument of a square root, which normally has magnitude 1 or more
 
 
 class Forces:
-    """Collector of efforts and wrenches, with everything that force elements need to define them.
+    """Collector of the efforts and wrenches of all force elements, with the quantities that define them.
 
     efforts   coordinate → effort, N or N·m
-    wrenches  on bodies; joints carry them, unlike efforts on coordinates
-    outputs   outputs that elements publish
-    stored    functions that return energies in springs, J
-    followed  outputs of filters, by their names
+    wrenches  wrenches on bodies, which contribute to joint reactions, unlike efforts on coordinates
+    outputs   outputs that force elements publish
+    stored    functions that return the potential energy of springs, J
+    followed  name of each input filter → output of this filter
     """
 
     def __init__(
         self,
-        program: Program,
+        program: EquationSystem,
         kinematics: SymbolicKinematics,
         points: Points,
         lower: Lowering,
@@ -46,54 +46,68 @@ class Forces:
         self.stored: list[Callable[[], Expr]] = []
 
     def publish(self, measure: Measure, expr: Expr) -> Expr:
-        """Define a quantity that is also an output; returns its symbol."""
+        """Define a quantity of a force element that is also an output, and return its symbol."""
         signal, about = measure.signal, (measure.unit, measure.description)
         self.program.give(signal.name, expr, *about)
         self.outputs.append(Output(signal, *about, ir.symbol(signal.name)))
         return ir.symbol(signal.name)
 
     def stores(self, energy: Callable[[], Expr]) -> None:
-        """Add the energy of a spring, J, evaluated only if the model has energy outputs."""
+        """Register a function that returns the energy of a spring, J; it is called only if the
+        model has energy outputs.
+        """
         self.stored.append(energy)
 
     def pressing(self, free: Expr, value: Expr) -> Expr:
-        """Return a value if the force `free` is positive, else 0, with an event between."""
+        """Return `value` while the force `free` is positive, else 0; the switch is a state event."""
         return self.lower.relation(">", free, ZERO, value, ZERO)
 
     def overlapping(self, depth: Expr, free: Expr, value: Expr) -> Expr:
-        """Return a value if the depth and the force `free` are positive, else 0, with events between."""
+        """Return `value` while the depth and the force `free` are positive, else 0; the switches
+        are state events.
+        """
         return self.lower.relation(">", depth, ZERO, self.pressing(free, value), ZERO)
 
     def effort(self, k: int, effort: Expr) -> None:
-        """Add an effort on a coordinate, N or N·m."""
+        """Add an effort on coordinate k, N or N·m."""
         self.efforts[k] = self.efforts.get(k, ir.constant(0.0)) + effort
 
     def one_way(self, free: Expr) -> Expr:
-        """Return a force if it is positive, else 0, with an event between."""
+        """Return a force while it is positive, else 0; the switch is a state event."""
         return self.pressing(free, free)
 
     def wrench(self, body: int, N: Expr, F: Expr) -> None:
-        """Add a force F, N, and its moment N about the body's origin, N·m, on a body; shape (3,), world axes."""
+        """Add a force F and its moment N about the body's origin, N and N·m, on a body; shape (3,),
+        world axes.
+        """
         self.wrenches.append(Wrench(body, N, F))
 
 
 class ForceElement(Protocol):
-    """A spring, a damper, an applied force, …: a file here, one in `reference.forces`, a row in the tables."""
+    """Force element in symbolic form, such as a spring, a damper or an applied force.
+
+    Each kind has a module in this package, one in `reference.forces` and an entry in
+    `FORCE_ELEMENTS`.
+    """
 
     def act(self, forces: Forces) -> None:
-        """Define the element's efforts and wrenches, under an origin of its own, and add them to the forces."""
+        """Define the efforts and wrenches of the element, with the element as their source, and add
+        them to the collector.
+        """
         ...
 
 
 def size(square: Expr) -> Expr:
-    """Square root of a square, kept above 0, at which the root has no derivative."""
+    """Return a square root that stays differentiable where its argument is zero."""
     return ir.call("sqrt", _SMALLEST + square)
 
 
 def on_subtrees(
-    program: Program, kinematics: SymbolicKinematics, wrenches: Sequence[Wrench], suffix: str
+    program: EquationSystem, kinematics: SymbolicKinematics, wrenches: Sequence[Wrench], suffix: str
 ) -> dict[int, Wrench]:
-    """Body → sum of wrenches on it and its descendants, about its origin; bodies without wrenches are missing."""
+    """Return the sum of all wrenches on each body and its descendants, about the origin of the
+    body: body → wrench. Bodies whose subtrees have no wrenches are missing.
+    """
     bodies = kinematics.mechanism.bodies
     sums: dict[int, Wrench] = {}
     for b in reversed(range(len(bodies))):
@@ -103,8 +117,13 @@ def on_subtrees(
                 parts.append((behind.N + ir.cross(kinematics.motions[c].arm, behind.F), behind.F))
         if parts:
             N, F = (sum(column[1:], start=column[0]) for column in zip(*parts, strict=True))
-            about = f"on {bodies[b].name} and all behind it"
-            N = program.define(f"N_{bodies[b].name}_{suffix}", N, "N.m", f"moment {about}, about its origin")
-            F = program.define(f"F_{bodies[b].name}_{suffix}", F, "N", f"force {about}")
+            about = f"on the subtree of {bodies[b].name}"
+            N = program.define(
+                f"N_{bodies[b].name}_{suffix}",
+                N,
+                "N.m",
+                f"applied moment {about}, about the origin of {bodies[b].name}",
+            )
+            F = program.define(f"F_{bodies[b].name}_{suffix}", F, "N", f"applied force {about}")
             sums[b] = Wrench(b, N, F)
     return sums

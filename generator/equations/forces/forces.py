@@ -1,6 +1,6 @@
 """Generalised forces Q of all force elements (Jarzębowska et al. 2023, equations (13)–(18)).
 
-A module of the name of each row of `FORCE_ELEMENTS` has `of`, which gives a mechanism's elements of that kind.
+Each entry of `FORCE_ELEMENTS` names a module whose function `of` yields the force elements of that kind.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ....description.types.force_elements import FORCE_ELEMENTS
 from ....language import ir
 from ....language.ir import Expr, Index
 from ....mechanism.symbolic import SymbolicMechanism
-from ...program.program import Output, Program
+from ...program.program import EquationSystem, Output
 from ..bodies.filters import FilterOutput
 from ..bodies.kinematics import SymbolicKinematics, Wrench
 from ..bodies.lowering import Lowering
@@ -27,15 +27,16 @@ def _elements(mechanism: SymbolicMechanism) -> Iterator[ForceElement]:
 
 
 def derive(
-    program: Program,
+    program: EquationSystem,
     kinematics: SymbolicKinematics,
     points: Points,
     lower: Lowering,
     followed: Sequence[FilterOutput],
 ) -> tuple[Expr, dict[int, Wrench], list[Output], list[Callable[[], Expr]]]:
-    """Define Q, shape (n,), N or N·m, without friction.
+    """Define the generalised forces Q, shape (n,), N or N·m, without friction.
 
-    Returns its symbol, `on_subtrees` of the wrenches, outputs, and energies in springs, J.
+    Returns the symbol of Q, the wrenches on subtrees (see `on_subtrees`), the outputs of force elements, and
+    functions for the energies of springs, J.
     """
     mechanism, forces = kinematics.mechanism, Forces(program, kinematics, points, lower, followed)
     program.gatherings.members(LINES, [line.name for line in mechanism.lines])
@@ -48,7 +49,7 @@ def derive(
         own = forces.efforts.get(k, ir.constant(0.0))
         parts.append(((k,), own + _of_wrenches(kinematics, k, acting)))
     return (
-        program.assemble("Q", (mechanism.n,), parts, None, "generalised forces; N or N.m"),
+        program.assemble("Q", (mechanism.n,), parts, None, "generalised forces of all force elements; N or N.m"),
         acting,
         forces.outputs,
         forces.stored,
@@ -56,6 +57,6 @@ def derive(
 
 
 def _of_wrenches(kinematics: SymbolicKinematics, k: int, acting: dict[int, Wrench]) -> Expr:
-    """Effort of wrenches on bodies on a coordinate."""
+    """Return the generalised force on coordinate k of the wrenches on bodies."""
     wrench = acting.get(kinematics.owners[k])
     return ir.constant(0.0) if wrench is None else kinematics.power(k, wrench.N, wrench.F)

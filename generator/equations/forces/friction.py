@@ -1,7 +1,8 @@
-"""Friction with the joint's own load as normal force (Jarzębowska et al. 2020 and 2023, from (13) and (19)).
+"""Joint friction whose normal force is the joint reaction (Jarzębowska et al. 2020 and 2023, (13) and (19)).
 
-The load depends on the accelerations and these on the friction. Both are affine in the friction efforts τ, so
-the loop is solved in τ alone: a fixed number of sweeps over precomputed responses, the same in every backend.
+The joint reaction depends on the accelerations, and these depend on the friction. Both are affine in the
+friction efforts τ. The algebraic loop is therefore solved for τ alone, by a fixed number of Newton steps on
+precomputed responses; the number is the same in all backends.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from ....language import ir
 from ....language.ir import Expr, Index
 from ....mechanism import FRICTION_SWEEPS
 from ....mechanism.symbolic import SymbolicCoordinate, SymbolicFriction, SymbolicMechanism
-from ...program.program import START_VALUES, ModelParameter, Program, StateVariable
+from ...program.program import START_VALUES, EquationSystem, ModelParameter, StateVariable
 from ..bodies.kinematics import SymbolicKinematics
 
-_SMALLEST = 1e-12  # N²: keeps the root of the normal force differentiable at no load
+_SMALLEST = 1e-12  # N², added under the root of the normal force, which is then differentiable at zero
 
 
 @dataclass(frozen=True)
 class Bristle:
-    """Friction state of one coordinate: its rate, and the friction coefficient; symbols."""
+    """Friction state of one coordinate: symbols of the rate of the bristle deflection and of the
+    friction coefficient.
+    """
 
     coordinate: int
     rate: Expr
@@ -31,75 +34,80 @@ class Bristle:
 
 
 def with_friction(mechanism: SymbolicMechanism) -> list[int]:
-    """Indices of the coordinates that have friction."""
+    """Return the indices of the coordinates that have friction."""
     return [k for k, coordinate in enumerate(mechanism.coordinates) if coordinate.friction is not None]
 
 
-def bristles(program: Program, mechanism: SymbolicMechanism) -> list[Bristle]:
-    """Define rates of the friction states and the coefficients."""
+def bristles(program: EquationSystem, mechanism: SymbolicMechanism) -> list[Bristle]:
+    """Define the rates of all bristle deflections and the friction coefficients."""
     program.section("friction states")
     return [_bristle(program, k, mechanism.coordinates[k]) for k in with_friction(mechanism)]
 
 
-def _bristle(program: Program, k: int, coordinate: SymbolicCoordinate) -> Bristle:
+def _bristle(program: EquationSystem, k: int, coordinate: SymbolicCoordinate) -> Bristle:
     friction, name = coordinate.friction, coordinate.symbol
     assert friction is not None
     z, speed = ir.symbol(f"{name}_z"), ir.symbol(f"{name}_dot")
     rate = (_lugre if friction.model == "lugre" else _dahl)(program, friction, name, z, speed)
-    text = f"rate of the bristles of {coordinate.name}"
+    text = f"rate of the bristle deflection of {coordinate.name}"
     rate = program.define(f"{name}_z_dot", rate, f"{coordinate.unit}/s", text)
     sigma0, sigma1, sigma2 = friction.sigma0, friction.sigma1, friction.sigma2
     mu = sigma0 * z + sigma1 * rate + sigma2 * speed
     return Bristle(k, rate, program.define(f"mu_{name}", mu, "1", f"friction coefficient of {coordinate.name}"))
 
 
-def _lugre(program: Program, friction: SymbolicFriction, name: str, z: Expr, speed: Expr) -> Expr:
-    """Rate of the bristle deflection."""
+def _lugre(program: EquationSystem, friction: SymbolicFriction, name: str, z: Expr, speed: Expr) -> Expr:
+    """Return the rate of the bristle deflection z of the LuGre model."""
     mu_k, ratio = friction.mu_k, speed / friction.v_s
     stribeck = ir.call("exp", -ir.power(ratio, ir.constant(2.0)))
     steady = mu_k + (friction.mu_s - mu_k) * stribeck
     return speed - friction.sigma0 * ir.call("abs", speed) * z / steady
 
 
-def _dahl(program: Program, friction: SymbolicFriction, name: str, z: Expr, speed: Expr) -> Expr:
-    """Rate of the bristle deflection."""
+def _dahl(program: EquationSystem, friction: SymbolicFriction, name: str, z: Expr, speed: Expr) -> Expr:
+    """Return the rate of the bristle deflection z of the Dahl model."""
     room = 1.0 - friction.sigma0 * z * ir.call("sign", speed) / friction.mu_s
-    room = program.define(f"room_{name}", room, "1", f"how far {name} is from sliding")
+    room = program.define(
+        f"room_{name}", room, "1", f"distance of the friction of {name} from full sliding, 0 while sliding"
+    )
     slip = ir.power(ir.call("abs", room), friction.gamma) * ir.call("sign", room)
     return speed * slip
 
 
-def states(program: Program, mechanism: SymbolicMechanism, found: Sequence[Bristle]) -> None:
-    """Add the friction states to the program."""
+def states(program: EquationSystem, mechanism: SymbolicMechanism, found: Sequence[Bristle]) -> None:
+    """Add the bristle deflections to the program as state variables."""
     for bristle in found:
         coordinate = mechanism.coordinates[bristle.coordinate]
-        signal, text = coordinate.signal("bristle"), f"deflection of the bristles of {coordinate.name}"
+        signal, text = coordinate.signal("bristle"), f"bristle deflection of the friction of {coordinate.name}"
         name = f"{signal.name}_start"
         program.parameters.append(
-            ModelParameter(name, np.array(0.0), coordinate.unit, f"{text} at the start", START_VALUES)
+            ModelParameter(name, np.array(0.0), coordinate.unit, f"initial {text}", START_VALUES)
         )
         program.integrate(StateVariable(signal, coordinate.unit, text, ir.symbol(name), bristle.rate, 1e-4))
 
 
 @dataclass(frozen=True)
 class Response:
-    """Force through a joint across its axis, world axes: N0 − N1·τ. Shapes (3,) and (3, f)."""
+    """Joint force perpendicular to the joint axis as an affine function N0 − N1·τ of the friction
+    efforts τ, world axes. Shapes (3,) and (3, f).
+    """
 
     N0: Expr
     N1: Expr
 
 
 def across(force: Expr, e: Expr) -> Expr:
-    """Part of a force, shape (3,), perpendicular to the unit vector e."""
+    """Return the component of a force, shape (3,), perpendicular to the unit vector e."""
     return force - (force @ e) * e
 
 
 def efforts(
-    program: Program, mechanism: SymbolicMechanism, found: Sequence[Bristle], responses: dict[int, Response]
+    program: EquationSystem, mechanism: SymbolicMechanism, found: Sequence[Bristle], responses: dict[int, Response]
 ) -> Expr:
-    """Define the friction efforts τ, shape (f,), N or N·m, against the motion; responses by coordinate.
+    """Define the friction efforts τ, shape (f,), N or N·m, positive against the motion.
 
-    Newton's method on τ_i = μ_i·arm_i·f_n,i(τ), a fixed number of sweeps from the normal forces without friction.
+    Newton's method solves τ_i = μ_i·arm_i·f_n,i(τ) with a fixed number of steps; f_n,i is the normal force. The
+    first step starts from the normal forces without friction. `responses` has the joint forces by coordinate.
     """
     program.section("friction")
     f, text = len(found), "friction efforts; N or N.m"
@@ -116,14 +124,18 @@ def efforts(
             residual.append(tau[i] - factor * value)
             slope.append([ir.constant(float(i == j)) - factor * row[j] for j in range(f)])
         if sweep == 0:
-            # without friction the slope is not asked for: the first guess is a plain evaluation
-            tau = program.define("tau_0", -ir.array(residual), None, f"first guess of the {text}")
+            # the first guess evaluates the friction law at τ = 0 and needs no Newton step
+            tau = program.define("tau_0", -ir.array(residual), None, f"initial guess of the {text}")
             continue
         J = program.assemble(
-            f"J_{sweep}", (f, f), _rows(slope), None, f"slope of the friction loop, sweep {sweep}"
+            f"J_{sweep}", (f, f), _rows(slope), None, f"Jacobian of the friction equations, Newton step {sweep}"
         )
         step = program.solve(
-            f"step_{sweep}", J, ir.array(residual), f"friction loop, sweep {sweep}; N or N.m", names
+            f"step_{sweep}",
+            J,
+            ir.array(residual),
+            f"correction of the friction efforts, Newton step {sweep}; N or N.m",
+            names,
         )
         name = "tau" if sweep == FRICTION_SWEEPS else f"tau_{sweep}"
         tau = program.define(name, tau - step, None, text)
@@ -134,15 +146,15 @@ def _rows(rows: Sequence[Sequence[Expr]]) -> list[tuple[Index, Expr]]:
     return [((i, j), value) for i, row in enumerate(rows) for j, value in enumerate(row)]
 
 
-def _factor(program: Program, mechanism: SymbolicMechanism, bristle: Bristle) -> Expr:
-    """Effort per normal force, μ·arm."""
+def _factor(program: EquationSystem, mechanism: SymbolicMechanism, bristle: Bristle) -> Expr:
+    """Return the friction effort per normal force, μ·arm."""
     coordinate = mechanism.coordinates[bristle.coordinate]
     assert coordinate.friction is not None
     return program.define(
         f"grip_{coordinate.symbol}",
         bristle.mu * coordinate.friction.arm,
         "m" if coordinate.unit == "rad" else "1",
-        f"friction effort of {coordinate.name} per normal force",
+        f"friction effort of {coordinate.name} per unit normal force",
     )
 
 
@@ -153,26 +165,30 @@ def _given(mechanism: SymbolicMechanism, bristle: Bristle) -> Expr:
 
 
 def _normal(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     bristle: Bristle,
     responses: dict[int, Response],
     tau: Expr,
     sweep: int,
 ) -> tuple[Expr, list[Expr]]:
-    """Normal force at τ, N, and its slopes by τ."""
+    """Return the normal force at the friction efforts τ, N, and its derivatives with respect to τ."""
     f = tau.shape[0]
     if bristle.coordinate not in responses:
         return _given(mechanism, bristle), [ir.constant(0.0)] * f
     response, symbol = responses[bristle.coordinate], mechanism.coordinates[bristle.coordinate].symbol
     N = response.N0 - response.N1 @ tau
-    N = program.define(f"N_{symbol}_{sweep}", N, "N", f"force across the joint of {symbol}, sweep {sweep}")
+    N = program.define(
+        f"N_{symbol}_{sweep}", N, "N", f"force perpendicular to the joint axis of {symbol}, Newton step {sweep}"
+    )
     value = ir.call("sqrt", ir.constant(_SMALLEST) + N @ N)
-    value = program.define(f"normal_{symbol}_{sweep}", value, "N", f"normal force of {symbol}, sweep {sweep}")
+    value = program.define(
+        f"normal_{symbol}_{sweep}", value, "N", f"normal force of the friction of {symbol}, Newton step {sweep}"
+    )
     return value, [-(N @ response.N1[:, j]) / value for j in range(f)]
 
 
 def axis(kinematics: SymbolicKinematics, k: int) -> Expr:
-    """Shape (3,): world axis of a revolute or prismatic coordinate."""
+    """Return the world axis of a revolute or prismatic coordinate, shape (3,)."""
     motion = kinematics.axes[k]
     return motion.u if ir.is_zero(motion.e) else motion.e

@@ -1,4 +1,4 @@
-"""Springs and dampers on coordinates: of joints, and between the rigid elements of a beam."""
+"""Springs and dampers on coordinates: in joints, and between the rigid elements of a beam."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ _UNITS = {
 
 @dataclass(frozen=True)
 class JointSpring:
-    """On coordinate k: −stiffness·(q − rest) − damping·q̇, as far as it has them."""
+    """Spring and damper on coordinate k with the effort −stiffness·(q − rest) − damping·q̇; either
+    part may be missing.
+    """
 
     k: int
     coordinate: SymbolicCoordinate
 
     def act(self, forces: Forces) -> None:
-        """Add the efforts of spring and damper on the coordinate."""
+        """Add the efforts of the spring and the damper on the coordinate."""
         coordinate = self.coordinate
         if coordinate.stiffness is not None:
             assert coordinate.rest is not None
@@ -37,11 +39,16 @@ class JointSpring:
             forces.effort(self.k, -(damping * ir.symbol(f"{coordinate.symbol}_dot")))
 
     def _number(self, forces: Forces, name: str, value: Expr) -> Expr:
-        """Return a constant of spring or damper; values that follow from parameters are defined once."""
+        """Return a stiffness or damping constant; values that depend on parameters become
+        definitions.
+        """
         forces.program.section("springs and dampers")
         unit = _UNITS[name][self.coordinate.motion.kind]
         return forces.program.define(
-            f"{name}_{self.coordinate.symbol}", value, unit, f"{name} at {self.coordinate.name}"
+            f"{name}_{self.coordinate.symbol}",
+            value,
+            unit,
+            f"{name} of the spring and damper on {self.coordinate.name}",
         )
 
 

@@ -1,9 +1,8 @@
-"""Forces along the lines between two points: springs and dampers, expressions, FMU inputs.
+"""Two-point force elements: springs and dampers, expressions, and forces from FMU inputs.
 
-Ropes do not push. Ropes with spring and damper exert no force while they are shorter than at rest.
-
-With the unit vector u from a to b, the length L = u·(r_b − r_a) has the rate u·(v_b − v_a); a tension F pulls a
-along u and b against it.
+Ropes transmit tension only. A rope with a spring and a damper is slack while it is shorter than its
+unstretched length. With the unit vector u from end a to end b, the length L = u·(r_b − r_a) has the rate
+u·(v_b − v_a). A tension F pulls end a along u and end b along −u.
 """
 
 from __future__ import annotations
@@ -20,21 +19,21 @@ from ...program.program import Input, LineLength
 from ..bodies.lengths import End, along
 from .element import ZERO, Forces
 
-LINES = "lines"  # set of elements that are gathered in arrays
+LINES = "lines"  # name of the set of two-point force elements, for arrays in Modelica
 
 
 @dataclass(frozen=True)
 class LineForce:
-    """Opposite forces on the bodies of both ends."""
+    """Two-point force element: opposite forces on the bodies of its ends a and b."""
 
     line: SymbolicTwoPointForce
 
     def act(self, forces: Forces) -> None:
-        """Add the tension to both ends, and publish length, rate and force."""
+        """Add the tension on both ends, and publish the length, its rate and the force as outputs."""
         line, kinematics, define, name = self.line, forces.kinematics, forces.program.define, self.line.name
         forces.program.section("line", name)
         (a, at_a), (b, at_b) = self._end(forces, line.a, "a"), self._end(forces, line.b, "b")
-        d = define(f"d_{name}", kinematics.between(a, at_a, b, at_b), "m", f"{name}, from end a to end b")
+        d = define(f"d_{name}", kinematics.between(a, at_a, b, at_b), "m", f"vector from end a to end b of {name}")
         length = forces.publish(line.signals["length"], ir.call("sqrt", d @ d))
         u = define(line.direction, d / length, "1", f"direction of {name}, from end a to end b")
         v = kinematics.velocity(b, at_b) - kinematics.velocity(a, at_a)
@@ -43,20 +42,23 @@ class LineForce:
         forces.points.lengths.add(f"{name}.length", partial(along, kinematics, u, ends, turning))
         forces.program.lengths.append(LineLength(name, length, rate))
         tension = forces.publish(line.signals["force"], self._tension(forces, length, rate))
-        F = define(f"F_{name}", tension * u, "N", f"force of {name} on the body of its end a")
+        F = define(f"F_{name}", tension * u, "N", f"force of {name} on end a")
         add, member = forces.program.gatherings.add, (LINES, name)
-        add("d_line", member, d, "m", "position of end b of each line from its end a")
-        add("u_line", member, u, "1", "direction of each line, from end a to end b")
-        add("F_line", member, F, "N", "force of each line on the body of its end a")
+        add("d_line", member, d, "m", "vector from end a to end b of each two-point force element")
+        add("u_line", member, u, "1", "direction from end a to end b of each two-point force element")
+        add("F_line", member, F, "N", "force of each two-point force element on its end a")
         for body, lever, sign in ((a, at_a, 1.0), (b, at_b, -1.0)):
             if body != GROUND:
                 forces.wrench(body, ir.cross(lever, sign * F), sign * F)
 
     def _end(self, forces: Forces, place: SymbolicPlace, key: str) -> tuple[int, Expr]:
-        """Index of the body of an end, and position of the end from that body's origin."""
-        lever, text = forces.kinematics.lever(place), f"end {key} of {self.line.name} from its body's origin"
+        """Return the index of the body of an end, and the vector from the body's origin to the end."""
+        lever, text = (
+            forces.kinematics.lever(place),
+            f"position of end {key} of {self.line.name} relative to the origin of its body",
+        )
         lever = forces.program.define(f"lever_{self.line.name}_{key}", lever, "m", text)
-        text = f"position of end {key} of each line from the origin of its body"
+        text = f"position of end {key} of each two-point force element relative to the origin of its body"
         forces.program.gatherings.add(f"lever_{key}", (LINES, self.line.name), lever, "m", text)
         return place.body, lever
 
@@ -65,7 +67,8 @@ class LineForce:
         if not self.line.tension_only:
             forces.stores(lambda: self._energy(forces, length))
             return free
-        free = forces.program.define(f"{self.line.name}_if_tight", free, "N", "force if it could push, too")
+        text = f"force law of {self.line.name} before the restriction to tension"
+        free = forces.program.define(f"{self.line.name}_if_tight", free, "N", text)
         if self.line.stiffness is None:
             return forces.one_way(free)
         stretch = self._stretch(forces, length)
@@ -96,7 +99,9 @@ class LineForce:
         return line.stiffness * (length - rest) + line.damping * (rate - rest_rate)
 
     def _rest(self, forces: Forces) -> tuple[Expr, Expr]:
-        """Length at rest, m, and its rate, m/s, by an expression of t or by a filter's output."""
+        """Return the unstretched length, m, and its rate, m/s: an expression of time or the output
+        of a filter.
+        """
         if self.line.filter is not None:
             followed = forces.followed[self.line.filter.name]
             return followed.value, followed.rate

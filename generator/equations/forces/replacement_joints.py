@@ -1,4 +1,4 @@
-"""Closures by springs and dampers between their frames (Urbaś 2016, equations (13), (14))."""
+"""Loop closures by springs and dampers between their frames (Urbaś 2016, equations (13) and (14))."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .element import Forces
 
 @dataclass(frozen=True)
 class ReplacementJoint:
-    """A force for each deformation of a closure."""
+    """Spring-damper for each deformation of a loop closure, in place of a constraint equation."""
 
     closure: SymbolicLoopClosure
 
     def act(self, forces: Forces) -> None:
-        """Add opposite wrenches on the bodies of both frames."""
+        """Add opposite wrenches on the bodies of both frames of the closure."""
         closure, program, name = self.closure, forces.program, self.closure.name
         assert closure.stiffness is not None and closure.damping is not None
         program.section("closure", name)
@@ -33,7 +33,7 @@ class ReplacementJoint:
             unit = "N" if condition.unit == "m" else "N.m"
             force = -(stiffness * relation.value + damping * relation.rate)
             forces.stores(partial(_stored, stiffness, relation.value))
-            text = f"spring of {name}, {condition.name}"
+            text = f"spring and damper effort of closure {name}, condition {condition.name}"
             springs.append(program.define(f"spring_{name}_{condition.name}", force, unit, text))
         a, b = closure.a.place.body, closure.b.place.body
         F, N_a, N_b = self._wrenches(forces, relations, springs, name)
@@ -43,7 +43,9 @@ class ReplacementJoint:
     def _wrenches(
         self, forces: Forces, relations: Sequence[loops.ConstraintExpressions], efforts: Sequence[Expr], name: str
     ) -> tuple[Expr, Expr, Expr]:
-        """Sum of all efforts: force on frame b, and its moments about the origins of the bodies of a and b."""
+        """Return the sum of all spring forces on frame b, and its moments about the origins of the
+        bodies of frames a and b.
+        """
         F: Expr = ir.zeros(3)
         N_a: Expr = ir.zeros(3)
         N_b: Expr = ir.zeros(3)
@@ -53,9 +55,14 @@ class ReplacementJoint:
             N_a, N_b = N_a + N + ir.cross(relation.at_a, force), N_b + N + ir.cross(relation.at_b, force)
         define = forces.program.define
         F = define(f"F_{name}", F, "N", f"force of closure {name} on its frame b")
-        N_b = define(f"N_{name}_b", N_b, "N.m", f"moment of {name} about the origin of the body of frame b, on it")
+        N_b = define(
+            f"N_{name}_b", N_b, "N.m", f"moment of closure {name} on the body of frame b, about its origin"
+        )
         N_a = define(
-            f"N_{name}_a", N_a, "N.m", f"moment of {name} about the origin of the body of frame a, negative"
+            f"N_{name}_a",
+            N_a,
+            "N.m",
+            f"negative moment of closure {name} on the body of frame a, about its origin",
         )
         return F, N_a, N_b
 

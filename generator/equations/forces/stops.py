@@ -1,4 +1,4 @@
-"""Stops of coordinates, which press and never pull, and Coulomb friction on them."""
+"""Unilateral mechanical stops of coordinates, and Coulomb friction on coordinates."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from ....mechanism.symbolic import SymbolicCoordinate, SymbolicMechanism
 from .element import Forces
 from .unilateral import PressingLaw
 
-_EACH = (("lower", 1.0), ("upper", -1.0))  # which stop, and the way it presses
+_EACH = (("lower", 1.0), ("upper", -1.0))  # each stop with the sign of its effort on the coordinate
 
 
 @dataclass(frozen=True)
 class StopForce:
-    """Efforts on coordinate k: the law of `unilateral` beyond a stop, and −effort·tanh(q̇/v_s) of friction."""
+    """Efforts of stops and Coulomb friction on coordinate k.
+
+    A stop obeys the law of the module `unilateral`; friction is −effort·tanh(q̇/v_s).
+    """
 
     k: int
     coordinate: SymbolicCoordinate
 
     def act(self, forces: Forces) -> None:
-        """Add the efforts of both stops and of friction on the coordinate."""
+        """Add the efforts of both stops and of Coulomb friction on the coordinate."""
         coordinate, program = self.coordinate, forces.program
         program.section("stops and friction of joint", coordinate.owner)
         rate = ir.symbol(f"{coordinate.symbol}_dot")
@@ -43,13 +46,18 @@ class StopForce:
         limits, coordinate = self.coordinate.limits, self.coordinate
         assert limits is not None
         define = forces.program.define
-        name, text = f"{coordinate.symbol}_{key}", f"of {coordinate.name} beyond its {key} stop"
+        name, text = f"{coordinate.symbol}_{key}", f"of {coordinate.name} beyond the {key} stop"
         depth = define(
             f"{name}_depth", way * (stop - ir.symbol(coordinate.symbol)), coordinate.unit, f"depth {text}"
         )
         law = PressingLaw(limits.stiffness, limits.damping, limits.law)
         force = law.force(depth, -(way * rate))
-        free = define(f"{name}_if_held", force, coordinate.effort_unit, f"spring and damper {text}")
+        free = define(
+            f"{name}_if_held",
+            force,
+            coordinate.effort_unit,
+            f"spring and damper effort {text}, before the restriction to compression",
+        )
         forces.stores(lambda: forces.overlapping(depth, free, law.energy(depth)))
         return forces.overlapping(depth, free, free)
 

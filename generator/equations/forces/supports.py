@@ -1,4 +1,6 @@
-"""Springs and dampers between base and ground, along world axes (Jarzębowska et al. 2020, (14) to (16))."""
+"""Spring-dampers that support the base on the ground, along world axes (Jarzębowska et al. 2020,
+(14)–(16)).
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,15 @@ from ....language import ir
 from ....language.ir import Expr
 from ....mechanism import Place
 from ....mechanism.symbolic import SymbolicBaseSupport, SymbolicMechanism
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ..bodies.lengths import End, LengthRates, along
 from .element import ZERO, Forces, size
 from .unilateral import PressingLaw
 
 _UP = ir.constant([0.0, 0.0, 1.0])
-_SUPPORTS = "supports"  # set of elements that are gathered in arrays
+_SUPPORTS = "supports"  # name of the set of supports, for arrays in Modelica
 _QUANTITIES = {
-    "lever": ("m", "position of each support from the origin of the base"),
+    "lever": ("m", "position of each support relative to the origin of the base"),
     "v": ("m/s", "velocity of each support"),
     "d": ("m", "deflection of each support"),
     "F": ("N", "force of each support"),
@@ -28,19 +30,24 @@ _QUANTITIES = {
 
 @dataclass(frozen=True)
 class SupportForces:
-    """Deflections of the points of the base that the supports hold."""
+    """Supports of the base for arbitrary rotations of the base: forces from the deflections of its
+    support points.
+    """
 
     supports: tuple[SymbolicBaseSupport, ...]
 
     def act(self, forces: Forces) -> None:
-        """Add one wrench on the base for all supports."""
+        """Add the total wrench of all supports on the base."""
         program, kinematics = forces.program, forces.kinematics
         program.section("base supports")
         N: Expr = ir.zeros(3)
         F: Expr = ir.zeros(3)
         program.gatherings.members(_SUPPORTS, [f"support{i + 1}" for i in range(len(self.supports))])
         for i, support in enumerate(self.supports, start=1):
-            lever, text = kinematics.lever(Place(0, support.position)), f"support {i} from the base's origin"
+            lever, text = (
+                kinematics.lever(Place(0, support.position)),
+                f"position of support {i} relative to the origin of the base",
+            )
             lever = program.define(f"lever_support{i}", lever, "m", text)
             at = kinematics.position(0, lever)
             rate = program.define(
@@ -51,21 +58,29 @@ class SupportForces:
                 forces.points.lengths.add(f"{support.name}.gap", partial(along, kinematics, _UP, (End(0, lever),)))
             force = _one_sided(forces, support, deflection, _spring_force(support, deflection, rate))
             force = program.define(f"F_support{i}", force, "N", f"force of support {i}")
-            moment = program.define(f"N_support{i}", ir.cross(lever, force), "N.m", f"moment of support {i}")
+            moment = program.define(
+                f"N_support{i}",
+                ir.cross(lever, force),
+                "N.m",
+                f"moment of support {i} about the origin of the base",
+            )
             N, F = N + moment, F + force
             _gather(program, i, lever=lever, v=rate, d=deflection, F=force, N=moment)
-        N = program.define("N_supports", N, "N.m", "moment of all supports about the base's origin")
-        forces.wrench(0, N, program.define("F_supports", F, "N", "force of all supports"))
+        N = program.define("N_supports", N, "N.m", "total moment of all supports about the origin of the base")
+        forces.wrench(0, N, program.define("F_supports", F, "N", "total force of all supports"))
 
 
 @dataclass(frozen=True)
 class LinearizedSupports:
-    """Deflection d = U q_base with the matrix U of Jarzębowska et al. 2020; generalised force −Uᵀ(S d + D ḋ)."""
+    """Supports of the base for small rotations, with the deflection d = U q_base (matrix U of
+    Jarzębowska et al. 2020). The generalised force is −Uᵀ(S d + D ḋ) with stiffness S and damping
+    D.
+    """
 
     supports: tuple[SymbolicBaseSupport, ...]
 
     def act(self, forces: Forces) -> None:
-        """Add efforts on the coordinates of the base."""
+        """Add the generalised forces of all supports on the coordinates of the base."""
         program, mechanism = forces.program, forces.mechanism
         program.section("base supports, small angles")
         coordinates = mechanism.bodies[0].coordinates
@@ -73,7 +88,12 @@ class LinearizedSupports:
         rate = ir.array([ir.symbol(f"{mechanism.coordinates[k].symbol}_dot") for k in coordinates])
         total: Expr = ir.zeros(6)
         for i, support in enumerate(self.supports, start=1):
-            U = program.define(f"U_support{i}", _small_angle_matrix(support.position), None, f"U of support {i}")
+            U = program.define(
+                f"U_support{i}",
+                _small_angle_matrix(support.position),
+                None,
+                f"deflection of support {i} per base coordinate, small angles; m or 1",
+            )
             deflection = program.define(f"d_support{i}", U @ q, "m", f"deflection of support {i}")
             speed = program.define(f"v_support{i}", U @ rate, "m/s", f"rate of deflection of support {i}")
             if support.one_sided:
@@ -82,21 +102,21 @@ class LinearizedSupports:
             force = _one_sided(forces, support, deflection, _spring_force(support, deflection, speed))
             force = program.define(f"F_support{i}", force, "N", f"force of support {i}")
             total = total + U.T @ force
-        text = "generalised forces of all supports; N or N.m"
+        text = "total generalised forces of all supports; N or N.m"
         effort = program.define("Q_supports", total, None, text)
         for i, k in enumerate(coordinates):
             forces.effort(k, effort[i])
 
 
 def of(mechanism: SymbolicMechanism) -> Iterator[SupportForces | LinearizedSupports]:
-    """Return the supports of the base as one force element."""
+    """Return all supports of the base as one force element."""
     base = mechanism.chain.base
     if mechanism.supports and base is not None:
         yield (LinearizedSupports if base.linearized else SupportForces)(mechanism.supports)
 
 
-def _gather(program: Program, i: int, **values: Expr) -> None:
-    """Add the quantities of support `i` to the arrays of all supports."""
+def _gather(program: EquationSystem, i: int, **values: Expr) -> None:
+    """Register the quantities of support `i` as elements of the arrays over all supports."""
     for name, value in values.items():
         unit, text = _QUANTITIES[name]
         program.gatherings.add(f"{name}_support", (_SUPPORTS, f"support{i}"), value, unit, text)
@@ -112,10 +132,11 @@ def _spring_force(support: SymbolicBaseSupport, deflection: Expr, rate: Expr) ->
 
 
 def _one_sided(forces: Forces, support: SymbolicBaseSupport, deflection: Expr, force: Expr) -> Expr:
-    """Force of a unilateral support: zero if clear of the ground or pulling, and no larger along it than on it.
+    """Return the force of a support; a unilateral one is zero without ground contact or under tension.
 
-    So what it holds along x and y vanishes with its force along z. If it ended all at once, what that does to the
-    base could press the support onto the ground again, in no time and without end. Gap and force are outputs.
+    The tangential force of a unilateral support is at most as large as its normal force, so it vanishes together
+    with the normal force. A tangential force that dropped to zero suddenly could press the support onto the
+    ground again at once: infinitely many events in finite time. The gap and the normal force are outputs.
     """
     across = [0.5 * support.stiffness[i] * deflection[i] * deflection[i] for i in range(2)]
     law = _pressing_law(support)
@@ -124,15 +145,21 @@ def _one_sided(forces: Forces, support: SymbolicBaseSupport, deflection: Expr, f
         forces.stores(lambda: across[0] + across[1] + law.energy(depth))
         return force
     name, relation = support.name, forces.lower.relation
-    free = forces.program.define(f"{name}_if_held", force, "N", f"force of {name} if it held the base down, too")
+    free = forces.program.define(
+        f"{name}_if_held", force, "N", f"spring and damper force of {name} before the restriction to compression"
+    )
     along = size(free[0] * free[0] + free[1] * free[1])
-    along = forces.program.define(f"{name}_along", along, "N", f"size of what {name} would hold along the ground")
+    along = forces.program.define(
+        f"{name}_along", along, "N", f"magnitude of the tangential spring and damper force of {name}"
+    )
     share = relation(">", along, free[2], free[2] / along, ir.constant(1.0))
-    share = forces.program.define(f"{name}_share", share, "1", "of that, what it holds")
+    share = forces.program.define(
+        f"{name}_share", share, "1", f"transmitted fraction of the tangential force of {name}"
+    )
     held = (share * free[0], share * free[1], free[2])
     pressing = ir.array([forces.overlapping(depth, free[2], part) for part in held])
 
-    def stored() -> Expr:  # what slips stores nothing along the ground
+    def stored() -> Expr:  # a slipping support stores no tangential energy
         along_ground = relation(">", along, free[2], ZERO, across[0] + across[1])
         return forces.overlapping(depth, free[2], along_ground + law.energy(depth))
 

@@ -1,7 +1,8 @@
-"""Laws of unilateral elements, which press while they overlap and never pull: contacts, stops, supports.
+"""Force laws of unilateral elements (contacts, stops, supports), which press while they overlap and never pull.
 
-At the depth δ > 0 a spring and a damper exert k·δ + d·δ̇, or by Hunt and Crossley (1975) k·δⁿ·(1 + c·δ̇), where that
-is positive. Without overlap the force is exactly zero.
+At the depth δ > 0 the force is k·δ + d·δ̇ (spring and damper) or, after Hunt and Crossley (1975),
+k·δⁿ·(1 + c·δ̇). Negative values of these expressions are replaced by zero; without overlap the force is
+exactly zero.
 """
 
 from __future__ import annotations
@@ -12,19 +13,20 @@ from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicHuntCrossley
 
-_TINY = ir.constant(1e-24)  # m² or rad², keeps a power of zero differentiable
+_TINY = ir.constant(1e-24)  # m² or rad², added to a square so that its power is differentiable at zero
 
 
 @dataclass(frozen=True)
 class PressingLaw:
-    """Force law of a unilateral element as if it could also pull.
+    """Force law of a unilateral element, without the restriction to compressive forces.
 
     Parameters
     ----------
     stiffness, damping : Expr
         Constants of spring and damper, N/m and N·s/m (or N·m/rad and N·m·s/rad).
     smooth : SymbolicHuntCrossley or None
-        Exponent and loss in place of the damper; then the stiffness is in N/mⁿ.
+        Exponent n and loss factor of the law by Hunt and Crossley, which replaces the damper; the unit of
+        the stiffness is then N/mⁿ.
     """
 
     stiffness: Expr
@@ -32,19 +34,22 @@ class PressingLaw:
     smooth: SymbolicHuntCrossley | None
 
     def elastic(self, depth: Expr) -> Expr:
-        """Spring force, N; odd in the depth, so that a trial step beyond an event has a value."""
+        """Return the spring force, N.
+
+        The force is odd in the depth, so that trial steps beyond an event have a value.
+        """
         linear = self.stiffness * depth
         if self.smooth is None:
             return linear
         return linear * ir.power(depth * depth + _TINY, 0.5 * (self.smooth.exponent - 1.0))
 
     def force(self, depth: Expr, rate: Expr) -> Expr:
-        """Force of spring and damper, N, at a depth, m, and its rate, m/s."""
+        """Return the force of spring and damper, N, at the given depth, m, and depth rate, m/s."""
         if self.smooth is None:
             return self.elastic(depth) + self.damping * rate
         return self.elastic(depth) * (1.0 + self.smooth.loss * rate)
 
     def energy(self, depth: Expr) -> Expr:
-        """Energy of the spring, J."""
+        """Return the energy stored in the spring, J."""
         exponent = ir.constant(1.0) if self.smooth is None else self.smooth.exponent
         return self.elastic(depth) * depth / (exponent + 1.0)

@@ -1,1 +1,3 @@
-"""Accelerations from the constrained equations, multipliers, joint loads, projection."""
+"""Solution of the constrained equations of motion: accelerations, multipliers, joint reactions and
+projections.
+"""

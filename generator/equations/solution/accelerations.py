@@ -1,4 +1,6 @@
-"""Accelerations, with the loop between friction and joint loads, multipliers of contacts, efforts of drives."""
+"""Accelerations with friction that depends on joint reactions, multipliers of contacts, and drive
+efforts.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from dataclasses import dataclass
 
 from ....language import ir
 from ....language.ir import Expr, Index
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ..bodies.kinematics import SymbolicKinematics
 from ..forces import friction
 from ..forces.friction import Response
@@ -19,9 +21,10 @@ from .system import ActiveSystem
 
 @dataclass(frozen=True)
 class Answers:
-    """Accelerations, multipliers and efforts of drives as in `Solution`, shape (…,) or with friction (…, 1 + f).
+    """Accelerations X, contact multipliers Lambda and drive efforts as in `Solution`.
 
-    The first column is without friction, the others per unit effort with the motion.
+    With f friction efforts each has 1 + f columns: the first is the solution without friction, column 1 + i
+    is the change per unit of friction effort i in the direction of motion.
     """
 
     X: Expr
@@ -35,9 +38,9 @@ def derive(
     ratios: tuple[Expr, Expr | None] | None,
     loads: JointLoads,
 ) -> Solution:
-    """Define q̈, friction efforts and, where contacts have them, multipliers.
+    """Define the accelerations q̈, the friction efforts and, if needed, the multipliers of contacts.
 
-    ratios   C_d and D, where the program has them already
+    ratios   columns C_d of the constraint Jacobian and D = ∂q̇_d/∂q̇_i, if they are defined already
     """
     program, mechanism, bristles = equations.program, equations.mechanism, equations.bristles
     coordinates = [bristle.coordinate for bristle in bristles]
@@ -57,7 +60,7 @@ def derive(
             return None
         return program.define(name, columns[:, 0] - columns[:, 1 : 1 + len(coordinates)] @ tau, None, text)
 
-    qdd = total("qdd", answers.X, "accelerations; m/s2 or rad/s2")
+    qdd = total("qdd", answers.X, "accelerations of the coordinates; m/s2 or rad/s2")
     assert qdd is not None
     return Solution(
         qdd,
@@ -69,27 +72,32 @@ def derive(
 
 
 def _answers(
-    given: OpenEquations, F: Expr, active: ActiveSystem, ratios: tuple[Expr, Expr | None] | None
+    open_: OpenEquations, F: Expr, active: ActiveSystem, ratios: tuple[Expr, Expr | None] | None
 ) -> Answers:
-    program, mechanism, dynamics, constraints = given.program, given.mechanism, given.inertia, given.constraints
+    program, mechanism, dynamics, constraints = open_.program, open_.mechanism, open_.inertia, open_.constraints
     if constraints is None:
         free = system.EquationsOfMotion(dynamics.M, F, dynamics.tree)
         return Answers(system.solve(program, mechanism, free, active, None)[0], None, None)
     equations = system.equations_of_motion(program, mechanism, dynamics, constraints, active, F)
-    wanted = bool(constraints.reactions) and mechanism.actuated is None
-    X, Lambda = system.solve(program, mechanism, equations, active, ratios, multipliers=wanted)
+    needs_multipliers = bool(constraints.reactions) and mechanism.actuated is None
+    X, Lambda = system.solve(program, mechanism, equations, active, ratios, multipliers=needs_multipliers)
     if mechanism.actuated is not None:
         rows = active.without_drive
         return Answers(X, *multipliers.drive_efforts(program, mechanism, dynamics, constraints, rows, X, F))
-    if wanted:
+    if needs_multipliers:
         Lambda = multipliers.contact_multipliers(program, mechanism, constraints, active.rows, Lambda, X.shape[1:])
     return Answers(X, Lambda, None)
 
 
 def _response(
-    program: Program, kinematics: SymbolicKinematics, loads: JointLoads, k: int, X: Expr, Lambda: Expr | None
+    program: EquationSystem,
+    kinematics: SymbolicKinematics,
+    loads: JointLoads,
+    k: int,
+    X: Expr,
+    Lambda: Expr | None,
 ) -> Response:
-    """Force through the joint of coordinate k, affine in the friction efforts."""
+    """Return the force perpendicular to the axis of coordinate k, affine in the friction efforts."""
     mechanism = kinematics.mechanism
     body = next(b for b, other in enumerate(mechanism.bodies) if k in other.coordinates)
     load, f, name = loads(body), X.shape[1] - 1, mechanism.coordinates[k].symbol
@@ -102,22 +110,33 @@ def _response(
             (3, len(rows)),
             [((slice(0, 3), i), load.reactions[row][1]) for i, row in enumerate(rows)],
             None,
-            f"force on the joint of {name} per multiplier",
+            f"force on the joint of {name} per multiplier of a contact",
         )
         chosen = program.assemble(
             f"Lambda_{name}",
             (len(rows), 1 + f),
             [((i, slice(0, 1 + f)), Lambda[row, :]) for i, row in enumerate(rows)],
             None,
-            f"multipliers that load the joint of {name}, per column of X",
+            f"multipliers of contacts that act on the joint of {name}: without friction, and per friction effort",
         )
         F0, F1 = F0 + acting @ chosen[:, 0], F1 + acting @ chosen[:, 1 : 1 + f]
     e = friction.axis(kinematics, k)
     F0 = program.define(f"F0_{name}", F0, "N", f"force through the joint of {name} without friction")
-    F1 = program.define(f"F1_{name}", F1, None, f"change of F0_{name} per friction effort; 1 or 1/m")
+    F1 = program.define(
+        f"F1_{name}", F1, None, f"change of the force through the joint of {name} per friction effort; 1 or 1/m"
+    )
     columns: list[tuple[Index, Expr]] = [((slice(0, 3), j), friction.across(F1[:, j], e)) for j in range(f)]
-    N0 = program.define(f"N0_{name}", friction.across(F0, e), "N", f"part of F0_{name} across the axis")
+    N0 = program.define(
+        f"N0_{name}",
+        friction.across(F0, e),
+        "N",
+        f"force perpendicular to the joint axis of {name} without friction",
+    )
     N1 = program.assemble(
-        f"N1_{name}", (3, f), columns, None, f"change of N0_{name} per friction effort; 1 or 1/m"
+        f"N1_{name}",
+        (3, f),
+        columns,
+        None,
+        f"change of the force perpendicular to the joint axis of {name} per friction effort; 1 or 1/m",
     )
     return Response(N0, N1)

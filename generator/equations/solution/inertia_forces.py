@@ -1,4 +1,6 @@
-"""Forces M x that accelerations x take, h, and loads of joints, by recursion over the bodies: wrenches inward."""
+"""Products M x of mass matrix and accelerations, inertia forces h and joint reactions, by recursion
+over the bodies from the leaves to the root.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +9,16 @@ from dataclasses import replace
 from ....language import ir
 from ....language.ir import Expr, Index
 from ...program.items import Definition
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ...program.tree import InertiaForces, Transmitted, Tree, TreeBody
 
 _Pair = tuple[Expr, Expr]
 
 
-def by_recursion(program: Program, item: Definition, inertial: InertiaForces, tree: Tree) -> None:
-    """Add a definition of forces on coordinates to the program, by the bodies of a tree, and what it needs."""
+def by_recursion(program: EquationSystem, item: Definition, inertial: InertiaForces, tree: Tree) -> None:
+    """Add the definition of generalised inertia forces to the program, computed by recursion over
+    the bodies of a tree.
+    """
     program.section(item.origin.kind, item.origin.name, item.origin.element)
     x, name = inertial.x, item.name
     own = [_own(link) for link in tree.links] if x is None else _per_acceleration(program, tree, x, name)
@@ -28,13 +32,18 @@ def by_recursion(program: Program, item: Definition, inertial: InertiaForces, tr
 
 
 class Loads:
-    """Definitions of loads of joints, of a program with one kind of accelerations; the sums are defined once."""
+    """Definitions of joint reactions by recursion over the bodies.
 
-    def __init__(self, program: Program) -> None:
+    The inertia wrenches of all bodies are defined once and shared by all joints.
+    """
+
+    def __init__(self, program: EquationSystem) -> None:
         self._program, self._known = program, dict[str, list[_Pair]]()
 
     def add(self, item: Definition, load: Transmitted) -> None:
-        """Add one to the program, and what it needs."""
+        """Add the definition of one joint reaction, and the definitions that it uses, to the
+        program.
+        """
         wrench = self._wrenches(load.tree, load.x)[load.link][load.part]
         self._program.items.append(replace(item, parts=(((), load.rest + wrench),), inertial=None))
 
@@ -48,15 +57,17 @@ class Loads:
 
 
 def _own(link: TreeBody) -> _Pair:
-    """Inertia wrench of a body for q̈ = 0, gravity included: moment about its origin and force, N·m and N."""
+    """Return the inertia wrench of a body for q̈ = 0, gravity included: moment about its origin and
+    force, N·m and N.
+    """
     m, s, J = link.mass, link.moment, link.inertia
     w, dw, dv = link.motion.w, link.motion.dw, link.motion.dv
     F = m * dv + ir.cross(dw, s) + ir.cross(w, ir.cross(w, s))
     return J @ dw + ir.cross(s, dv) + ir.cross(w, J @ w), F
 
 
-def _per_acceleration(program: Program, tree: Tree, x: Expr, name: str) -> list[_Pair]:
-    """Return the inertia wrenches of all bodies by accelerations x of the coordinates."""
+def _per_acceleration(program: EquationSystem, tree: Tree, x: Expr, name: str) -> list[_Pair]:
+    """Return the inertia wrench of each body due to the accelerations x of the coordinates."""
     found: list[_Pair] = []
     for link, (alpha, a) in zip(tree.links, _accelerations(program, tree, x, name), strict=True):
         moment = link.inertia @ alpha + ir.cross(link.moment, a)
@@ -64,8 +75,10 @@ def _per_acceleration(program: Program, tree: Tree, x: Expr, name: str) -> list[
     return found
 
 
-def _accelerations(program: Program, tree: Tree, x: Expr, name: str) -> list[_Pair]:
-    """Return the angular acceleration of each body and the acceleration of its origin, rad/s² and m/s²."""
+def _accelerations(program: EquationSystem, tree: Tree, x: Expr, name: str) -> list[_Pair]:
+    """Return two accelerations of each body due to the accelerations x of the coordinates: angular,
+    rad/s², and of the origin, m/s².
+    """
     found: list[_Pair] = []
     for b, link in enumerate(tree.links):
         alpha, a = found[link.parent] if link.parent >= 0 else (ir.zeros(3), ir.zeros(3))
@@ -73,17 +86,19 @@ def _accelerations(program: Program, tree: Tree, x: Expr, name: str) -> list[_Pa
         for k, freedom in enumerate(tree.freedoms):
             if freedom.body == b:
                 alpha, a = alpha + x[k] * freedom.e, a + x[k] * freedom.u
-        text = f"acceleration of {link.name} from those of the coordinates"
+        text = f"acceleration of {link.name} due to the accelerations of the coordinates"
         alpha = program.define(f"alpha_{link.name}_{name}", alpha, "rad/s2", f"angular {text}")
         found.append((alpha, program.define(f"a_{link.name}_{name}", a, "m/s2", text)))
     return found
 
 
-def _sums(program: Program, tree: Tree, own: list[_Pair], name: str) -> list[_Pair]:
-    """Return the sums of wrenches over the subtree of each body."""
+def _sums(program: EquationSystem, tree: Tree, own: list[_Pair], name: str) -> list[_Pair]:
+    """Return the sum of the inertia wrenches over the subtree of each body, about the body's
+    origin.
+    """
     found = list(own)
     for b, link in reversed(list(enumerate(tree.links))):
-        text = f"of {link.name} and all behind it"
+        text = f"of the subtree of {link.name}"
         N = program.define(f"N_{link.name}_{name}", found[b][0], "N.m", f"inertia moment {text}")
         F = program.define(f"F_{link.name}_{name}", found[b][1], "N", f"inertia force {text}")
         found[b] = N, F

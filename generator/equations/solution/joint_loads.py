@@ -1,8 +1,8 @@
-"""Joint loads: the wrench that a joint transmits to everything behind it.
+"""Joint reactions: the wrench that a joint transmits to the subtree of the body it carries.
 
-The load is that of the subtree sums for zero accelerations, what the accelerations of the body that carries the
-joint make of the subtree's inertia, and the inertia wrenches of the coordinates behind the joint; affine in the
-accelerations, the contacts' multipliers and the friction efforts.
+A joint reaction is the sum of the subtree's inertia wrench for zero accelerations, of the wrench due to the
+acceleration of the parent body, and of the inertia wrenches of the subtree's own coordinates, less the
+applied wrenches. It is affine in the accelerations, the multipliers of contacts and the friction efforts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ....language.ir import Expr, Index
 from ....mechanism import GROUND
 from ....mechanism.symbolic import SymbolicMechanism
 from ...program.gathered import ConstantTable
-from ...program.program import Output, Program
+from ...program.program import EquationSystem, Output
 from ...program.tree import Transmitted
 from ..bodies.dynamics import Dynamics
 from ..bodies.kinematics import BODIES, SymbolicKinematics, Wrench
@@ -27,10 +27,12 @@ from .solution import Solution
 
 @dataclass(frozen=True)
 class AffineLoad:
-    """Wrench through a body's joint without accelerations, about the body's origin, world axes: N + Σ N_r λ_r.
+    """Joint reaction without the effect of accelerations, N + Σ N_r λ_r and F + Σ F_r λ_r over the constraints r.
+
+    The moment is about the origin of the body that the joint carries; all vectors are in world axes.
 
     N, F       shape (3,), N·m and N
-    reactions  row r → (N_r, F_r), shape (3,) each: what the joint bears per multiplier of a contact
+    reactions  constraint r → (N_r, F_r), shape (3,) each: wrench per unit multiplier of a contact
     """
 
     N: Expr
@@ -38,15 +40,15 @@ class AffineLoad:
     reactions: dict[int, tuple[Expr, Expr]]
 
 
-JOINTS = "joints"  # set of the joints whose reactions are outputs
+JOINTS = "joints"  # name of the set of joints whose reactions are outputs, for arrays in Modelica
 
 
 class JointLoads:
-    """JointLoads of all joints of a mechanism, defined in the program when first asked for."""
+    """Joint reactions of a mechanism; each is defined in the program at its first use."""
 
     def __init__(
         self,
-        program: Program,
+        program: EquationSystem,
         kinematics: SymbolicKinematics,
         dynamics: Dynamics,
         applied: dict[int, Wrench],
@@ -58,7 +60,9 @@ class JointLoads:
         self._accelerations: dict[int, tuple[Expr, Expr]] = {GROUND: (ir.zeros(3), ir.zeros(3))}
 
     def __call__(self, body: int) -> AffineLoad:
-        """Load of the joint that carries a body."""
+        """Return the reaction of the joint that carries a body, without the effect of
+        accelerations.
+        """
         if body not in self._known:
             self._known[body] = self._define(body)
         return self._known[body]
@@ -69,19 +73,31 @@ class JointLoads:
         N, F = tree.N, tree.F
         if (acting := self.applied.get(body)) is not None:
             N, F = N - acting.N, F - acting.F
-        borne = {r.row: self._borne(r.contact, body, behind) for r in self.reactions}
+        per_multiplier = {r.row: self._reaction_per_multiplier(r.contact, body, behind) for r in self.reactions}
         name = mechanism.bodies[body].name
-        self.program.section("load of the joint of", name)
+        self.program.section("joint reaction of", name)
         return AffineLoad(
             self.program.define(
-                f"N0_{name}", N, "N.m", f"load of the joint of {name} without accelerations: moment"
+                f"N0_{name}",
+                N,
+                "N.m",
+                f"moment of the joint reaction of {name}, for zero accelerations of the coordinates",
             ),
-            self.program.define(f"F0_{name}", F, "N", f"load of the joint of {name} without accelerations: force"),
-            {row: wrench for row, wrench in borne.items() if wrench is not None},
+            self.program.define(
+                f"F0_{name}",
+                F,
+                "N",
+                f"force of the joint reaction of {name}, for zero accelerations of the coordinates",
+            ),
+            {row: wrench for row, wrench in per_multiplier.items() if wrench is not None},
         )
 
-    def _borne(self, contact: ConstrainedPair, body: int, behind: set[int]) -> tuple[Expr, Expr] | None:
-        """Return the wrench on a body's joint per multiplier of a contact; None without an effect."""
+    def _reaction_per_multiplier(
+        self, contact: ConstrainedPair, body: int, behind: set[int]
+    ) -> tuple[Expr, Expr] | None:
+        """Return the wrench on a body's joint per unit multiplier of a contact; None if the contact
+        has no effect.
+        """
         relation = contact.relation
         if (contact.b in behind) == (contact.a in behind):
             return None
@@ -92,11 +108,13 @@ class JointLoads:
         return relation.N + ir.cross(arm, relation.F), relation.F
 
     def force_per_acceleration(self, body: int) -> Expr:
-        """Force through the joint of a body per acceleration, shape (3, n), world axes."""
+        """Return the force through the joint of a body per unit acceleration of each coordinate,
+        shape (3, n), world axes.
+        """
         name, n = self.kinematics.mechanism.bodies[body].name, self.kinematics.mechanism.n
         parts: list[tuple[Index, Expr]] = [((slice(0, 3), k), self._force_per(body, k)) for k in range(n)]
-        self.program.section("load of the joint of", name)
-        text = f"force on {name} and all behind it per acceleration"
+        self.program.section("joint reaction of", name)
+        text = f"force through the joint of {name} per acceleration of each coordinate"
         return self.program.assemble(f"G_{name}", (3, n), parts, None, text)
 
     def _force_per(self, body: int, k: int) -> Expr:
@@ -110,7 +128,9 @@ class JointLoads:
         return tree.m * u + ir.cross(axis.e, tree.s)
 
     def of_accelerations(self, body: int, qdd: Expr) -> tuple[Expr, Expr]:
-        """Moment and force, shape (3,), N·m and N, that the accelerations q̈ add to the load of a body's joint."""
+        """Return the moment and the force, shape (3,), N·m and N, that the accelerations q̈ add to
+        a joint reaction.
+        """
         kinematics, tree = self.kinematics, self.dynamics.subtrees[body]
         alpha, a = self._acceleration(kinematics.mechanism.bodies[body].parent, qdd)
         a = a + ir.cross(alpha, kinematics.motions[body].arm)
@@ -122,13 +142,28 @@ class JointLoads:
         return N, F
 
     def transmitted(self, body: int, part: int, qdd: Expr, rest: Expr) -> Transmitted | None:
-        """The moment (0) or force (1) with `rest` beside it; None: there is no mass behind the joint."""
+        """Return the data from which a joint reaction can be recomputed by recursion over the bodies.
+
+        Parameters
+        ----------
+        part : int
+            0 for the moment, 1 for the force.
+        rest : Expr
+            Reaction for zero accelerations of the coordinates, N·m or N, shape (3,).
+
+        Returns
+        -------
+        Transmitted or None
+            None if the subtree of the body has no mass.
+        """
         tree, name = self.dynamics.tree, self.kinematics.mechanism.bodies[body].name
         links = [i for i, link in enumerate(tree.links) if link.name == name]
         return Transmitted(tree, links[0], part, qdd, rest) if links else None
 
     def _acceleration(self, body: int, qdd: Expr) -> tuple[Expr, Expr]:
-        """Return the parts by q̈ of a body's angular acceleration and of its origin's, (3,) each."""
+        """Return the angular acceleration of a body, and the acceleration of its origin, due to q̈,
+        shape (3,) each.
+        """
         if body not in self._accelerations:
             kinematics = self.kinematics
             own = kinematics.mechanism.bodies[body]
@@ -138,7 +173,7 @@ class JointLoads:
                 axis = kinematics.axes[k]
                 alpha, a = alpha + qdd[k] * axis.e, a + qdd[k] * axis.u
             self.program.section("accelerations of bodies")
-            text = f"of {own.name} from the accelerations of the coordinates"
+            text = f"of {own.name} due to the accelerations of the coordinates"
             self._accelerations[body] = (
                 self.program.define(f"ddw_{own.name}", alpha, "rad/s2", f"angular acceleration {text}"),
                 self.program.define(f"ddv_{own.name}", a, "m/s2", f"acceleration {text}"),
@@ -147,7 +182,7 @@ class JointLoads:
 
 
 def _chain(mechanism: SymbolicMechanism, body: int) -> list[int]:
-    """The body's ancestors among the bodies."""
+    """Return the indices of the ancestors of a body."""
     chain = []
     while (body := mechanism.bodies[body].parent) >= 0:
         chain.append(body)
@@ -159,9 +194,15 @@ def _subtree(mechanism: SymbolicMechanism, body: int) -> set[int]:
 
 
 def outputs(
-    program: Program, kinematics: SymbolicKinematics, loads: JointLoads, solution: Solution, links: Sequence[str]
+    program: EquationSystem,
+    kinematics: SymbolicKinematics,
+    loads: JointLoads,
+    solution: Solution,
+    links: Sequence[str],
 ) -> None:
-    """JointLoads of some links' joints as outputs: about the joint's origin, axes of the link."""
+    """Add the joint reactions of the given links as outputs: about the joint's origin, in axes of
+    the link.
+    """
     program.gatherings.members(JOINTS, links)
     carried = {link: next(b.name for b in kinematics.mechanism.bodies if b.link == link) for link in links}
     text = "body that each joint carries"
@@ -169,8 +210,11 @@ def outputs(
     for link in links:
         body = next(b for b, other in enumerate(kinematics.mechanism.bodies) if other.link == link)
         N, F = _wrench(program, kinematics, loads, body, solution, link)
-        for vector, letter, unit, what in ((F, "f", "N", "force"), (N, "n", "N.m", "moment about its origin")):
-            text = f"{what} that its joint exerts on {link}, in axes of {link}"
+        for vector, letter, unit, what in (
+            (F, "f", "N", f"force on {link}"),
+            (N, "n", "N.m", f"moment on {link} about its origin"),
+        ):
+            text = f"joint reaction {what}, link axes"
             program.outputs += [
                 _output(link, f"{letter}{axis}", unit, f"{text}: {axis}", vector[i])
                 for i, axis in enumerate("xyz")
@@ -179,7 +223,12 @@ def outputs(
 
 
 def _wrench(
-    program: Program, kinematics: SymbolicKinematics, loads: JointLoads, body: int, solution: Solution, link: str
+    program: EquationSystem,
+    kinematics: SymbolicKinematics,
+    loads: JointLoads,
+    body: int,
+    solution: Solution,
+    link: str,
 ) -> tuple[Expr, Expr]:
     load, (N, F) = loads(body), loads.of_accelerations(body, solution.qdd)
     rest = [load.N, load.F]
@@ -187,20 +236,22 @@ def _wrench(
         assert solution.multipliers is not None
         rest = [rest[0] + solution.multipliers[row] * moment, rest[1] + solution.multipliers[row] * force]
     motion = kinematics.motions[body]
-    program.section("load of the joint of", link)
+    program.section("joint reaction of", link)
     moment_of, force_of = (loads.transmitted(body, part, solution.qdd, rest[part]) for part in (0, 1))
-    text = f"force through the joint of {link}, world axes"
+    text = f"joint reaction force on {link}, world axes"
     F = program.define(f"F_load_{link}", rest[1] + F, "N", text, force_of)
-    text = f"moment about the joint of {link}, world axes"
+    text = f"joint reaction moment on {link} about its origin, world axes"
     N = program.define(f"N_load_{link}", rest[0] + N, "N.m", text, moment_of)
     own, add = motion.R.T, program.gatherings.add
-    n = program.define(f"n_load_{link}", own @ N, "N.m", f"moment about the joint of {link}, axes of {link}")
-    f = program.define(f"f_load_{link}", own @ F, "N", f"force through the joint of {link}, axes of {link}")
+    n = program.define(
+        f"n_load_{link}", own @ N, "N.m", f"joint reaction moment on {link} about its origin, link axes"
+    )
+    f = program.define(f"f_load_{link}", own @ F, "N", f"joint reaction force on {link}, link axes")
     member = (JOINTS, link)
-    add("F_load", member, F, "N", "force that each joint transmits, world axes")
-    add("N_load", member, N, "N.m", "moment that each joint transmits about the origin of its link, world axes")
-    add("f_load", member, f, "N", "force that each joint transmits, axes of its link")
-    add("n_load", member, n, "N.m", "moment that each joint transmits about the origin of its link, its axes")
+    add("F_load", member, F, "N", "joint reaction force on each link, world axes")
+    add("N_load", member, N, "N.m", "joint reaction moment on each link about its origin, world axes")
+    add("f_load", member, f, "N", "joint reaction force on each link, link axes")
+    add("n_load", member, n, "N.m", "joint reaction moment on each link about its origin, link axes")
     return n, f
 
 
@@ -208,16 +259,25 @@ def _output(link: str, component: str, unit: str, text: str, expr: Expr) -> Outp
     return Output(joint_load(link, component), unit, text, expr)
 
 
-def _axial_and_normal(program: Program, mechanism: SymbolicMechanism, body: int, link: str, F: Expr) -> None:
+def _axial_and_normal(
+    program: EquationSystem, mechanism: SymbolicMechanism, body: int, link: str, F: Expr
+) -> None:
     coordinates = mechanism.bodies[body].coordinates
     if len(coordinates) != 1:
         return
     e = ir.constant(mechanism.coordinates[coordinates[0]].axis)
-    axial = program.define(f"axial_load_{link}", F @ e, "N", f"force along the joint axis of {link}")
-    across = program.define(f"across_load_{link}", F - axial * e, "N", f"force across the joint axis of {link}")
+    axial = program.define(
+        f"axial_load_{link}", F @ e, "N", f"joint reaction force on {link} along the joint axis"
+    )
+    across = program.define(
+        f"across_load_{link}",
+        F - axial * e,
+        "N",
+        f"joint reaction force on {link} perpendicular to the joint axis, link axes",
+    )
     normal = ir.call("sqrt", across @ across)
-    text = f"force that its joint exerts on {link}"
+    text = f"joint reaction force on {link}"
     program.outputs += [
-        _output(link, "axial", "N", f"{text}, along the joint's axis", axial),
-        _output(link, "normal", "N", f"{text}, across the joint's axis: magnitude", normal),
+        _output(link, "axial", "N", f"{text} along the joint axis", axial),
+        _output(link, "normal", "N", f"magnitude of the {text} perpendicular to the joint axis", normal),
     ]

@@ -1,7 +1,9 @@
-"""Rows that are left out because others imply them at the start: whether these still do during a run.
+"""Checks that redundant constraints stay redundant during a run.
 
-As long as they do, a left-out row is violated about as much as the others are: by errors of integration and by
-what is left of the start's violation. One that opens while the others hold makes another model of this one.
+A redundant constraint is implied by the independent constraints at the start. As long as this is true, all
+violations have a similar magnitude, given by integration errors and the decaying initial violation. A
+violated redundant constraint with fulfilled independent constraints shows that the solved model is not the
+described mechanism.
 """
 
 from __future__ import annotations
@@ -9,19 +11,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....language import ir
-from ...program.program import Assertion, Program
+from ...program.program import Assertion, EquationSystem
 from ..constraints.constraints import ConstraintEquations, Row
 
-_SHARE = 1000.0  # violation of a left-out row per that of the others: a length in m where these are angles
+_SHARE = 1000.0  # admissible violation of a redundant constraint per violation of the independent ones
 
 
-def derive(program: Program, rows: ConstraintEquations, active: Sequence[int], tolerance: float) -> None:
-    """Add a check for each row that is not active: violated beyond the tolerance, though the others are not.
+def derive(program: EquationSystem, rows: ConstraintEquations, active: Sequence[int], tolerance: float) -> None:
+    """Add a check for each redundant constraint: its violation must not exceed the tolerance.
 
-    A row without a value, as a knife edge, is checked by its rate, against the others' values too: where these are
-    violated, rows do not depend on each other as they do else. A row of order 2 has neither.
+    The check allows for the violation of the independent constraints, because dependent constraints deviate
+    with them. A constraint without a position level, such as a knife edge, is checked on velocity level. A
+    constraint of order 2 is not checked.
 
-    tolerance  m, rad or the row's own unit
+    active     indices of the independent constraints
+    tolerance  m, rad or the unit of the constraint
     """
     levels = {"value": rows.Phi, "rate": rows.Phi_dot}
     for i, row in enumerate(rows.rows):
@@ -39,6 +43,6 @@ def derive(program: Program, rows: ConstraintEquations, active: Sequence[int], t
 
 def _message(row: Row) -> str:
     return (
-        f"constraint row {row.name} was left out because others implied it at the start, and is violated now: the"
-        " rows contradict each other, or the mechanism has left the position in which they depend; time in s:"
+        f"constraint {row.name} was redundant at the start and is violated now: the constraints contradict each"
+        " other, or the mechanism has left the position in which they depend on each other; time in s:"
     )

@@ -1,7 +1,8 @@
-"""Ways to solve constrained equations of motion with linear solves alone.
+"""Formulations of the constrained equations of motion that need only linear solves.
 
-GPME, the reduced, multiplier-free equations (Jarzębowska et al. 2023, equation (26)), with a fixed choice of
-dependent coordinates; and Lagrange's, with multipliers as unknowns (Krasinskiy 2023, equation (4)).
+GPME (generalised programmed motion equations; Jarzębowska et al. 2023, equation (26)) eliminate the
+multipliers with a fixed choice of dependent coordinates. Lagrange's equations have the multipliers as
+additional unknowns (Krasinskiy 2023, equation (4)).
 """
 
 from __future__ import annotations
@@ -12,29 +13,36 @@ from dataclasses import replace
 from ....language import ir
 from ....language.ir import Expr, Index
 from ...program.items import ConstrainedSolve, Traits, listed
-from ...program.program import Assertion, Program
+from ...program.program import Assertion, EquationSystem
 from .system import submatrix
 
-_STEEPEST = 1e8  # dependent velocity per independent one: half of a double's digits are lost then
+_STEEPEST = 1e8  # largest ratio of dependent to independent velocities; half of a double's digits are lost there
 
 
-def with_linear_solves(program: Program, formulation: str) -> Program:
-    """The program with linear solves in place of constrained ones."""
+def with_linear_solves(program: EquationSystem, formulation: str) -> EquationSystem:
+    """Return the program with linear solves in place of abstract constrained solves, for the
+    formulation `gpme`, `gpme_reduced` or `lagrange`.
+    """
     return _rewritten(program, _lagrange if formulation == "lagrange" else _gpme)
 
 
-def with_partition(program: Program) -> Program:
-    """The program with the partition of its constrained solves, which is regular wherever they are solved."""
+def with_partition(program: EquationSystem) -> EquationSystem:
+    """Return the program with a fixed coordinate partition in each constrained solve.
+
+    The partition must be regular at all times.
+    """
     return _rewritten(program, lambda new, item: new.items.append(replace(item, ratios=_partition(new, item))))
 
 
-def with_independent_solves(program: Program) -> Program:
-    """The program with symmetric solves for the independent unknowns in place of constrained ones."""
+def with_independent_solves(program: EquationSystem) -> EquationSystem:
+    """Return the program with symmetric linear solves for the independent accelerations in place of
+    constrained solves.
+    """
     return _rewritten(program, _independent)
 
 
-def _rewritten(program: Program, add: Callable[[Program, ConstrainedSolve], None]) -> Program:
-    """The program with what is added in place of each constrained solve."""
+def _rewritten(program: EquationSystem, add: Callable[[EquationSystem, ConstrainedSolve], None]) -> EquationSystem:
+    """Return the program with each constrained solve replaced by the items that `add` appends."""
     result = replace(program, items=[], assertions=[], reserved=set(program.reserved))
     for item in program.items:
         if isinstance(item, ConstrainedSolve):
@@ -44,8 +52,12 @@ def _rewritten(program: Program, add: Callable[[Program, ConstrainedSolve], None
     return result
 
 
-def _independent(program: Program, item: ConstrainedSolve) -> None:
-    """VᵀMV X_i = Vᵀ(F − M [0; w]) with V = [1; D] and w = C_d⁻¹ W; then X_d = w + D X_i."""
+def _independent(program: EquationSystem, item: ConstrainedSolve) -> None:
+    """Add a symmetric solve for the independent accelerations X_i, and the dependent ones as a definition.
+
+    The system is VᵀMV X_i = Vᵀ(F − M [0; w]) with D = ∂X_d/∂X_i, V = [1; D] and w = C_d⁻¹ W, where C_d are
+    the columns of the Jacobian C of the dependent coordinates. Then X_d = w + D X_i.
+    """
     program.section("reduction to independent coordinates")
     Cd, D, w = _dependence_with(program, item)
     A, b = _reduced(program, item, D, w)
@@ -61,23 +73,33 @@ def _independent(program: Program, item: ConstrainedSolve) -> None:
         _multipliers(program, item, item.multipliers, Cd)
 
 
-def _reduced(program: Program, item: ConstrainedSolve, D: Expr, w: Expr) -> tuple[Expr, Expr]:
-    """VᵀMV = M_ii + DᵀE + EᵀD with E = M_di + M_dd D/2, and Vᵀ(F − M [0; w])."""
+def _reduced(program: EquationSystem, item: ConstrainedSolve, D: Expr, w: Expr) -> tuple[Expr, Expr]:
+    """Return the mass matrix VᵀMV and the forces Vᵀ(F − M [0; w]) of the independent accelerations.
+
+    With D = ∂X_d/∂X_i and V = [1; D] the matrix is M_ii + DᵀE + EᵀD, where E = M_di + M_dd D/2. The indices i
+    and d denote independent and dependent coordinates.
+    """
     M, free, dependent = item.matrix, item.independent, item.dependent
-    Mi = submatrix(program, "Mi", M, (free, free), "M of the independent coordinates")
-    Mdi = submatrix(program, "Mdi", M, (dependent, free), "M between dependent and independent coordinates")
-    Mdd = submatrix(program, "Mdd", M, (dependent, dependent), "M of the dependent coordinates")
+    Mi = submatrix(program, "Mi", M, (free, free), "mass matrix of the independent coordinates")
+    Mdi = submatrix(
+        program, "Mdi", M, (dependent, free), "mass matrix between dependent and independent coordinates"
+    )
+    Mdd = submatrix(program, "Mdd", M, (dependent, dependent), "mass matrix of the dependent coordinates")
     E_rows: list[tuple[Index, Expr]] = [
         ((k, slice(0, len(free))), Mdi[k, :] + 0.5 * (Mdd[k, :] @ D)) for k in range(len(dependent))
     ]
-    E = program.assemble("Hd", Mdi.shape, E_rows, None, "Mdi + Mdd*D/2")
+    E = program.assemble(
+        "Hd", Mdi.shape, E_rows, None, "auxiliary matrix Mdi + Mdd*D/2 of the reduced mass matrix"
+    )
     parts = list(_reduced_matrix(Mi, D, E))
     A = program.assemble("M_reduced", Mi.shape, parts, None, "reduced mass matrix", Traits(symmetric=True))
     return A, _reduced_forces(program, item, D, w, Mdi, Mdd)
 
 
 def _reduced_matrix(Mi: Expr, D: Expr, E: Expr) -> Iterator[tuple[Index, Expr]]:
-    """Upper triangle of M_ii + DᵀE + EᵀD: each row's element of the diagonal, and its others."""
+    """Yield the upper triangle of the reduced mass matrix M_ii + DᵀE + EᵀD: for each row the
+    diagonal element and the elements right of it.
+    """
     n = Mi.shape[0]
     for i in range(n):
         yield (i, i), Mi[i, i] + 2.0 * (D[:, i] @ E[:, i])
@@ -86,19 +108,25 @@ def _reduced_matrix(Mi: Expr, D: Expr, E: Expr) -> Iterator[tuple[Index, Expr]]:
             yield (i, rest), Mi[i, rest] + D[:, i] @ E[:, rest] + E[:, i] @ D[:, rest]
 
 
-def _reduced_forces(program: Program, item: ConstrainedSolve, D: Expr, w: Expr, Mdi: Expr, Mdd: Expr) -> Expr:
-    """Vᵀ(F − M [0; w])."""
+def _reduced_forces(
+    program: EquationSystem, item: ConstrainedSolve, D: Expr, w: Expr, Mdi: Expr, Mdd: Expr
+) -> Expr:
+    """Return the forces of the independent coordinates, less the forces that the dependent
+    accelerations w require.
+    """
     F, free, rest = item.right, item.independent, tuple(slice(0, size) for size in item.shape[1:])
     Fd = submatrix(program, "Fd", F, _rows(F, item.dependent), "forces on the dependent coordinates")
-    Fw = program.define("Fw", Fd - Mdd @ w, None, "Fd, less what the dependent accelerations w take")
+    Fw = program.define("Fw", Fd - Mdd @ w, None, "forces on the dependent coordinates minus Mdd*w")
     rows: list[tuple[Index, Expr]] = [
         ((i, *rest), F[(k, *rest)] - Mdi[:, i] @ w + D[:, i] @ Fw) for i, k in enumerate(free)
     ]
     return program.assemble("f_reduced", (len(free), *item.shape[1:]), rows, None, "reduced forces")
 
 
-def _dependence_with(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr, Expr]:
-    """C_d, D = −C_d⁻¹ C_i, and w = C_d⁻¹ W of the shape of W."""
+def _dependence_with(program: EquationSystem, item: ConstrainedSolve) -> tuple[Expr, Expr, Expr]:
+    """Return the Jacobian C_d of the dependent coordinates, D = ∂X_d/∂X_i, and w, the dependent
+    accelerations for zero independent ones. The shape of w is that of the right-hand side W.
+    """
     names = dependent_names(item.coordinates, item.dependent)
     if item.ratios is not None:
         Cd, D = item.ratios
@@ -111,15 +139,18 @@ def _dependence_with(program: Program, item: ConstrainedSolve) -> tuple[Expr, Ex
     last: Index = (slice(0, m), slice(free, free + columns) if item.shape[1:] else free)
     parts: list[tuple[Index, Expr]] = [((slice(0, m), slice(0, free)), -Ci), (last, item.wanted)]
     right = program.assemble(
-        "Bd", (m, free + columns), parts, None, "what dependent accelerations are solved from"
+        "Bd", (m, free + columns), parts, None, "right-hand sides for the dependent accelerations"
     )
-    text = "partition: dependent velocities per independent velocity, and accelerations without these"
+    text = "coordinate partition: dependent velocities per independent velocity, and remaining accelerations"
     found = program.solve("D", Cd, right, text, names, ratios=free)
     return Cd, found[:, 0:free], found[last]
 
 
-def _partition(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | None]:
-    """C_d, and D = ∂X_d/∂X_i = −C_d⁻¹ C_i of shape (m, n − m), or None if nothing is independent."""
+def _partition(program: EquationSystem, item: ConstrainedSolve) -> tuple[Expr, Expr | None]:
+    """Return the Jacobian C_d of the dependent coordinates and D = ∂X_d/∂X_i, shape (m, n − m).
+
+    D is None if no coordinate is independent.
+    """
     program.section("reduction to independent coordinates")
     Cd, D = item.ratios or _dependence(program, item)
     if D is not None:
@@ -127,13 +158,17 @@ def _partition(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | N
     return Cd, D
 
 
-def _gpme(program: Program, item: ConstrainedSolve) -> None:
-    """With a partition that is regular all the time: Vᵀ(M X − F) = 0 above C X = W."""
+def _gpme(program: EquationSystem, item: ConstrainedSolve) -> None:
+    """Add the linear system of the generalised programmed motion equations, with a partition that
+    must be regular at all times.
+    """
     _stacked(program, item, *_partition(program, item))
 
 
-def _stacked(program: Program, item: ConstrainedSolve, Cd: Expr, D: Expr | None) -> None:
-    """Vᵀ(M X − F) = 0 above C X = W, with V = [1; D]: one n×n system."""
+def _stacked(program: EquationSystem, item: ConstrainedSolve, Cd: Expr, D: Expr | None) -> None:
+    """Add one n×n linear system of the reduced equations Vᵀ(M X − F) = 0 above the constraints C X
+    = W, where V = [1; D] and D = ∂X_d/∂X_i.
+    """
     C, F, W = item.jacobian, item.right, item.wanted
     m, n = C.shape
     rest = tuple(slice(0, size) for size in F.shape[1:])
@@ -151,62 +186,75 @@ def _stacked(program: Program, item: ConstrainedSolve, Cd: Expr, D: Expr | None)
         _multipliers(program, item, item.multipliers, Cd)
 
 
-def _reduced_rows(program: Program, item: ConstrainedSolve, D: Expr) -> tuple[list[Expr], list[Expr]]:
-    """Rows of VᵀM and of VᵀF."""
+def _reduced_rows(program: EquationSystem, item: ConstrainedSolve, D: Expr) -> tuple[list[Expr], list[Expr]]:
+    """Return the rows of the reduced mass matrix VᵀM and the elements of the reduced forces VᵀF,
+    where V = [1; D] and D = ∂X_d/∂X_i.
+    """
     M, F = item.matrix, item.right
     rest = tuple(slice(0, size) for size in F.shape[1:])
-    # row by row: compilers expand a product of blocks element by element, each with the whole product in it
+    # The product is written row by row, because compilers would otherwise repeat it in each of its elements.
     every = range(M.shape[1])
-    Md = submatrix(program, "Md", M, (item.dependent, every), "rows of M of the dependent coordinates")
+    Md = submatrix(
+        program, "Md", M, (item.dependent, every), "rows of the mass matrix for the dependent coordinates"
+    )
     Fd = submatrix(program, "Fd", F, _rows(F, item.dependent), "forces on the dependent coordinates")
     rows = [M[k, :] + D[:, i] @ Md for i, k in enumerate(item.independent)]
     return rows, [F[(k, *rest)] + D[:, i] @ Fd for i, k in enumerate(item.independent)]
 
 
 def _rows(array: Expr, chosen: Sequence[int]) -> tuple[Sequence[int], ...]:
-    """Indices of some rows of a vector or a matrix."""
+    """Return the index ranges that select some rows of a vector or matrix."""
     return chosen, *map(range, array.shape[1:])
 
 
-def _dependence(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | None]:
+def _dependence(program: EquationSystem, item: ConstrainedSolve) -> tuple[Expr, Expr | None]:
     Cd, Ci = split(program, item.jacobian, item.dependent, item.independent)
     if Ci is None:
         return Cd, None
-    text = "partition: dependent velocities per independent velocity"
+    text = "coordinate partition: dependent velocities per independent velocity"
     names = dependent_names(item.coordinates, item.dependent)
     return Cd, program.solve("D", Cd, -Ci, text, names, ratios=len(item.independent))
 
 
-def _assert_regular(program: Program, item: ConstrainedSolve, D: Expr) -> None:
-    """Say where the dependent velocities cease to follow from the others: C_d is singular, D has no bounds."""
+def _assert_regular(program: EquationSystem, item: ConstrainedSolve, D: Expr) -> None:
+    """Add an assertion that C_d stays regular: near a singular C_d the dependent velocities per
+    independent velocity grow without bounds.
+    """
     steepness: Expr = ir.constant(0.0)
     for i in range(D.shape[1]):
         steepness = steepness + D[:, i] @ D[:, i]
     steepness = ir.function("sumOfSquares", steepness, D)
-    value = program.define("steepness", steepness, None, "squares of the dependent velocities per independent one")
+    text = "sum of squared ratios of dependent to independent velocities; units differ by ratio"
+    value = program.define("steepness", steepness, None, text)
     names = dependent_names(item.coordinates, item.dependent)
     text = f"the constraints cannot be solved for {names}: choose other dependent coordinates; time in s:"
     program.assertions.append(Assertion(value, _STEEPEST**2, text))
 
 
 def split(
-    program: Program, C: Expr, dependent: Sequence[int], independent: Sequence[int]
+    program: EquationSystem, C: Expr, dependent: Sequence[int], independent: Sequence[int]
 ) -> tuple[Expr, Expr | None]:
-    """Columns of C of the dependent and of the independent coordinates, if there are any."""
+    """Return the columns of C of the dependent and of the independent coordinates; the latter are
+    None if no coordinate is independent.
+    """
     rows = range(C.shape[0])
-    Cd = submatrix(program, "Cd", C, (rows, dependent), "columns of C of the dependent coordinates")
+    Cd = submatrix(program, "Cd", C, (rows, dependent), "constraint Jacobian of the dependent coordinates")
     if not independent:
         return Cd, None
-    return Cd, submatrix(program, "Ci", C, (rows, independent), "columns of C of the independent coordinates")
+    return Cd, submatrix(
+        program, "Ci", C, (rows, independent), "constraint Jacobian of the independent coordinates"
+    )
 
 
 def dependent_names(coordinates: Sequence[str], dependent: Sequence[int]) -> str:
-    """For messages about C_d."""
+    """Return the names of the dependent coordinates, for messages about the matrix C_d."""
     return ", ".join(coordinates[k] for k in dependent)
 
 
-def _multipliers(program: Program, item: ConstrainedSolve, name: str, Cd: Expr) -> None:
-    """C_dᵀ Λ = (M X − F)_d, column by column."""
+def _multipliers(program: EquationSystem, item: ConstrainedSolve, name: str, Cd: Expr) -> None:
+    """Add the linear system C_dᵀ Λ = (M X − F)_d of the multipliers Λ, where the index d selects
+    the dependent coordinates.
+    """
     X = ir.symbol(item.name, item.shape)
     rest = tuple(slice(0, size) for size in item.shape[1:])
     parts: list[tuple[Index, Expr]] = [
@@ -214,11 +262,18 @@ def _multipliers(program: Program, item: ConstrainedSolve, name: str, Cd: Expr) 
     ]
     text = "constraint forces on the dependent coordinates"
     Ed = program.assemble("Ed", item.wanted.shape, parts, None, text)
-    _solve(program, name, Cd.T, Ed, "multipliers", dependent_names(item.coordinates, item.dependent))
+    _solve(
+        program,
+        name,
+        Cd.T,
+        Ed,
+        "multipliers of the constraints",
+        dependent_names(item.coordinates, item.dependent),
+    )
 
 
-def _lagrange(program: Program, item: ConstrainedSolve) -> None:
-    """One system for accelerations and multipliers."""
+def _lagrange(program: EquationSystem, item: ConstrainedSolve) -> None:
+    """Add one linear system for the accelerations and the multipliers of Lagrange's equations."""
     M, C, F, W = item.matrix, item.jacobian, item.right, item.wanted
     m, n = C.shape
     rest = tuple(slice(0, size) for size in F.shape[1:])
@@ -238,12 +293,12 @@ def _lagrange(program: Program, item: ConstrainedSolve) -> None:
         _define(program, item.multipliers, Y[(last, *rest)], "multipliers of the constraints")
 
 
-def _solve(program: Program, name: str, matrix: Expr, right: Expr, description: str, about: str) -> None:
-    """A linear solve whose unknown has its name already."""
+def _solve(program: EquationSystem, name: str, matrix: Expr, right: Expr, description: str, about: str) -> None:
+    """Add a linear solve whose unknown has a reserved name."""
     program.reserved.discard(name)
     program.solve(name, matrix, right, description, about)
 
 
-def _define(program: Program, name: str, expr: Expr, description: str) -> None:
+def _define(program: EquationSystem, name: str, expr: Expr, description: str) -> None:
     program.reserved.discard(name)
     program.define(name, expr, None, description)

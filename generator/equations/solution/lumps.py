@@ -1,6 +1,7 @@
-"""A tree whose bodies move: what is fixed to a body is a part of it, what is fixed to the ground is none.
+"""Tree of moving bodies: each fixed body is merged into the moving body that carries it.
 
-Sums of parts are in the axes of the body, so that they depend on parameters only.
+Bodies fixed to the ground are dropped. Masses, first moments and inertias are summed in the axes of the
+moving body; the sums therefore depend on parameters only.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ import numpy as np
 
 from ....language import ir
 from ....language.ir import Expr
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ...program.tree import Tree, TreeBody
 from ..bodies.dynamics import steiner, turned
 
 
 @dataclass(frozen=True)
 class _Place:
-    """Axes and origin of a link in the frame of the body that contains it; arm: the origin in world axes."""
+    """Axes R and origin r of a fixed body in the frame of the moving body that carries it; `arm` is
+    the same origin in world axes.
+    """
 
     body: int
     R: Expr
@@ -31,9 +34,11 @@ _ORIGIN = (ir.constant(np.eye(3)), ir.zeros(3), ir.zeros(3))
 
 
 class RigidComposites:
-    """Trees of the same links, what is fixed lumped; defined in the program."""
+    """Tree of moving bodies, each merged with the fixed bodies that it carries; the merged inertias
+    are defined in the program.
+    """
 
-    def __init__(self, program: Program, links: Sequence[TreeBody]) -> None:
+    def __init__(self, program: EquationSystem, links: Sequence[TreeBody]) -> None:
         self._program = program
         self._places: list[_Place] = []
         moving: list[TreeBody] = []
@@ -50,13 +55,15 @@ class RigidComposites:
         )
 
     def __call__(self, tree: Tree) -> Tree:
-        """The tree of these links."""
+        """Return the tree in which every fixed body is merged into the moving body that carries it;
+        the coordinates are those of `tree`.
+        """
         return Tree(self._links, tuple(replace(k, body=self._places[k.body].body) for k in tree.freedoms))
 
     def _fixed(self, link: TreeBody, carrier: _Place) -> _Place:
         assert link.fixed is not None
         rotation, offset = link.fixed
-        text = f"of {link.name} in the frame of the body that it is fixed to"
+        text = f"of {link.name} in the frame of the moving body that carries {link.name}"
         R = self._program.define(f"R_{link.name}_fixed", carrier.R @ rotation, "1", f"axes {text}")
         r = self._program.define(f"r_{link.name}_fixed", carrier.r + carrier.R @ offset, "m", f"origin {text}")
         return _Place(carrier.body, R, r, carrier.arm + link.arm)
@@ -65,7 +72,7 @@ class RigidComposites:
         parts = [(part, place) for part, place in parts if not ir.is_zero(part.mass)]
         if all(part.fixed is None for part, _ in parts):
             return link
-        name, what = link.name, f"of {link.name} with what is fixed to it"
+        name, what = link.name, f"of {link.name} and the bodies fixed to it"
         mass, moment, inertia = ir.constant(0.0), ir.zeros(3), ir.zeros(3, 3)
         for part, place in parts:
             own = place.R @ part.own[0]
@@ -74,8 +81,10 @@ class RigidComposites:
             inertia = inertia + place.R @ part.own[1] @ place.R.T + steiner(place.r, own, moved)
         define = self._program.define
         mass = define(f"m_{name}_lump", mass, "kg", f"mass {what}")
-        moment = define(f"c_{name}_lump", moment, "kg.m", f"static moment {what}, its frame")
-        inertia = define(f"I_{name}_lump", inertia, "kg.m2", f"inertia {what} about its origin, its axes")
-        s = define(f"s_{name}_lump", link.motion.R @ moment, "kg.m", f"static moment {what}")
-        J = turned(self._program, f"J_{name}_lump", link.motion.R, inertia, f"inertia {what} about its origin")
+        moment = define(f"c_{name}_lump", moment, "kg.m", f"first mass moment {what}, body axes")
+        inertia = define(f"I_{name}_lump", inertia, "kg.m2", f"inertia {what} about the origin, body axes")
+        s = define(f"s_{name}_lump", link.motion.R @ moment, "kg.m", f"first mass moment {what}, world axes")
+        J = turned(
+            self._program, f"J_{name}_lump", link.motion.R, inertia, f"inertia {what} about the origin, world axes"
+        )
         return replace(link, mass=mass, moment=s, inertia=J)

@@ -1,4 +1,6 @@
-"""Multipliers of contacts; efforts of drives (Wojtyra and Frączek 2013, section 3.1; Krasinskiy 2023, (6))."""
+"""Multipliers of contacts, and efforts of drives (Wojtyra and Frączek 2013, section 3.1; Krasinskiy
+2023, equation (6)).
+"""
 
 from __future__ import annotations
 
@@ -8,24 +10,25 @@ from ....language import ir
 from ....language.ir import Expr, Index, Shape
 from ....mechanism.symbolic import SymbolicMechanism
 from ...program.items import listed
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ..bodies.dynamics import Dynamics
 from ..constraints.constraints import ConstraintEquations
 from .system import submatrix
 
 
 def contact_multipliers(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     constraints: ConstraintEquations,
     rows: Sequence[int],
     Lambda: Expr | None,
     columns: Shape,
 ) -> Expr:
-    """Multipliers by row number, as far as there are contacts, from those of the independent `rows`.
+    """Return the multipliers by constraint index, from those of the independent constraints `rows`.
 
-    Rows that are left out have none, or all rows share: the solution of least norm. Lambda is None where no row is
-    independent, because the coordinates alone fulfil them all: a shaft in two bearings.
+    Redundant constraints have zero multipliers or, with the option `minimum_norm`, all constraints share the
+    reaction with the least norm. `Lambda` is None if no constraint is independent, for example for a shaft in
+    two bearings whose coordinates fulfil all constraints identically.
     """
     if Lambda is None:
         return ir.zeros(1 + max(reaction.row for reaction in constraints.reactions), *columns)
@@ -36,45 +39,58 @@ def contact_multipliers(
     return _scattered(program, constraints, rows, Lambda)
 
 
-def _scattered(program: Program, constraints: ConstraintEquations, rows: Sequence[int], Lambda: Expr) -> Expr:
-    """Multipliers up to the last contact's row, zero for those that are not among `rows`."""
+def _scattered(
+    program: EquationSystem, constraints: ConstraintEquations, rows: Sequence[int], Lambda: Expr
+) -> Expr:
+    """Return one multiplier per constraint, zero for constraints that are not in `rows`.
+
+    The vector ends at the last constraint that belongs to a contact, because only contacts need multipliers.
+    """
     reach = 1 + max(reaction.row for reaction in constraints.reactions)
     if list(rows[:reach]) == list(range(reach)):
         return Lambda
     rest, columns = tuple(slice(0, size) for size in Lambda.shape[1:]), Lambda.shape[1:]
     places = {row: Lambda[(i, *rest)] for i, row in enumerate(rows)}
     parts: list[tuple[Index, Expr]] = [((i, *rest), places.get(i, ir.zeros(*columns))) for i in range(reach)]
-    return program.assemble("reactions", (reach, *columns), parts, None, "multipliers by constraint row")
+    return program.assemble(
+        "reactions", (reach, *columns), parts, None, "multipliers by constraint, zero for redundant constraints"
+    )
 
 
 def _shared(
-    program: Program, C: Expr, rows: Sequence[int], sharing: Sequence[int], Lambda: Expr
+    program: EquationSystem, C: Expr, rows: Sequence[int], sharing: Sequence[int], Lambda: Expr
 ) -> tuple[list[int], Expr]:
-    """All sharing rows and their multipliers of least norm that do what Λ of the independent `rows` does.
+    """Return the indices of all constraints that share the reactions, and their multipliers of least norm.
 
-    With C_sharing = T C_rows they are T y of (TᵀT) y = Λ.
+    The multipliers exert the same generalised forces as the multipliers Λ of the independent constraints `rows`.
+    The Jacobian of the sharing constraints is T C, where C is the Jacobian of the independent constraints. The
+    multipliers of least norm are then T y with (TᵀT) y = Λ.
     """
     others = [i for i in sharing if i not in rows]
     if not (others and rows):
         return list(rows), Lambda
     every = range(C.shape[1])
-    Ck = submatrix(program, "Ck", C, (rows, every), "C of the independent rows")
-    Cs = submatrix(program, "Cs", C, (others, every), "C of the rows that depend on them")
-    text = "shares of the independent rows in the others"
-    T = program.solve("T", Ck @ Ck.T, Ck @ Cs.T, text, "constraint rows")
+    Ck = submatrix(program, "Ck", C, (rows, every), "Jacobian of the independent constraints")
+    Cs = submatrix(program, "Cs", C, (others, every), "Jacobian of the redundant constraints")
+    text = "coefficients of the redundant constraints as combinations of the independent ones"
+    T = program.solve("T", Ck @ Ck.T, Ck @ Cs.T, text, "constraints")
     metric = ir.constant([[float(i == j) for j in range(len(rows))] for i in range(len(rows))]) + T @ T.T
-    metric = program.define("metric", metric, None, "of the multipliers of the independent rows")
-    y = program.solve("least", metric, Lambda, "multipliers of least norm", "constraint rows")
-    z = program.define("shared", T.T @ y, None, "multipliers of least norm of the other rows")
+    metric = program.define("metric", metric, None, "weights of the multipliers of least norm")
+    y = program.solve(
+        "least", metric, Lambda, "multipliers of least norm of the independent constraints", "constraints"
+    )
+    z = program.define("shared", T.T @ y, None, "multipliers of least norm of the redundant constraints")
     first, last, columns = slice(0, len(rows)), slice(len(rows), len(rows) + len(others)), Lambda.shape[1:]
     rest = tuple(slice(0, size) for size in columns)
     parts: list[tuple[Index, Expr]] = [((first, *rest), y), ((last, *rest), z)]
-    both = program.assemble("sharing", (last.stop, *columns), parts, None, "multipliers of least norm")
+    both = program.assemble(
+        "sharing", (last.stop, *columns), parts, None, "multipliers of least norm of all constraints"
+    )
     return [*rows, *others], both
 
 
 def drive_efforts(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     dynamics: Dynamics,
     constraints: ConstraintEquations,
@@ -82,9 +98,11 @@ def drive_efforts(
     X: Expr,
     F: Expr,
 ) -> tuple[Expr | None, Expr]:
-    """Multipliers as of `contact_multipliers`, and efforts of the chosen drives: they realise the programmed rows.
+    """Return the multipliers Λ of contacts and the efforts τ of the drives that realise programmed constraints.
 
-    Cᵀ Λ + B τ = M X − F with the independent ones, `rows`, of those that are not programmed; all columns of X.
+    Both follow from Cᵀ Λ + B τ = M X − F, where C is the Jacobian of the constraints `rows`, which are independent
+    and realised by no drive, and B selects the coordinates with drives. The results have as many columns as the
+    accelerations X and the forces F.
     """
     assert mechanism.actuated is not None
     program.section("drives")
@@ -102,24 +120,27 @@ def drive_efforts(
 
 
 def _exerted(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     constraints: ConstraintEquations,
     rows: Sequence[int],
     forces: Expr,
 ) -> Expr:
-    """[Λ; τ] of [Cᵀ B] [Λ; τ] = forces; with fewer unknowns than n the equations agree, which s = 0 says:
+    """Return [Λ; τ] that exert the given generalised forces, [Cᵀ B] [Λ; τ] = forces.
 
-    s + [Cᵀ B] [Λ; τ] = forces, [Cᵀ B]ᵀ s = 0.
+    With fewer than n unknowns the equations are consistent but overdetermined. They are then solved by least
+    squares with the residual s: s + [Cᵀ B] [Λ; τ] = forces and [Cᵀ B]ᵀ s = 0.
     """
     n, actuated, r = mechanism.n, mechanism.actuated or (), len(rows)
     every, unknowns = slice(0, n), r + len(actuated)
     units = ir.constant([[float(i == k) for k in actuated] for i in range(n)])
     parts: list[tuple[Index, Expr]] = [((every, slice(r, unknowns)), units)]
     if rows:
-        C = submatrix(program, "Cu", constraints.C, (rows, range(n)), "C of the rows that no drive realises")
+        C = submatrix(
+            program, "Cu", constraints.C, (rows, range(n)), "Jacobian of the constraints that no drive realises"
+        )
         parts.insert(0, ((every, slice(0, r)), C.T))
-    text = "forces per multiplier and per effort of a drive"
+    text = "generalised forces per multiplier and per drive effort"
     E = program.assemble("E", (n, unknowns), parts, None, text)
     names = listed([mechanism.coordinates[k].name for k in actuated])
     if unknowns == n:
@@ -129,9 +150,17 @@ def _exerted(
     identity = ir.constant([[float(i == j) for j in range(n)] for i in range(n)])
     K_parts: list[tuple[Index, Expr]] = [((every, every), identity), ((every, last), E)]
     K_parts += [((last, every), E.T), ((last, last), ir.zeros(unknowns, unknowns))]
-    K = program.assemble("K", (size, size), K_parts, None, "what is left of the forces, and their split")
+    K = program.assemble(
+        "K", (size, size), K_parts, None, "least-squares system for multipliers and drive efforts"
+    )
     zero = ir.zeros(unknowns, *forces.shape[1:])
     right_parts: list[tuple[Index, Expr]] = [((every, *rest), forces), ((last, *rest), zero)]
-    right = program.assemble("forces", (size, *forces.shape[1:]), right_parts, None, "forces to be exerted")
+    right = program.assemble(
+        "forces",
+        (size, *forces.shape[1:]),
+        right_parts,
+        None,
+        "generalised forces that multipliers and drive efforts exert",
+    )
     both = program.solve("exerted", K, right, "efforts of the drives", names)
     return both[(last, *rest)]

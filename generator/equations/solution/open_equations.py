@@ -1,4 +1,6 @@
-"""Open equations: everything that is derived before it is chosen how to solve the equations of motion."""
+"""Open equations: all equations that do not depend on the way in which the equations of motion are
+solved.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from dataclasses import dataclass
 
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicMechanism
-from ...program.program import Output, Program
+from ...program.program import EquationSystem, Output
 from ..bodies.dynamics import Dynamics
 from ..bodies.filters import FilterOutput
 from ..bodies.kinematics import SymbolicKinematics, Wrench
@@ -19,14 +21,14 @@ from ..forces.friction import Bristle
 
 @dataclass(frozen=True)
 class OpenEquations:
-    """Equations of motion M q̈ + h = Q + Cᵀ λ with Φ, Φ̇, C and γ, before it is chosen how to solve them.
+    """Equations of motion M q̈ + h = Q + Cᵀ λ with constraints Φ, Φ̇, C and γ, before a solution method is chosen.
 
-    They need neither an initial state nor a partition of the coordinates.
+    Open equations need neither an initial state nor a partition of the coordinates.
 
     Attributes
     ----------
-    program : Program
-        Definitions of all quantities; `close` completes it, once.
+    program : EquationSystem
+        Definitions of all quantities; `close` completes this program, once.
     mechanism : SymbolicMechanism
         Bodies, force elements and tasks as expressions of the program's parameters.
     bodies, inertia : SymbolicKinematics, Dynamics
@@ -34,18 +36,18 @@ class OpenEquations:
     Q : Expr
         Generalised forces without friction, shape (n,), N or N·m.
     constraints : ConstraintEquations or None
-        Constraint equations Φ, Φ̇, γ, shape (m,), and C, shape (m, n); None if there are none.
+        Constraint equations Φ, Φ̇, γ, shape (m,), and C, shape (m, n); None without constraints.
     points, lower : Points, Lowering
-        Quantities of points by name, and the program's expressions for those of the description.
+        Quantities of points by name, and the translator of the description's expressions.
     bristles, commands : sequences
         Friction states and filters.
     wrenches : dict
-        Wrenches on the subtrees of the bodies, by body.
+        Applied wrenches on the subtrees of the bodies, by body.
     measured, stored : sequences
-        Outputs of the force elements, and functions that give the energies in springs, J.
+        Outputs of the force elements, and functions that return the energies of springs, J.
     """
 
-    program: Program
+    program: EquationSystem
     mechanism: SymbolicMechanism
     bodies: SymbolicKinematics
     inertia: Dynamics

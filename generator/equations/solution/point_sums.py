@@ -1,9 +1,9 @@
-"""Mass matrix, inertia forces and joint reactions by sums over subtrees about one point of the mechanism.
+"""Mass matrix, inertia forces and joint reactions by sums over subtrees about one common point.
 
-All bodies of a tree take their positions from the origin O of the first moving body, and their inertia wrenches
-about O: sums over a subtree are plain additions then, and the parallel axis theorem is one term of them. With the
-twist S_j per rate of coordinate j and the wrench P_k per acceleration of coordinate k, both about O, the entry
-M[j, k] is S_j·P_k, and h[k] is the power of the subtree's wrench for q̈ = 0.
+All bodies of a tree refer to the origin O of the first moving body: their positions and inertia wrenches
+are relative to O, so that subtree sums are plain additions. The parallel axis theorem is applied once per
+body. S_j denotes the twist per unit rate of coordinate j, and P_k the inertia wrench per unit acceleration of
+coordinate k, both about O. Then M[j, k] = S_j·P_k, and h[k] is S_k times the subtree's wrench for q̈ = 0.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from dataclasses import replace
 from ....language import ir
 from ....language.ir import Expr, Index, Replacement
 from ...program.items import Definition, rewritten
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ...program.tree import Composites, InertiaForces, Transmitted, Tree
 from ..bodies.kinematics import BODIES, COORDINATES
 from .joint_loads import JOINTS
 
 _ANGULAR, _LINEAR = slice(0, 3), slice(3, 6)
-_SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # elements of an inertia: xx, yy, zz, xy, xz, yz
+_SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # indices of the inertia elements xx, yy, zz, xy, xz, yz
 
 
-def with_point_sums(program: Program) -> Program:
-    """The program with these sums in place of those about the origin of each body.
+def with_point_sums(program: EquationSystem) -> EquationSystem:
+    """Return the program with sums over subtrees about one common point in place of sums about each body's origin.
 
-    Only definitions with linear solves; definitions that nothing uses any more are left in.
+    The program must contain only definitions and linear solves. Definitions that become unused remain in it.
     """
     composites = program.composites
     if composites is None:
@@ -53,7 +53,9 @@ def with_point_sums(program: Program) -> Program:
 
 
 def _replaced(composites: Composites, sums: _Sums) -> Iterator[tuple[str, Expr]]:
-    """Definitions of sums about the origins of bodies, and the same by those about one point."""
+    """Yield the name of each subtree sum about a body's origin, and an equal expression in sums
+    about the common point.
+    """
     for b in range(len(composites.tree.links)):
         old = (composites.moments[b], composites.bias_moments[b], composites.bias_forces[b])
         for expr, value in zip(old, sums.about_origin(b), strict=True):
@@ -66,9 +68,9 @@ def _replaced(composites: Composites, sums: _Sums) -> Iterator[tuple[str, Expr]]
 
 
 class _Sums:
-    """Definitions of inertias, sums, twists and wrenches in a program."""
+    """Builder of the inertias, subtree sums, twists and wrenches about the common point."""
 
-    def __init__(self, program: Program, tree: Tree) -> None:
+    def __init__(self, program: EquationSystem, tree: Tree) -> None:
         self._program, self._tree = program, tree
         composites = program.composites
         assert composites is not None
@@ -105,42 +107,47 @@ class _Sums:
             if b in self._carriers(carried):
                 total = total + self._own_masses[carried]
         self._masses[b] = self._forced(
-            "mc", b, total, "kg", f"mass of the subtree of {name}", "mass of each subtree"
+            "mc", b, total, "kg", f"mass of the subtree of {name}", "mass of the subtree of each body"
         )
         com = self._body(
-            "com", b, link.com, "m", f"centre of mass of {name}, its axes", "centre of mass of each body, its axes"
+            "com",
+            b,
+            link.com,
+            "m",
+            f"centre of mass of {name}, body frame",
+            "centre of mass of each body, body frame",
         )
         d = self._body(
             "d",
             b,
             motion.R @ com,
             "m",
-            f"centre of mass of {name} from its origin",
-            "centre of mass of each body from its origin",
+            f"centre of mass of {name} relative to its origin, world axes",
+            "centre of mass of each body relative to its origin, world axes",
         )
         c = self._forced(
             "c",
             b,
             place + d,
             "m",
-            f"centre of mass of {name}",
-            "centre of mass of each body from that of the first moving body of its tree",
+            f"centre of mass of {name} relative to the origin of the first moving body",
+            "centre of mass of each body relative to the origin of the first moving body of its tree",
         )
         central = self._body(
             "inertia",
             b,
             _six(link.central),
             "kg.m2",
-            f"inertia of {name} about its centre of mass, its axes",
-            "inertia of each body about its centre of mass, its axes: xx, yy, zz, xy, xz, yz",
+            f"inertia of {name} about its centre of mass, body axes",
+            "inertia of each body about its centre of mass, body axes: xx, yy, zz, xy, xz, yz",
         )
         turned = self._body(
             "I",
             b,
             _in_world_axes(motion.R, central),
             "kg.m2",
-            f"inertia of {name} about its centre of mass",
-            "inertia of each body about its centre of mass",
+            f"inertia of {name} about its centre of mass, world axes",
+            "inertia of each body about its centre of mass, world axes: xx, yy, zz, xy, xz, yz",
         )
         a = motion.dv + ir.cross(motion.dw, d) + ir.cross(motion.w, ir.cross(motion.w, d))
         F = self._body(
@@ -148,15 +155,15 @@ class _Sums:
             b,
             m * a,
             "N",
-            f"inertia force of {name} for zero accelerations",
-            "inertia force of each body for zero accelerations of the coordinates, and its weight",
+            f"inertia force and negative weight of {name}, for zero accelerations of the coordinates",
+            "inertia force and negative weight of each body, for zero accelerations of the coordinates",
         )
         I = _matrix(turned)
         N = I @ motion.dw + ir.cross(motion.w, I @ motion.w) + ir.cross(c, F)
         self._define_subtree(b, m * c, turned + _of_point(m, c), N, F)
 
     def _define_subtree(self, b: int, s: Expr, J: Expr, N: Expr, F: Expr) -> None:
-        """Sums of a body's own quantities and those of the subtrees that it carries."""
+        """Define the sums of a body's own quantities and of the subtrees of its children."""
         name = self._tree.links[b].name
         for child in self._children(b):
             shift = self._shift(child)
@@ -168,7 +175,12 @@ class _Sums:
             N = N + (W[_ANGULAR] if shift is None else W[_ANGULAR] + ir.cross(shift, W[_LINEAR]))
             F = F + W[_LINEAR]
         self._moments[b] = self._body(
-            "sc", b, s, "kg.m", f"first mass moment of the subtree of {name}", "first mass moment of each subtree"
+            "sc",
+            b,
+            s,
+            "kg.m",
+            f"first mass moment of the subtree of {name}",
+            "first mass moment of the subtree of each body",
         )
         self._inertias[b] = self._body(
             "Jc",
@@ -176,17 +188,17 @@ class _Sums:
             J,
             "kg.m2",
             f"inertia of the subtree of {name}",
-            "inertia of each subtree: xx, yy, zz, xy, xz, yz",
+            "inertia of the subtree of each body: xx, yy, zz, xy, xz, yz",
         )
         text = (
-            "inertia wrench of each subtree for zero accelerations of the coordinates, with its weight; N.m and N"
+            "inertia wrench and negative weight of each subtree, zero accelerations of the coordinates; N.m and N"
         )
         wrench = self._program.assemble(
             f"Wc_{name}",
             (6,),
             [((_ANGULAR,), N), ((_LINEAR,), F)],
             None,
-            f"inertia wrench of the subtree of {name}; N.m and N",
+            f"inertia wrench and negative weight of the subtree of {name}; N.m and N",
         )
         self._wrenches[b] = self._note("Wc", b, wrench, None, text)
 
@@ -194,12 +206,16 @@ class _Sums:
         return [c for c, link in enumerate(self._tree.links) if link.parent == b]
 
     def _shift(self, b: int) -> Expr | None:
-        """From the point of the carrier's sums to that of the body's; None: it is the same."""
+        """Return the vector from the parent's reference point to the reference point of the body;
+        None if both are the same point.
+        """
         parent = self._tree.links[b].parent
         return None if self._moves[parent] else self._tree.links[b].arm
 
     def about_origin(self, b: int) -> tuple[Expr, Expr, Expr]:
-        """First mass moment, and moment and force of the inertia wrench, of a subtree about its body's origin."""
+        """Return the first mass moment, and the moment and force of the inertia wrench, of a
+        subtree about the origin of its body.
+        """
         p, W = self._places[b], self._wrenches[b]
         return self._moments[b] - self._masses[b] * p, W[_ANGULAR] - ir.cross(p, W[_LINEAR]), W[_LINEAR]
 
@@ -212,15 +228,19 @@ class _Sums:
         else:
             angular, linear = e, freedom.u + ir.cross(self._places[freedom.body], e)
         parts: list[tuple[Index, Expr]] = [((_ANGULAR,), angular), ((_LINEAR,), linear)]
-        return self._coordinate("S", k, parts, "twist per rate of each coordinate; 1 and m, or 1/m and 1")
+        text = "twist per unit rate of each coordinate; rotation: 1 and m; translation: 1/m and 1"
+        return self._coordinate("S", k, parts, text)
 
     def _wrench(self, k: int) -> Expr:
         S, b = self._twists[k], self._tree.freedoms[k].body
-        text = "inertia wrench of the subtree per acceleration of each coordinate; kg.m2 and kg.m, or kg.m and kg"
+        text = "inertia wrench of a subtree per acceleration of each coordinate"
+        text += "; rotation: kg.m2 and kg.m; translation: kg.m and kg"
         return self._coordinate("P", k, self._inertia_times(b, S), text)
 
     def _inertia_times(self, b: int, V: Expr) -> list[tuple[Index, Expr]]:
-        """Inertia of a subtree times a twist's derivative: moment and force."""
+        """Return the product of a subtree's inertia and the time derivative of a twist: moment and
+        force.
+        """
         m, s, J = self._masses[b], self._moments[b], _matrix(self._inertias[b])
         return [
             ((_ANGULAR,), J @ V[_ANGULAR] + ir.cross(s, V[_LINEAR])),
@@ -232,26 +252,28 @@ class _Sums:
         return self._tree.freedoms[j].body in self._carriers(self._tree.freedoms[k].body)
 
     def _carriers(self, b: int) -> list[int]:
-        """A body and those that carry it."""
+        """Return the indices of a body and its ancestors."""
         found = [b]
         while (b := self._tree.links[b].parent) >= 0:
             found.append(b)
         return found
 
     def mass_matrix(self) -> Iterator[tuple[Index, Expr]]:
-        """Upper triangle."""
+        """Yield the entries of the upper triangle of the mass matrix."""
         for k, freedom in enumerate(self._tree.freedoms):
             for j in range(k + 1):
                 value = self._twists[j] @ self._per_acceleration[k] if self._related(j, k) else ir.constant(0.0)
                 yield (j, k), value + freedom.armature if j == k else value
 
     def bias_forces(self, rows: Sequence[int]) -> Iterator[tuple[Index, Expr]]:
-        """Rows of h."""
+        """Yield the chosen elements of the inertia forces h."""
         for i, k in enumerate(rows):
             yield (i,), self._twists[k] @ self._wrenches[self._tree.freedoms[k].body]
 
     def per_acceleration(self, k: int, b: int) -> tuple[Expr, Expr]:
-        """Moment about a body's origin and force per acceleration of a coordinate that it carries."""
+        """Return the moment about a body's origin and the force per unit acceleration of a
+        coordinate in the body's subtree.
+        """
         P, p = self._per_acceleration[k], self._places[b]
         if self._moves[b]:
             return P[_ANGULAR] - ir.cross(p, P[_LINEAR]), P[_LINEAR]
@@ -259,7 +281,10 @@ class _Sums:
         return P[_ANGULAR] + ir.cross(arm, P[_LINEAR]), P[_LINEAR]
 
     def _arm(self, b: int, carried: int) -> Expr:
-        """From the origin of a body that cannot move to the point of the tree of a body that it carries."""
+        """Return the vector from the origin of a body fixed to the ground to the reference point of a descendant.
+
+        The reference point is the origin of the first moving body between the fixed body and the descendant.
+        """
         total = ir.zeros(3)
         for c in self._carriers(carried):
             if c == b:
@@ -271,7 +296,9 @@ class _Sums:
     # ---- joint reactions ----
 
     def transmitted(self, load: Transmitted) -> Expr:
-        """Return the wrench that a joint transmits, with the accelerations of the coordinates."""
+        """Return the moment or force that a joint transmits, including the effect of the
+        accelerations.
+        """
         wrench, b = self._acceleration_wrench(load.link, load.x), load.link
         if load.part == 1:
             return load.rest + wrench[_LINEAR]
@@ -279,7 +306,9 @@ class _Sums:
         return load.rest + (wrench[_ANGULAR] - ir.cross(p, wrench[_LINEAR]))
 
     def _acceleration_wrench(self, b: int, x: Expr) -> Expr:
-        """Inertia wrench that the accelerations add for a subtree, about the point of its sums."""
+        """Return the inertia wrench of a subtree due to the accelerations, about the subtree's
+        reference point.
+        """
         if b not in self._accelerations:
             self._accelerations[b] = self._define_acceleration_wrench(b, x)
         return self._accelerations[b]
@@ -292,7 +321,7 @@ class _Sums:
         behind = [k for k, freedom in enumerate(freedoms) if b in self._carriers(freedom.body)]
         parts: list[tuple[Index, Expr]] = [((_ANGULAR,), ir.zeros(3)), ((_LINEAR,), ir.zeros(3))]
         if above:
-            text = "twist derivative due to the accelerations of the coordinates before each of these joints"
+            text = f"time derivative of the twist of the parent of {name} due to qdd"
             A = self._program.define(
                 f"A_{name}", _weighted(self._twists, x, above), None, f"{text}; rad/s2 and m/s2"
             )
@@ -319,29 +348,38 @@ class _Sums:
         return self._note(key, b, value, unit, whole)
 
     def _forced(self, key: str, b: int, value: Expr, unit: str, text: str, whole: str) -> Expr:
-        """A definition also of what is another quantity, or a constant."""
+        """Define a quantity under its own name, even if its value is a constant or another symbol."""
         symbol = self._program.assemble(
             f"{key}_{self._tree.links[b].name}", value.shape, [((), value)], unit, text
         )
         return self._note(key, b, symbol, unit, whole)
 
     def _place(self, b: int) -> Expr:
-        """Origin of a body, by a name of its own."""
-        link, text = self._tree.links[b], "origin of each body from that of the first moving body of its tree"
+        """Return the origin of a body as a symbol with its own name."""
+        link, text = (
+            self._tree.links[b],
+            "origin of each body relative to the origin of the first moving body of its tree",
+        )
         if link.place.op == "symbol" and link.place.data.startswith("p_"):
             return link.place
         self._program.section("motion")
-        return self._forced("p", b, link.place, "m", f"origin of {link.name}", text)
+        return self._forced(
+            "p", b, link.place, "m", f"origin of {link.name} relative to the origin of the first moving body", text
+        )
 
     def _axis(self, k: int) -> Expr:
-        """Axis of a coordinate, by a name of its own."""
+        """Return the axis of a coordinate as a symbol with its own name."""
         freedom, label = self._tree.freedoms[k], self._program.gatherings.sets[COORDINATES][k]
         e = freedom.u if ir.is_zero(freedom.e) else freedom.e
         if e.op == "symbol":
             return e
         self._program.section("mass matrix and inertia forces")
-        symbol = self._program.assemble(f"e_{label}", (3,), [((), e)], "1", f"axis of {label}")
-        return self._program.gatherings.add("e", (COORDINATES, label), symbol, "1", "axis of each coordinate")
+        symbol = self._program.assemble(
+            f"e_{label}", (3,), [((), e)], "1", f"axis of coordinate {label}, world axes"
+        )
+        return self._program.gatherings.add(
+            "e", (COORDINATES, label), symbol, "1", "axis of each coordinate, world axes"
+        )
 
     def _note(self, key: str, b: int, value: Expr, unit: str | None, whole: str) -> Expr:
         return self._program.gatherings.add(key, (BODIES, self._tree.links[b].name), value, unit, whole)
@@ -350,13 +388,17 @@ class _Sums:
         label = self._program.gatherings.sets[COORDINATES][k]
         self._program.section("mass matrix and inertia forces")
         symbol = self._program.assemble(
-            f"{key}_{label}", (6,), parts, None, f"{key} of {label}; units differ by element"
+            f"{key}_{label}",
+            (6,),
+            parts,
+            None,
+            whole.replace("each coordinate", label),
         )
         return self._program.gatherings.add(key, (COORDINATES, label), symbol, None, whole)
 
 
 def _weighted(vectors: Sequence[Expr], x: Expr, chosen: Sequence[int]) -> Expr:
-    """Sum of x_k and the k-th vector over the chosen k."""
+    """Return the sum of x_k times the k-th vector over the chosen indices k."""
     total: Expr = ir.zeros(*vectors[0].shape)
     for k in chosen:
         total = total + x[k] * vectors[k]
@@ -364,7 +406,10 @@ def _weighted(vectors: Sequence[Expr], x: Expr, chosen: Sequence[int]) -> Expr:
 
 
 def _six(inertia: Expr) -> Expr:
-    """Shape (6,): elements of an inertia; the parameter itself where they are all of its elements."""
+    """Return the six elements of an inertia as a vector.
+
+    If they are exactly the elements of a parameter of shape (6,), the parameter itself is returned.
+    """
     elements = [inertia[place] for place in _SIX]
     first = elements[0]
     if first.op == "index" and first.args[0].shape == (6,):
@@ -375,13 +420,13 @@ def _six(inertia: Expr) -> Expr:
 
 
 def _matrix(six: Expr) -> Expr:
-    """Shape (3, 3): the matrix of an inertia."""
+    """Return the inertia matrix, shape (3, 3), of its six elements xx, yy, zz, xy, xz, yz."""
     xx, yy, zz, xy, xz, yz = six
     return ir.function("symmetricMatrix", ir.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), six)
 
 
 def _in_world_axes(R: Expr, six: Expr) -> Expr:
-    """Shape (6,): an inertia in world axes of one in the axes R."""
+    """Return an inertia in world axes, shape (6,), from the inertia in body axes R."""
     if ir.is_identity(R):
         return six
     matrix = _matrix(six)
@@ -390,14 +435,18 @@ def _in_world_axes(R: Expr, six: Expr) -> Expr:
 
 
 def _of_point(m: Expr, r: Expr) -> Expr:
-    """Shape (6,): inertia of a point mass about the origin of its position r (parallel axis theorem)."""
+    """Return the inertia of a point mass at the position r about the origin, shape (6,) (parallel
+    axis theorem).
+    """
     x, y, z = r
     six = ir.array([y * y + z * z, x * x + z * z, x * x + y * y, -(x * y), -(x * z), -(y * z)])
     return ir.function("pointInertia", m * six, m, r)
 
 
 def _moved(six: Expr, m: Expr, s: Expr, arm: Expr) -> Expr:
-    """Shape (6,): an inertia about another point, from which the old one is at `arm`."""
+    """Return an inertia about another reference point, shape (6,); `arm` is the vector from the new
+    point to the old one.
+    """
     (x, y, z), (sx, sy, sz) = arm, s
     tx, ty, tz = sx + m * x, sy + m * y, sz + m * z
     xx, yy, zz = x * (sx + tx), y * (sy + ty), z * (sz + tz)

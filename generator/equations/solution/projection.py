@@ -1,13 +1,14 @@
-"""Projection onto the constraints: the smallest change, weighted with the masses, that fulfils them again.
+"""Projection onto the constraints: the smallest mass-weighted change of the state that fulfils them.
 
-The least ΔᵀMΔ with C Δ = −r, where r is Φ(t, q) for a change of the positions and Φ̇ for one of the velocities:
+The change Δ minimises ΔᵀMΔ subject to C Δ = −r. The residual r is Φ(t, q) for a change of the positions and
+Φ̇ for a change of the velocities:
 
     [M Cᵀ] [Δ]   [ 0]
     [C 0 ] [λ] = [−r]
 
-For the velocities this is exact, for the positions a step of Newton's method (E. Eich, Convergence results for a
-coordinate projection method applied to mechanical systems with algebraic constraints, SIAM J. Numer. Anal. 30,
-1993). Rows of order 1 have no value and take part in the velocities alone.
+The velocity projection is exact; the position projection is a step of Newton's method (E. Eich, Convergence
+results for a coordinate projection method applied to mechanical systems with algebraic constraints, SIAM J.
+Numer. Anal. 30, 1993). Constraints of order 1 have no position level and affect the velocities only.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicMechanism
 from ...program.items import LinearSolve
-from ...program.program import Program, Projection
+from ...program.program import EquationSystem, Projection
 from ..bodies.dynamics import Dynamics
 from ..constraints.constraints import ConstraintEquations, Row
 from .system import ActiveSystem
@@ -28,13 +29,15 @@ _ORIGIN = Origin("projection onto the constraints")
 
 
 def derive(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     dynamics: Dynamics,
     rows: ConstraintEquations,
     active: ActiveSystem,
 ) -> None:
-    """Add the projections to a program that has its states; of the rows, the independent ones take part."""
+    """Add the projections of positions and velocities onto the independent constraints to a program
+    whose states are defined.
+    """
 
     def add(level: str, residual: Expr, part: Callable[[Row], Expr], suffix: str) -> None:
         chosen = [i for i in active.all_rows if not ir.is_zero(part(rows.rows[i]))]
@@ -49,7 +52,7 @@ def derive(
 
     program.accepted = mechanism.chain.simulation.violation
     add("position", rows.Phi, lambda row: row.value, "")
-    if mechanism.formulation != "gpme_reduced":  # whose velocities follow from the constraints
+    if mechanism.formulation != "gpme_reduced":  # velocities of the reduced form fulfil the constraints already
         add("velocity", rows.Phi_dot, lambda row: row.rate, "_dot")
 
 
@@ -62,11 +65,13 @@ def _saddle(
     residual: Expr,
     rows: Sequence[int],
 ) -> LinearSolve:
-    """The system above with the given rows of C and of the residual; the unknown is Δ above λ."""
+    """Return the linear system [M Cᵀ; C 0] [Δ; λ] = [0; −r] with the given rows of the Jacobian C
+    and of the residual r.
+    """
     n, zero = mechanism.n, ir.constant(0.0)
     above = [[*(dynamics.M[j, k] for k in range(n)), *(C[i, j] for i in rows)] for j in range(n)]
     below = [[*(C[i, k] for k in range(n)), *(zero for _ in rows)] for i in rows]
     right = ir.array([*(zero for _ in range(n)), *(-residual[i] for i in rows)])
     about = ", ".join(coordinate.name for coordinate in mechanism.coordinates)
-    text = f"{level} projection: change that fulfils the constraints, above the multipliers"
+    text = f"{level} projection: corrections of the coordinates, followed by multipliers"
     return LinearSolve(name, right.shape, None, text, ir.array([*above, *below]), right, about, _ORIGIN)

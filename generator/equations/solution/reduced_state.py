@@ -1,6 +1,7 @@
-"""States of the reduced form: the dependent velocities follow from the others (Krasinskiy 2023, equation (7)).
+"""Reduced form, in which the dependent velocities follow from the independent ones (Krasinskiy 2023, (7)).
 
-q̇_d = C_d⁻¹(ν − κΦ − C_i q̇_i): velocities keep the constraints exactly, positions come back at the rate κ.
+q̇_d = C_d⁻¹(ν − κΦ − C_i q̇_i): the velocities fulfil the constraints exactly, and position errors decay at the
+rate κ.
 """
 
 from __future__ import annotations
@@ -8,25 +9,31 @@ from __future__ import annotations
 from ....language import ir
 from ....language.ir import Expr, Index
 from ....mechanism.symbolic import SymbolicMechanism
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ..constraints.constraints import ConstraintEquations
 from .linear_solves import dependent_names, split
 from .system import ActiveSystem, submatrix
 
 
 def velocities(
-    program: Program, mechanism: SymbolicMechanism, constraints: ConstraintEquations, active: ActiveSystem
+    program: EquationSystem, mechanism: SymbolicMechanism, constraints: ConstraintEquations, active: ActiveSystem
 ) -> tuple[Expr, Expr | None] | None:
-    """Define the dependent velocities as outputs; returns C_d and D = ∂q̇_d/∂q̇_i, if there are any."""
+    """Define the dependent velocities as outputs.
+
+    Returns C_d, the Jacobian of the dependent coordinates, and D = ∂q̇_d/∂q̇_i. D is None without independent
+    coordinates. The whole result is None if no linear system has to be solved.
+    """
     program.section("dependent velocities")
     kappa = mechanism.kappa
-    # ν − κΦ, row by row
+    # prescribed right-hand sides ν − κΦ of C q̇, one per constraint
     rates = [-(row.drift + kappa * row.value) for row in constraints.rows]
     for k, row in active.held.items():
         _publish(program, mechanism, k, rates[row])
     if not active.rows:
         return None
-    C = submatrix(program, "Cr", constraints.C, (active.rows, range(mechanism.n)), "C of the rows that take part")
+    C = submatrix(
+        program, "Cr", constraints.C, (active.rows, range(mechanism.n)), "Jacobian of the independent constraints"
+    )
     Cd, Ci = split(program, C, active.following, active.independent)
     right = ir.array([rates[row] for row in active.rows])
     for k in active.held:
@@ -40,16 +47,24 @@ def velocities(
 
 
 def _solution(
-    program: Program, mechanism: SymbolicMechanism, active: ActiveSystem, Cd: Expr, Ci: Expr | None, right: Expr
+    program: EquationSystem,
+    mechanism: SymbolicMechanism,
+    active: ActiveSystem,
+    Cd: Expr,
+    Ci: Expr | None,
+    right: Expr,
 ) -> Expr:
-    """[D, C_d⁻¹(ν − κΦ)], shape (m, n_i + 1)."""
+    """Return the matrix [D, C_d⁻¹(ν − κΦ)], shape (m, n_i + 1), from which the dependent velocities follow.
+
+    D is ∂q̇_d/∂q̇_i.
+    """
     m, free = len(active.rows), len(active.independent)
     parts: list[tuple[Index, Expr]] = [((slice(0, m), free), right)]
     if Ci is not None:
         parts.insert(0, ((slice(0, m), slice(0, free)), -Ci))
-    B = program.assemble("Bd", (m, free + 1), parts, None, "what the dependent velocities are solved from")
+    B = program.assemble("Bd", (m, free + 1), parts, None, "right-hand sides for the dependent velocities")
     names = dependent_names([c.name for c in mechanism.coordinates], active.following)
-    text = "partition: dependent velocities per independent velocity, and without these"
+    text = "coordinate partition: dependent velocities per independent velocity, and remaining velocities"
     return program.solve("E", Cd, B, text, names, ratios=free)
 
 
@@ -57,6 +72,8 @@ def _rate(mechanism: SymbolicMechanism, k: int) -> Expr:
     return ir.symbol(f"{mechanism.coordinates[k].symbol}_dot")
 
 
-def _publish(program: Program, mechanism: SymbolicMechanism, k: int, expr: Expr) -> None:
+def _publish(program: EquationSystem, mechanism: SymbolicMechanism, k: int, expr: Expr) -> None:
     coordinate = mechanism.coordinates[k]
-    program.publish(coordinate.signal("velocity"), expr, f"{coordinate.unit}/s", f"{coordinate.name}, rate")
+    program.publish(
+        coordinate.signal("velocity"), expr, f"{coordinate.unit}/s", f"rate of coordinate {coordinate.name}"
+    )

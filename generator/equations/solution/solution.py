@@ -1,4 +1,4 @@
-"""Unknowns of the equations of motion."""
+"""Record with the unknowns of the equations of motion."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from ....language.ir import Expr
 class Solution:
     """Solution of the equations of motion, as symbols.
 
-    qdd          shape (n,), m/s² or rad/s²
+    qdd          accelerations of the coordinates, shape (n,), m/s² or rad/s²
     forces       applied minus inertia forces, shape (n,), N or N·m
-    friction     shape (n,): friction efforts against each coordinate's motion, N or N·m, or None
-    multipliers  by constraint row, as far as there are contacts; None without any
-    drives       efforts of the chosen drives, N or N·m; None if all joints have one
+    friction     friction efforts against the motion of each coordinate, shape (n,), N or N·m, or None
+    multipliers  one multiplier per constraint up to the last constraint that belongs to a contact;
+                 None without contacts
+    drives       efforts of the drives that realise programmed constraints, N or N·m;
+                 None if every joint has a drive
     """
 
     qdd: Expr

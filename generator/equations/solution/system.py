@@ -1,7 +1,8 @@
-"""The constrained equations of motion, before it is chosen how to solve them.
+"""Constrained equations of motion in a form that does not depend on the method of solution.
 
-M q̈ − Cᵀ λ = f + unit efforts on some coordinates, C q̈ = wanted, with the independent rows of C. A coordinate that
-a row holds is known beforehand, and both leave the system.
+M q̈ − Cᵀ λ = f + unit efforts on some coordinates, C q̈ = right-hand side, where C is the
+Jacobian of the independent constraints. If a constraint fixes the value of a coordinate, the acceleration
+of the coordinate is known; the coordinate and its constraint are removed from the system.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ....language import ir
 from ....language.ir import Expr, Index
 from ....mechanism.symbolic import SymbolicMechanism
 from ...program.items import listed
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ...program.tree import Tree
 from ..bodies.dynamics import Dynamics
 from ..constraints.constraints import ConstraintEquations
@@ -22,11 +23,12 @@ from ..constraints.constraints import ConstraintEquations
 
 @dataclass(frozen=True)
 class Partition:
-    """Partition of the coordinates by the constraints.
+    """Partition of the coordinates and constraints.
 
-    dependent      names of the dependent coordinates, one per independent row
-    rows           names of the independent rows
-    without_drive  names of independent ones of the rows that no drive realises; none if all joints have one
+    dependent      names of the dependent coordinates, one per independent constraint
+    rows           names of the independent constraints
+    without_drive  names of those constraints that stay independent if all constraints realised by drives
+                   are omitted; empty if every joint has a drive
     """
 
     dependent: tuple[str, ...] = ()
@@ -36,13 +38,14 @@ class Partition:
 
 @dataclass(frozen=True)
 class ActiveSystem:
-    """Constraints and coordinates that take part in the linear system.
+    """Constraints and coordinates in the linear system of the accelerations.
 
-    rows       indices of the independent rows that hold no coordinate
-    free       indices of the coordinates that no row holds
-    held       coordinate → index of the row that holds it
-    dependent  positions in `free` of the dependent coordinates
-    without_drive  indices of the rows of that name in `Partition`
+    rows           indices of the independent constraints, without constraints that fix the value of a coordinate
+    free           indices of the coordinates in the system
+    held           coordinate with a fixed value → index of the constraint that fixes the value
+    dependent      positions of the dependent coordinates in `free`
+    without_drive  indices of those constraints that stay independent if all constraints realised by drives
+                   are omitted; empty if every joint has a drive
     """
 
     rows: tuple[int, ...]
@@ -53,24 +56,25 @@ class ActiveSystem:
 
     @property
     def all_rows(self) -> tuple[int, ...]:
-        """Indices of all independent rows."""
         return tuple(sorted([*self.rows, *self.held.values()]))
 
     @property
     def independent(self) -> tuple[int, ...]:
-        """Indices of the independent coordinates."""
         return tuple(k for i, k in enumerate(self.free) if i not in self.dependent)
 
     @property
     def following(self) -> tuple[int, ...]:
-        """Indices of the dependent coordinates that no row holds."""
+        """Return the indices of the dependent coordinates in the system."""
         return tuple(self.free[i] for i in self.dependent)
 
 
 def active_system(
     mechanism: SymbolicMechanism, constraints: ConstraintEquations | None, partition: Partition
 ) -> ActiveSystem:
-    """Rows and coordinates that take part; where all rows are to have multipliers, none is put aside."""
+    """Select the constraints and coordinates of the linear system.
+
+    If all constraints need multipliers, no coordinate is removed.
+    """
     if constraints is None:
         return ActiveSystem((), tuple(range(mechanism.n)), {}, (), ())
     rows = [i for i, row in enumerate(constraints.rows) if row.name in partition.rows]
@@ -82,20 +86,26 @@ def active_system(
     return ActiveSystem(tuple(i for i in rows if i not in held.values()), free, held, dependent, without_drive)
 
 
-def forces(program: Program, dynamics: Dynamics, Q: Expr, units: Sequence[int]) -> tuple[Expr, Expr]:
-    """Q − h, shape (n,); the same again, or with unit efforts on `units` beside it, shape (n, 1 + len(units))."""
+def forces(program: EquationSystem, dynamics: Dynamics, Q: Expr, units: Sequence[int]) -> tuple[Expr, Expr]:
+    """Define the applied minus inertia forces Q − h, shape (n,).
+
+    Also return them with one column per unit effort on the coordinates `units`, shape (n, 1 +
+    len(units)).
+    """
     program.section("accelerations")
     f = program.define("f", Q - dynamics.h, None, "applied minus inertia forces; N or N.m")
     if not units:
         return f, f
     n = f.shape[0]
     unit_efforts = [ir.constant([float(i == k) for i in range(n)]) for k in units]
-    text = "applied minus inertia forces, and unit friction efforts"
+    text = "applied minus inertia forces, followed by unit friction efforts"
     return f, _columns(program, "F", [f, *unit_efforts], text)
 
 
 def stabilised(mechanism: SymbolicMechanism, constraints: ConstraintEquations) -> Expr:
-    """Return the stabilised C q̈: γ − 2αΦ̇ − β²Φ (Baumgarte), or γ + κ²Φ if Φ̇ = −κΦ."""
+    """Return the right-hand side of the stabilised constraints on C q̈: γ − 2αΦ̇ − β²Φ (Baumgarte),
+    or γ + κ²Φ in the reduced form, in which Φ̇ = −κΦ.
+    """
     if mechanism.formulation == "gpme_reduced":
         kappa = mechanism.kappa
         return constraints.gamma + kappa * kappa * constraints.Phi
@@ -105,9 +115,10 @@ def stabilised(mechanism: SymbolicMechanism, constraints: ConstraintEquations) -
 
 @dataclass(frozen=True)
 class EquationsOfMotion:
-    """The system M X − Cᵀ Λ = F, C X = W of the free coordinates; `held`: accelerations of the others, or None.
+    """The system M X − Cᵀ Λ = F, C X = W for the accelerations X of the free coordinates.
 
-    tree  what M is made of
+    held  accelerations of the coordinates whose values are fixed by constraints, or None
+    tree  bodies and joint axes from which M is formed
     """
 
     M: Expr
@@ -119,50 +130,68 @@ class EquationsOfMotion:
 
 
 def equations_of_motion(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     dynamics: Dynamics,
     constraints: ConstraintEquations,
     active: ActiveSystem,
     F: Expr,
 ) -> EquationsOfMotion:
-    """Define the system for the columns of F, shape (n,) or (n, c); in W the first column alone is not zero."""
+    """Define the constrained equations of motion for each column of the forces F, shape (n,) or (n, c).
+
+    The right-hand side of the constraints is zero in all columns except the first.
+    """
     wanted = program.define(
         "wanted",
         stabilised(mechanism, constraints),
         None,
-        "stabilised constraint accelerations: what C*qdd is to be",
+        "right-hand side of the stabilised constraints C*qdd = wanted",
     )
     M, C, W = dynamics.M, None, None
     if active.rows:
         C = submatrix(
-            program, "Cr", constraints.C, (active.rows, active.free), "C of rows and coordinates that take part"
+            program,
+            "Cr",
+            constraints.C,
+            (active.rows, active.free),
+            "Jacobian of the independent constraints and the free coordinates",
         )
-        W = submatrix(program, "wr", wanted, (active.rows,), "stabilised accelerations of the rows that take part")
+        W = submatrix(
+            program, "wr", wanted, (active.rows,), "right-hand side of the independent stabilised constraints"
+        )
     held = _held(program, wanted, active)
     if held is not None:
         others = list(active.held)
-        M = submatrix(
-            program, "Mr", dynamics.M, (active.free, active.free), "M of the coordinates that are not held"
+        M = submatrix(program, "Mr", dynamics.M, (active.free, active.free), "mass matrix of the free coordinates")
+        beside = submatrix(
+            program, "Mh", dynamics.M, (active.free, others), "mass matrix between free and fixed coordinates"
         )
-        beside = submatrix(program, "Mh", dynamics.M, (active.free, others), "M between these and the held ones")
-        F = submatrix(program, "Fr", F, (active.free, *map(range, F.shape[1:])), "forces on these")
+        F = submatrix(program, "Fr", F, (active.free, *map(range, F.shape[1:])), "forces on the free coordinates")
         F = _with_first(
-            program, "Fs", F, _first(F) - beside @ held, "forces on these, less what the held ones take"
+            program,
+            "Fs",
+            F,
+            _first(F) - beside @ held,
+            "forces on the free coordinates minus inertia forces of the fixed ones",
         )
         if W is not None:
-            Ch = submatrix(program, "Ch", constraints.C, (active.rows, others), "C of the held coordinates")
+            Ch = submatrix(
+                program, "Ch", constraints.C, (active.rows, others), "Jacobian of the fixed coordinates"
+            )
             W = W - Ch @ held
     if W is not None and F.shape[1:]:
         zero = ir.zeros(len(active.rows))
         W = _columns(
-            program, "W", [W, *[zero] * (F.shape[1] - 1)], "stabilised accelerations, one column per column of F"
+            program,
+            "W",
+            [W, *[zero] * (F.shape[1] - 1)],
+            "right-hand sides of the constraints, one column per column of F",
         )
     return EquationsOfMotion(M, F, dynamics.tree.of(active.free), held, C, W)
 
 
 def solve(
-    program: Program,
+    program: EquationSystem,
     mechanism: SymbolicMechanism,
     equations: EquationsOfMotion,
     active: ActiveSystem,
@@ -170,10 +199,14 @@ def solve(
     *,
     multipliers: bool = False,
 ) -> tuple[Expr, Expr | None]:
-    """Accelerations, of the shape of F, and on demand the multipliers of `active.rows`; symbols."""
+    """Return the symbol of the accelerations and, optionally, the symbol of the multipliers of `active.rows`.
+
+    Both have as many columns as the forces F.
+    """
     columns = equations.F.shape[1:]
     name = "X" if columns else "qdd"
-    text = f"accelerations{' without friction, and per friction effort' if columns else '; m/s2 or rad/s2'}"
+    text = "without friction, and per friction effort" if columns else "of the coordinates; m/s2 or rad/s2"
+    text = f"accelerations {text}"
     names = [mechanism.coordinates[k].name for k in active.free]
     own, Lambda = f"{name}_free" if active.held else name, None
     if equations.C is None or equations.W is None:
@@ -189,9 +222,11 @@ def solve(
 
 
 def submatrix(
-    program: Program, name: str, array: Expr, chosen: tuple[Sequence[int], ...], description: str
+    program: EquationSystem, name: str, array: Expr, chosen: tuple[Sequence[int], ...], description: str
 ) -> Expr:
-    """Some rows, and columns, of an array, by their indices; the array itself if that is all of it."""
+    """Define a submatrix by its row and column indices and return its symbol; return the array
+    itself if all indices are chosen.
+    """
     if all(list(part) == list(range(size)) for part, size in zip(chosen, array.shape, strict=True)):
         return array
     shape = tuple(len(part) for part in chosen)
@@ -203,7 +238,7 @@ def submatrix(
 
 
 def _runs(chosen: Sequence[int]) -> list[tuple[slice, slice]]:
-    """Position and source of each run of neighbouring indices."""
+    """Return each run of consecutive indices as a slice of the result and a slice of the source."""
     runs = []
     for _, group in groupby(enumerate(chosen), key=lambda pair: pair[1] - pair[0]):
         pairs = list(group)
@@ -212,19 +247,21 @@ def _runs(chosen: Sequence[int]) -> list[tuple[slice, slice]]:
     return runs
 
 
-def _held(program: Program, wanted: Expr, active: ActiveSystem) -> Expr | None:
+def _held(program: EquationSystem, wanted: Expr, active: ActiveSystem) -> Expr | None:
     if not active.held:
         return None
     accelerations = ir.array([wanted[row] for row in active.held.values()])
-    return program.define("qdd_held", accelerations, None, "accelerations of the held coordinates; m/s2 or rad/s2")
+    return program.define(
+        "qdd_held", accelerations, None, "accelerations of the fixed coordinates; m/s2 or rad/s2"
+    )
 
 
 def _first(array: Expr) -> Expr:
     return array[:, 0] if array.shape[1:] else array
 
 
-def _with_first(program: Program, name: str, array: Expr, first: Expr, description: str) -> Expr:
-    """The array with another first column."""
+def _with_first(program: EquationSystem, name: str, array: Expr, first: Expr, description: str) -> Expr:
+    """Return the array with its first column replaced."""
     if not array.shape[1:]:
         return program.define(name, first, None, description)
     rows, columns = array.shape
@@ -233,14 +270,18 @@ def _with_first(program: Program, name: str, array: Expr, first: Expr, descripti
     return program.assemble(name, array.shape, parts, None, description)
 
 
-def _columns(program: Program, name: str, columns: Sequence[Expr], description: str) -> Expr:
+def _columns(program: EquationSystem, name: str, columns: Sequence[Expr], description: str) -> Expr:
     rows = slice(0, columns[0].shape[0])
     parts: list[tuple[Index, Expr]] = [((rows, j), column) for j, column in enumerate(columns)]
     return program.assemble(name, (rows.stop, len(columns)), parts, None, description)
 
 
-def _complete(program: Program, name: str, n: int, active: ActiveSystem, X: Expr, held: Expr, text: str) -> Expr:
-    """Accelerations of all coordinates, free and held, in their order."""
+def _complete(
+    program: EquationSystem, name: str, n: int, active: ActiveSystem, X: Expr, held: Expr, text: str
+) -> Expr:
+    """Return the accelerations of all coordinates in their order, from those of the free and the
+    removed coordinates.
+    """
     rest = tuple(slice(0, size) for size in X.shape[1:])
     parts: list[tuple[Index, Expr]] = [((here, *rest), X[(there, *rest)]) for there, here in _runs(active.free)]
     for i, k in enumerate(active.held):

@@ -1,4 +1,6 @@
-"""Accelerations by recursion over the bodies, where that takes fewer operations than a dense mass matrix."""
+"""Accelerations by recursion over the bodies, used if this needs fewer operations than a dense mass
+matrix.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +9,19 @@ from typing import Literal, TypeAlias
 
 from ....language import ir
 from ...program.items import ConstrainedSolve, Definition, LinearSolve, TreeSolve
-from ...program.program import Program
+from ...program.program import EquationSystem
 from ...program.tree import InertiaForces, Transmitted, Tree
 from .inertia_forces import Loads, by_recursion
 from .lumps import RigidComposites
 
 Way: TypeAlias = Literal["auto", "dense", "recursion"]
-System: TypeAlias = LinearSolve | ConstrainedSolve
+AccelerationSolve: TypeAlias = LinearSolve | ConstrainedSolve
 
 
-def with_tree_solves(program: Program, way: Way) -> Program | None:
-    """The program with a tree's solve in place of the dense one for the accelerations; None if it does not pay.
+def with_tree_solves(program: EquationSystem, way: Way) -> EquationSystem | None:
+    """Return the program with the accelerations solved by recursion over the bodies; None if that is slower.
 
-    What else is made of M, and not M itself, goes without it then.
+    Other quantities that are computed from the mass matrix are then also computed by recursion.
     """
     system = _of_accelerations(program)
     if system is None or not _is_better(system, way):
@@ -42,7 +44,11 @@ def with_tree_solves(program: Program, way: Way) -> Program | None:
 
 
 def _forces(
-    program: Program, item: Definition, inertial: InertiaForces, solved: System, lumps: RigidComposites
+    program: EquationSystem,
+    item: Definition,
+    inertial: InertiaForces,
+    solved: AccelerationSolve,
+    lumps: RigidComposites,
 ) -> None:
     if isinstance(solved, ConstrainedSolve) and _is_solved_for(inertial, solved):
         program.items.append(_by_multipliers(item, inertial, solved))
@@ -50,55 +56,60 @@ def _forces(
         by_recursion(program, item, inertial, lumps(inertial.tree))
 
 
-def _of_accelerations(program: Program) -> System | None:
+def _of_accelerations(program: EquationSystem) -> AccelerationSolve | None:
     solves = (item for item in program.items if isinstance(item, LinearSolve | ConstrainedSolve))
     return next((item for item in solves if item.tree is not None), None)
 
 
-def _tree(system: System) -> Tree:
+def _tree(system: AccelerationSolve) -> Tree:
     assert system.tree is not None
     return system.tree
 
 
-def _is_better(system: System, way: Way) -> bool:
+def _is_better(system: AccelerationSolve, way: Way) -> bool:
     recursion, dense = _operations(system)
     return way == "recursion" or (way == "auto" and recursion < dense)
 
 
-def _with_multipliers(program: Program, system: System) -> System:
-    """The system, with a name for its multipliers where it has some."""
+def _with_multipliers(program: EquationSystem, system: AccelerationSolve) -> AccelerationSolve:
+    """Return the system with a name for its multipliers, if it has constraints."""
     if isinstance(system, LinearSolve) or system.multipliers is not None:
         return system
     return replace(system, multipliers=program.fresh("Lambda"))
 
 
 def _is_solved_for(inertial: InertiaForces, system: ConstrainedSolve) -> bool:
-    """Whether the accelerations are the unknowns themselves: none is held, and there are no friction efforts."""
+    """Whether the accelerations in the inertia forces are the unknowns of the linear system.
+
+    This is the case if no coordinate has a fixed value and there are no friction efforts.
+    """
     x = inertial.x
     return x is not None and x.op == "symbol" and x.data == system.name and len(system.shape) == 1
 
 
 def _by_multipliers(item: Definition, inertial: InertiaForces, system: ConstrainedSolve) -> Definition:
-    """Rows of M q̈ = F + Cᵀ Λ."""
+    """Return the inertia forces M q̈ as F + Cᵀ Λ, from the multipliers of the solved system."""
     assert system.multipliers is not None
     Lambda = ir.symbol(system.multipliers, system.wanted.shape)
     parts = [((i,), system.right[k] + system.jacobian[:, k] @ Lambda) for i, k in enumerate(inertial.rows)]
     return replace(item, parts=tuple(parts), inertial=None)
 
 
-def _operations(system: System) -> tuple[int, int]:
-    """By recursion, and with the mass matrix."""
+def _operations(system: AccelerationSolve) -> tuple[int, int]:
+    """Return the numbers of floating-point operations by recursion and with the dense mass matrix."""
     tree, columns = _tree(system), (*system.shape, 1)[1]
     rows = system.wanted.shape[0] if isinstance(system, ConstrainedSolve) else 0
     return tree.recursion(columns, rows), tree.dense(columns, rows)
 
 
-def words(program: Program, way: Way) -> str:
-    """Return a sentence on the chosen way to solve and on its operations; empty without a choice."""
+def words(program: EquationSystem, way: Way) -> str:
+    """Return a phrase that names the method for solving the equations of motion and its number of
+    operations; empty if they need no linear system.
+    """
     system = _of_accelerations(program)
     if system is None:
         return ""
     recursion, dense = (f"{count:,}" for count in _operations(system))
     if _is_better(system, way):
-        return f"by recursion, {recursion} operations; the mass matrix would take {dense}"
-    return f"with the mass matrix, {dense} operations; recursion over the bodies would take {recursion}"
+        return f"by recursion, {recursion} operations; the dense mass matrix would need {dense}"
+    return f"with the dense mass matrix, {dense} operations; recursion over the bodies would need {recursion}"

@@ -1,1 +1,3 @@
-"""Arrays and loops: equal things gathered from the definitions of a program."""
+"""Arrays and `for` equations in the Modelica source, gathered from the scalar definitions of a
+program.
+"""

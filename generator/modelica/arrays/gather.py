@@ -1,7 +1,7 @@
-"""Arrays of quantities of one kind: one array per quantity of coordinates, bodies, supports …
+"""Arrays of similar quantities: one array for each quantity of coordinates, bodies, supports and so on.
 
-A definition of a program becomes a variable and equations. Definitions that are the elements of one quantity share
-a variable, in which each has a position; everything that uses one of them names the element.
+A definition of a program becomes a variable with equations. Definitions that are elements of one quantity
+share an array variable; expressions that use such a definition refer to the array element.
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ from ....language import ir
 from ....language.ir import Expr, Replacement, Shape
 from ...program.gathered import GatheredArray
 from ...program.items import ConstrainedSolve, Definition, ImplicitSystem, Item, LinearSolve, TreeSolve, used
-from ...program.program import Program
+from ...program.program import EquationSystem
 from .sums import folded
 
 _TITLES = {
     "coordinates": "motion",
     "bodies": "motion",
     "joints": "joint reactions",
-}  # of arrays over several parts of the description
+}  # headings of arrays whose elements come from several parts of the description
 
 
 @dataclass(frozen=True)
 class ArrayDeclaration:
-    """A declaration without a value, or of a parameter with one.
+    """Declaration of a variable, of a derived parameter or of a constant table.
 
-    value     expression of a parameter that follows from others; None for variables
-    elements  position among an array's elements, from 1, → origin of the element
+    value     expression of a derived parameter; None for variables
+    elements  position in the array, counted from 1 → origin of the element
+    guess     value near the start, used by solvers as an initial guess
     positions  entries of a constant table of positions, counted from 1
     """
 
@@ -49,20 +50,20 @@ class ArrayDeclaration:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it is made of numbers alone."""
+        """Whether the declared quantity is a constant, whose value consists of numbers alone."""
         return bool(self.positions) or (self.value is not None and not self.value.symbols)
 
     @property
     def is_variable(self) -> bool:
-        """Whether equations give its value."""
+        """Whether the declared quantity is a variable, whose value follows from equations."""
         return self.value is None and not self.positions
 
 
 @dataclass(frozen=True)
 class Statement:
-    """`left = right`.
+    """Equation `left = right`.
 
-    row  index of the constraint row that it belongs to, if it is one's
+    row  index of the constraint equation to which the equation belongs, or None
     """
 
     left: Expr
@@ -76,31 +77,40 @@ class Statement:
 class Arrangement:
     """Variables and equations of a Modelica source.
 
-    program     the program, with names of array elements in everything except its definitions
-    spaces      array → what the positions along its axes count: name of a set, or ""
+    program     program in which all expressions outside its definitions refer to array elements
+    variables   declarations of all variables and derived parameters
+    statements  equations
+    spaces      name of an array → for each axis, the name of the set that its index runs over, or "" without a set
+    values      name of an array → its elements as expressions of the original program
     """
 
-    program: Program
+    program: EquationSystem
     variables: tuple[ArrayDeclaration, ...]
     statements: tuple[Statement, ...]
     spaces: Mapping[str, tuple[str, ...]]
     values: Mapping[str, tuple[Expr, ...]]
 
 
-def arranged(program: Program, guesses: Mapping[str, Array]) -> Arrangement:
-    """Variables and equations of all definitions and systems of a program that something uses."""
+def arranged(program: EquationSystem, guesses: Mapping[str, Array]) -> Arrangement:
+    """Return the variables and equations of all definitions and linear systems of a program that
+    are used.
+    """
     return _Gathering(program, guesses).arrangement()
 
 
 def title(origin: Origin) -> str:
-    """Heading of the equations that come from one part of the description or one step of the derivation."""
+    """Return the heading of the equations that come from one part of the description or one step of
+    the derivation.
+    """
     return str(origin)
 
 
 class _Gathering:
-    """Builder of an arrangement: it turns the definitions of a program into elements of arrays."""
+    """Builder of the variables and equations of a Modelica source; it gathers definitions of a
+    program into arrays.
+    """
 
-    def __init__(self, program: Program, guesses: Mapping[str, Array]) -> None:
+    def __init__(self, program: EquationSystem, guesses: Mapping[str, Array]) -> None:
         self._guesses = guesses
         self._program = replace(program, reserved=set(program.reserved))
         needed = _needed(program)
@@ -119,7 +129,6 @@ class _Gathering:
             self._reserve(array)
 
     def arrangement(self) -> Arrangement:
-        """Return the arrangement of all variables and equations of the program."""
         self._change, self._change_fixed = Replacement(self._places), self._in_parameters()
         owner = {
             name: array.name for array, _, elements in self._arrays.values() for name in self._owned(elements)
@@ -132,7 +141,7 @@ class _Gathering:
                 placed.add(owner[item.name])
                 self._add_array(*self._arrays[owner[item.name]])
         renamed = self._renamed()
-        self._add_asked({name: entry for name, entry in self._arrays.items() if name not in placed}, renamed)
+        self._add_referenced({name: entry for name, entry in self._arrays.items() if name not in placed}, renamed)
         spaces = {item.name: self._counted(item.shape) for item in self._items}
         spaces |= {name: self._axes(array, elements) for array, name, elements in self._arrays.values()}
         values = {name: tuple(elements) for _, name, elements in self._arrays.values()}
@@ -141,7 +150,10 @@ class _Gathering:
     # ---- arrays ----
 
     def _reserve(self, array: GatheredArray) -> None:
-        """Reserve an array's name and its elements' positions if all members of its set have the quantity."""
+        """Reserve the name of an array and the positions of its elements.
+
+        Nothing is reserved unless every member of the index set of the array has the quantity.
+        """
         labels = self._program.gatherings.sets[array.over]
         elements = [array.elements.get(label) for label in labels]
         if len(labels) < 2 or any(value is None or self._is_unfit(value) for value in elements):
@@ -159,7 +171,9 @@ class _Gathering:
         self._arrays[array.name] = (array, name, found)
 
     def _place(self, value: Expr, here: Expr, fixed: bool) -> None:
-        """Note that a symbol is an element of an array; `fixed`: the array depends on parameters only."""
+        """Register a symbol as an element of an array; `fixed` means that the array depends on
+        parameters only.
+        """
         owned = value.data in self._owned([value])
         if owned or value.data in self._published or (fixed and value.data in self._parameters):
             self._places[value.data] = here
@@ -169,7 +183,10 @@ class _Gathering:
             self._inlined[value.data] = self._definitions[value.data].parts[0][1]
 
     def _in_parameters(self, own: Container[str] = ()) -> Replacement:
-        """Replacement of constant definitions in values of parameters; names in `own` are kept."""
+        """Return the replacement of constant definitions in values of parameters, by array elements or values.
+
+        Names in `own` belong to the array that is being defined and get no array element.
+        """
         values = {name: place for name, place in self._fixed_places.items() if name not in own}
         values = {name: place for name, place in values.items() if name not in self._parameters or own}
         inlined = dict(self._inlined)
@@ -182,14 +199,18 @@ class _Gathering:
         return {*self._definitions, *self._parameters}
 
     def _is_unfit(self, value: Expr) -> bool:
-        """Whether a value cannot be an element: it is not used, or an expression."""
+        """Whether a value cannot be an array element, because it is an unnamed expression or a
+        symmetric matrix.
+        """
         if value.op == "symbol":
             definition = self._definitions.get(value.data)
             return definition is not None and definition.symmetric
         return value.op != "constant"
 
     def _owned(self, elements: Iterable[Expr]) -> list[str]:
-        """Names of definitions among the elements that have no variable of their own in the Modelica source."""
+        """Return the names of definitions among the elements that have no variable of their own in
+        the Modelica source.
+        """
         names = [value.data for value in elements if value.op == "symbol"]
         return [
             name
@@ -227,7 +248,11 @@ class _Gathering:
             self._add_element(symbol, position, value, origin, heading)
 
     def _origin(self, array: GatheredArray, origins: set[Origin]) -> Origin:
-        """Step of the derivation that defines an array, or what the elements are parts of."""
+        """Return the origin of an array, which is shown as the heading of its declaration.
+
+        If all elements come from one step of the derivation, this step is the origin. Otherwise the origin names
+        the index set of the array, for example `motion` for an array over the bodies.
+        """
         steps = [origin for origin in origins if origin.kind not in ("link", "base")]
         if len(origins) == 1 and (steps or array.over not in _TITLES):
             return next(iter(origins))
@@ -244,7 +269,7 @@ class _Gathering:
             self._statements.append(Statement(left, folded(self._change(expr)), definition.origin, heading))
 
     def _is_fixed(self, value: Expr) -> bool:
-        """Whether it is made of parameters alone."""
+        """Whether a value depends on parameters only."""
         if value.op != "symbol":
             return True
         return value.data in self._parameters or (
@@ -252,14 +277,18 @@ class _Gathering:
         )
 
     def _fixed_value(self, name: str, value: Expr) -> Expr:
-        """Value of an element of an array of parameters, in terms of elements of other arrays."""
+        """Return the value of an element of an array of parameters, in terms of elements of other
+        arrays.
+        """
         if value.op != "symbol" or value.data not in self._owned([value]):
             return value
         own = {element.data for element in self._arrays[name][2] if element.op == "symbol"}
         change, unnamed = self._in_parameters(own), own & set(self._owned(self._arrays[name][2]))
 
         def written(definition: str) -> Expr:
-            """Return the value of a definition; elements of the same array stand in it as values, not as names."""
+            """Return the value of a definition, with elements of the same array replaced by their
+            values.
+            """
             found = change(self._definitions[definition].parts[0][1])
             return Replacement({other: written(other) for other in found.symbols & unnamed})(found)
 
@@ -276,23 +305,30 @@ class _Gathering:
         return (array.over, *("" for _ in elements[0].shape))
 
     def _counted(self, shape: Shape) -> tuple[str, ...]:
-        """Name of the set that each axis of a variable counts: `coordinates` for length n, else empty."""
+        """Return for each axis of a variable the name of the set that its index runs over.
+
+        The name is `coordinates` for an axis of length n, and empty for all other axes.
+        """
         n = len(self._program.gatherings.sets.get("coordinates", ()))
         return tuple("coordinates" if size == n else "" for size in shape)
 
-    def _add_asked(self, waiting: dict[str, tuple[GatheredArray, str, list[Expr]]], renamed: Program) -> None:
-        """Add the arrays that equations, derived parameters or anything outside the items name; no others."""
-        outside = {name for expr in _asked(renamed) for name in expr.symbols}
+    def _add_referenced(
+        self, waiting: dict[str, tuple[GatheredArray, str, list[Expr]]], renamed: EquationSystem
+    ) -> None:
+        """Add those waiting arrays that are used by equations, derived parameters, or expressions
+        outside the program's items.
+        """
+        outside = {name for expr in _external_expressions(renamed) for name in expr.symbols}
         while True:
             named = outside | self._named()
-            asked = [name for name, entry in waiting.items() if entry[1] in named]
-            if not asked:
+            referenced = [name for name, entry in waiting.items() if entry[1] in named]
+            if not referenced:
                 return
-            for name in asked:
+            for name in referenced:
                 self._add_array(*waiting.pop(name))
 
     def _named(self) -> set[str]:
-        """Names in all equations and derived parameters so far."""
+        """Return the names in all equations and derived parameters so far."""
         expressions = [expr for statement in self._statements for expr in (statement.left, statement.right)]
         expressions += [variable.value for variable in self._variables if variable.value is not None]
         return {name for expr in expressions for name in expr.symbols}
@@ -345,8 +381,8 @@ class _Gathering:
             for k in range(1, item.shape[0]):
                 self._statements.append(Statement(symbol[k, 0:k], symbol[0:k, k], item.origin, heading))
 
-    def _renamed(self) -> Program:
-        """Return the program with names of array elements in all expressions outside its items."""
+    def _renamed(self) -> EquationSystem:
+        """Return the program in which all expressions outside its items refer to array elements."""
         program, change = self._program, self._change
         start = program.start
         if start is not None:
@@ -370,9 +406,9 @@ class _Gathering:
 
 
 def _narrowed(left: Expr, right: Expr) -> tuple[Expr, Expr]:
-    """Both sides of an equation of blocks with one row or column as an equation of these.
+    """Return both sides of an equation, without dimensions in which a block has a single row or column.
 
-    A list of one number is that number: in loops rumoca refuses `W[:,i] = zeros(1)`.
+    A vector of one constant becomes a scalar: rumoca rejects `W[:,i] = zeros(1)` in loops.
     """
     if left.op == "index" and left.shape == (1,) and right.op == "constant":
         return _narrow(left), ir.constant(float(right.data[0]))
@@ -393,7 +429,7 @@ def _is_kept(item: Item) -> bool:
 
 
 def _equations(item: Item) -> Iterator[tuple[Expr, Expr]]:
-    """Left and right-hand sides of the equations of a linear system."""
+    """Yield the left and right-hand sides of the equations of a linear system."""
     if isinstance(item, TreeSolve):
         yield from _equations(item.system)
     elif isinstance(item, ImplicitSystem):
@@ -401,18 +437,22 @@ def _equations(item: Item) -> Iterator[tuple[Expr, Expr]]:
     elif isinstance(item, LinearSolve):
         yield item.matrix @ ir.symbol(item.name, item.shape), item.right
     elif isinstance(item, ConstrainedSolve):
-        raise TypeError(f"{item.name} is to be solved by linear systems")
+        raise TypeError(
+            f"{item.name} is a constrained solve; replace it by linear solves before the Modelica output"
+        )
 
 
 def with_units(text: str, unit: str | None) -> str:
-    """A description that says why there is no unit, if there is none."""
+    """Return the description of a quantity; without a common unit, add that the units of its
+    elements differ.
+    """
     return text if unit is not None or ";" in text else f"{text}; units differ by element"
 
 
-def _needed(program: Program) -> set[str]:
-    """Names of all items that outputs, states, events, assertions and the start depend on.
+def _needed(program: EquationSystem) -> set[str]:
+    """Return the names of all items on which outputs, states, events, assertions or the start depend.
 
-    Where one element of an array is needed, all of its elements are.
+    If one element of an array is needed, all of its elements are.
     """
     giver = {item.name: item for item in program.items}
     together: dict[str, list[str]] = {}
@@ -421,7 +461,7 @@ def _needed(program: Program) -> set[str]:
         elements = [array.elements[label] for label in labels if label in array.elements]
         names = [element.data for element in elements if element.op == "symbol" and element.data in giver]
         together |= {name: [*names, *together.get(name, [])] for name in names}
-    waiting = [name for expr in _asked(program) for name in expr.symbols]
+    waiting = [name for expr in _external_expressions(program) for name in expr.symbols]
     found: set[str] = set()
     while waiting:
         name = waiting.pop()
@@ -431,7 +471,7 @@ def _needed(program: Program) -> set[str]:
     return found
 
 
-def _asked(program: Program) -> Iterator[Expr]:
+def _external_expressions(program: EquationSystem) -> Iterator[Expr]:
     yield from (output.expr for output in program.outputs)
     for state in program.states:
         yield from (state.derivative, state.start)

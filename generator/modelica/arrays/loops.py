@@ -1,8 +1,8 @@
-"""Equations of equal form as `for` equations.
+"""Replacement of equations of equal form by `for` equations.
 
-Equations that differ only in positions of elements, in parameters or in constants that a table has become one
-equation in a loop. Positions are expressions of the iterator: the iterator itself, a neighbour of it, or an entry
-of a constant table, as the set of things that a position counts suggests.
+Equations that differ only in positions of array elements, in parameters or in tabulated constants become one
+equation in a loop. A position is written as an expression of the iterator: the iterator itself, the iterator
+plus or minus one, or an entry of a constant table of the topology.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from .tables import Tables, declared, tables_for
 
 @dataclass(frozen=True)
 class Hole:
-    """Place in an equation at which equations of one form may differ.
+    """Placeholder for a part in which equations of the same form may differ.
 
-    kind   position, begin or end of a block, first or last of a loop, symbol, or constant
-    value  number counted from 1; name; array of numbers
-    space  what a position counts: name of a set, or ""
-    shape  of a symbol
+    kind   position of an array element, begin or end of a block, first or last index of a loop,
+           symbol, or constant
+    value  index counted from 1, name of the symbol, or array of numbers
+    space  name of the set that an index runs over, or ""
+    shape  shape of a symbol or constant
     """
 
     kind: str
@@ -38,9 +39,9 @@ class Hole:
 
 @dataclass(frozen=True)
 class Loop:
-    """`for iterator in first:step:last loop body end for`; bounds are counted from 1.
+    """Equation `for iterator in first:step:last loop body end for`; bounds are counted from 1.
 
-    last  text where it is an outer iterator
+    last  number, or the name of an outer iterator
     """
 
     iterator: str
@@ -54,7 +55,7 @@ class Loop:
 
     @property
     def range(self) -> str:
-        """Modelica range of the iterator, such as `1:9` or `1:2:9`."""
+        """Return the Modelica range of the iterator, such as `1:9` or `1:2:9`."""
         return f"{self.first}:{self.last}" if self.step == 1 else f"{self.first}:{self.step}:{self.last}"
 
 
@@ -63,13 +64,16 @@ Fill: TypeAlias = Callable[[Hole], object]
 
 
 class Walk:
-    """An equation with its holes filled; they come in the same order for equations of one form."""
+    """Traversal of an equation that replaces each placeholder by the result of `fill`.
+
+    Equations of the same form yield their placeholders in the same order.
+    """
 
     def __init__(self, fill: Fill, tables: Tables) -> None:
         self._fill, self._tables = fill, tables
 
     def __call__(self, equation: Equation) -> Equation:
-        """Return the equation with filled holes."""
+        """Return the equation with replaced placeholders."""
         if isinstance(equation, Statement):
             return replace(equation, left=self._expr(equation.left), right=self._expr(equation.right))
         first, last = self._bound("first", equation.first), self._bound("last", equation.last)
@@ -91,7 +95,9 @@ class Walk:
         return replace(expr, args=args)
 
     def _element(self, expr: Expr) -> Expr:
-        """An element or block of an array; one of a parameter may become one of a table of parameters."""
+        """Return an array element or block with replaced subscripts; the array can be an entry of a
+        table of parameters.
+        """
         key, array = self._index(expr), self._expr(expr.args[0])
         if array.op != "index":
             return replace(expr, args=(array,), data=key)
@@ -117,7 +123,9 @@ class Walk:
 
 
 def _is_settled(key: str | slice, size: int) -> bool:
-    """Whether a subscript cannot differ: all of an axis, or what an inner loop has made of one."""
+    """Whether a subscript of an array needs no placeholder, because it selects a whole axis or is
+    already the iterator of an inner loop.
+    """
     if isinstance(key, str) or isinstance(key.start, str) or isinstance(key.stop, str):
         return True
     return key.indices(size) == (0, size, 1)
@@ -128,7 +136,10 @@ def _counted_from_0(position: object) -> object:
 
 
 def with_loops(arrangement: Arrangement) -> tuple[Arrangement, list[Equation]]:
-    """Return the arrangement with the tables that loops need, and its equations with loops."""
+    """Return the variables and equations of a Modelica source, with equations of the same form written as loops.
+
+    The variables include the constant tables that the loops need.
+    """
     program = arrangement.program
     tables = tables_for(arrangement)
     iterators = [program.fresh(name) for name in ("i", "k", "m")]
@@ -141,7 +152,7 @@ def with_loops(arrangement: Arrangement) -> tuple[Arrangement, list[Equation]]:
 
 
 def expressions(arrangement: Arrangement, equations: Iterable[Equation]) -> Iterator[Expr]:
-    """Values of parameters, and both sides of all equations."""
+    """Yield the values of parameters and both sides of all equations."""
     yield from (variable.value for variable in arrangement.variables if variable.value is not None)
     yield from _sides(equations)
 
@@ -155,17 +166,21 @@ def _sides(equations: Iterable[Equation]) -> Iterator[Expr]:
 
 
 def rolled(equations: Iterable[Equation], tables: Tables, iterators: Sequence[str]) -> list[Equation]:
-    """Equations under one heading, with loops where there are equations of one form."""
+    """Return the equations under one heading, with loops in place of equations of the same form."""
     roller = _Roller(tables, iterators)
     return _merged(roller.roll(roller.roll(list(equations))))
 
 
 class _Roller:
+    """Search for equations of the same form, and their replacement by loops."""
+
     def __init__(self, tables: Tables, iterators: Sequence[str]) -> None:
         self._tables, self._iterators = tables, iterators
 
     def roll(self, equations: list[Equation]) -> list[Equation]:
-        """Return loops, each at the place of its first equation, and the equations that are in no loop."""
+        """Return loops and the equations that belong to no loop; each loop is placed where its
+        first equation was.
+        """
         forms: dict[Hashable, list[tuple[int, Equation, list[Hole]]]] = {}
         for place, equation in enumerate(equations):
             form, holes = self._form(equation)
@@ -177,7 +192,10 @@ class _Roller:
         return [equation for _, equation in sorted(found, key=lambda pair: pair[0])]
 
     def _adds_coordinates(self, equation: Equation) -> bool:
-        """Whether a coordinate, an element of an array that mixes units, is a term of a sum: see `mixed`."""
+        """Whether a sum in the equation has an element of an array of coordinates as a term.
+
+        Such arrays mix units, see the module `mixed`.
+        """
         return isinstance(equation, Statement) and any(
             term.op == "index" and term.args[0].data in self._tables.mixed and not term.shape
             for total in _sums(equation.right)
@@ -198,7 +216,9 @@ class _Roller:
         return _key(Walk(fill, self._tables)(equation)), holes
 
     def _loops(self, alike: list[tuple[int, Equation, list[Hole]]]) -> list[tuple[int, Equation]]:
-        """Loops over runs of equations of one form, with the places of their first equations."""
+        """Return loops that replace series of equations of the same form, each with the position of
+        its first equation.
+        """
         leading = self._leading(alike)
         if leading is None:
             return [(place, equation) for place, equation, _ in alike]
@@ -213,7 +233,7 @@ class _Roller:
         return found
 
     def _left_holes(self, equation: Equation) -> range:
-        """Indices of the holes of an equation's left-hand side."""
+        """Return the indices of the placeholders on the left-hand side of an equation."""
         count = 0
 
         def fill(hole: Hole) -> object:
@@ -227,7 +247,9 @@ class _Roller:
         return range(count - 1)
 
     def _leading(self, alike: list[tuple[int, Equation, list[Hole]]]) -> int | None:
-        """Index of the first hole of the left-hand side in which the equations differ; None if there is none."""
+        """Return the index of the first position in which the equations differ; None if there is
+        none.
+        """
         for i in range(len(alike[0][2])):
             if alike[0][2][i].kind == "position" and len({entry[2][i].value for entry in alike}) > 1:
                 return i
@@ -296,9 +318,9 @@ class _Roller:
         numbers: list[int] = [int(hole.value) for hole in column]  # type: ignore[call-overload]
         if len(set(numbers)) == 1:
             return numbers[0]
-        if first.kind == "last":  # rumoca takes nothing else that depends on an iterator
+        if first.kind == "last":  # rumoca accepts only the iterator itself as the end of an inner range
             return iterator if numbers == list(values) else None
-        if first.kind in ("first", "begin"):  # nor a range that begins there
+        if first.kind in ("first", "begin"):  # rumoca accepts no range whose begin depends on an iterator
             return None
         return self._tables.position(iterator, over, values, numbers, first.space)
 
@@ -311,14 +333,14 @@ def _sums(expr: Expr) -> Iterator[Expr]:
 
 
 def _key(equation: Equation) -> Hashable:
-    """Same value for equations that are written alike."""
+    """Return a key that is equal for equations with equal text."""
     if isinstance(equation, Statement):
         return ir.key(equation.left), ir.key(equation.right)
     return (equation.range, *map(_key, equation.body))
 
 
 def _merged(equations: list[Equation]) -> list[Equation]:
-    """Loops over the same range as one, at the place of the first."""
+    """Return the equations with loops over the same range merged, at the place of the first loop."""
     found: list[Equation] = []
     for equation in equations:
         if isinstance(equation, Loop):

@@ -1,7 +1,7 @@
-"""Equations of elements of arrays whose elements differ in unit.
+"""Equations between elements of arrays whose elements differ in unit.
 
-OpenModelica's check takes one unit for an array that it sees by elements, and warns where two elements have
-different ones. It does not look into an equation of lists, `{x} = {y}`; such are the equations of these elements.
+The unit check of OpenModelica assumes one unit for all elements of an array and warns about others. It does
+not check equations between lists, `{x} = {y}`. The equations of such elements are therefore written as lists.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from ....description.types.units import exponents
 from ....language import ir
 from ....language.ir import Expr
-from ...program.program import Program
+from ...program.program import EquationSystem
 from .gather import Arrangement, Statement
 from .loops import Equation, Loop
 
@@ -21,7 +21,11 @@ _Unit = tuple[int, ...]
 
 
 def with_lists(arrangement: Arrangement, equations: Iterable[Equation]) -> tuple[Arrangement, list[Equation]]:
-    """Lists in equations of elements of arrays that mix units; outputs that are such elements have no value."""
+    """Return the variables and equations of a Modelica source, with equations of mixed units written as lists.
+
+    An equation between elements of arrays whose elements differ in unit becomes `{x} = {y}`. An output that is
+    such an element is defined by an equation, not by a value in its declaration.
+    """
     program, units = arrangement.program, _units(arrangement)
     named = [_named(equation, arrangement) for equation in equations]
     mixed = _mixing(program, named, units)
@@ -38,7 +42,9 @@ def _units(arrangement: Arrangement) -> dict[str, str | None]:
 
 
 def _named(equation: Equation, arrangement: Arrangement) -> Equation:
-    """Names of coordinates and their rates in place of elements, except in loops."""
+    """Return an equation with names of coordinates and rates in place of array elements; loops are
+    not changed.
+    """
     if isinstance(equation, Loop) or (equation.left.op == "symbol" and equation.left.data in arrangement.values):
         return equation
     return replace(equation, right=_by_names(equation.right, arrangement))
@@ -53,12 +59,14 @@ def _by_names(expr: Expr, arrangement: Arrangement) -> Expr:
     return expr if args == expr.args else replace(expr, args=args)
 
 
-def _is_published(element: Expr, program: Program) -> bool:
+def _is_published(element: Expr, program: EquationSystem) -> bool:
     return element.op == "symbol" and element.data in program.published
 
 
-def _mixing(program: Program, equations: Iterable[Equation], units: _Known) -> set[str]:
-    """Arrays without a unit whose elements meet quantities of several units."""
+def _mixing(program: EquationSystem, equations: Iterable[Equation], units: _Known) -> set[str]:
+    """Return the names of arrays without a unit whose elements occur together with quantities of
+    different units.
+    """
     found: dict[str, set[_Unit]] = {}
     sides = [(s.left, s.right) for s in _statements(equations)]
     sides += [(ir.symbol(output.name), output.expr) for output in program.outputs]
@@ -73,8 +81,8 @@ def _mixing(program: Program, equations: Iterable[Equation], units: _Known) -> s
     return {name for name, met in found.items() if len(met) > 1}
 
 
-def _named_elements(program: Program) -> dict[str, list[Expr]]:
-    """Elements that have a name of their own, of arrays that mix units."""
+def _named_elements(program: EquationSystem) -> dict[str, list[Expr]]:
+    """Return the named elements of the arrays of coordinates and rates, which mix units."""
     arrays = program.gatherings.arrays.values()
     return {a.name: [e for e in a.elements.values() if e.op == "symbol"] for a in arrays if a.name in ("q", "qd")}
 
@@ -94,7 +102,9 @@ def _terms(expr: Expr) -> list[Expr]:
 
 
 def _unit(term: Expr, units: _Known) -> _Unit | None:
-    """Exponents of a term's unit without angles, which count as numbers; None: they are not known."""
+    """Return the exponents of a term's unit, with radians as plain numbers; None if the unit is
+    unknown.
+    """
     if term.op in ("*", "/"):
         left, right = (_unit(factor, units) for factor in term.args)
         if left is None or right is None:
@@ -110,7 +120,7 @@ def _exponents(unit: str | None) -> _Unit | None:
 
 
 def _elements(expr: Expr) -> set[str]:
-    """Arrays whose elements, numbers, an expression has."""
+    """Return the names of the arrays of which an expression contains scalar elements."""
     found = {name for argument in expr.args for name in _elements(argument)}
     if expr.op == "index" and expr.args[0].op == "symbol" and not expr.shape:
         found.add(expr.args[0].data)
@@ -118,7 +128,7 @@ def _elements(expr: Expr) -> set[str]:
 
 
 def _listed(equation: Equation, mixed: set[str]) -> Equation:
-    if isinstance(equation, Loop):  # rumoca takes no lists there
+    if isinstance(equation, Loop):  # rumoca accepts no lists in loops
         return equation
     scalar = not equation.left.shape and equation.left.op in ("index", "symbol")
     if not scalar or not (_elements(equation.left) | _elements(equation.right)) & mixed:

@@ -1,4 +1,7 @@
-"""Sums over neighbouring elements of arrays in short: `x[2]*A[2,:] + x[3]*A[3,:]` is `x[2:3]*A[2:3,:]`."""
+"""Short forms of sums over consecutive array elements:
+
+`x[2]*A[2,:] + x[3]*A[3,:]` becomes `x[2:3]*A[2:3,:]`.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ from dataclasses import replace
 from ....language import ir
 from ....language.ir import Expr
 
-_FEWEST = 3  # terms
+_FEWEST = 3  # smallest number of terms of a sum that is written as a product of blocks
 
 
 def folded(expr: Expr) -> Expr:
-    """Return an expression of equal value with sums over neighbouring elements written as products of blocks."""
+    """Return an equal expression in which sums over consecutive elements are products of blocks."""
     if expr.op in ("symbol", "constant"):
         return expr
     if expr.op == "+":
@@ -46,7 +49,9 @@ def _terms(expr: Expr) -> list[Expr]:
 
 
 def _elements(term: Expr) -> list[tuple[str, int]] | None:
-    """Arrays and positions of a product of two elements, or of one element; None: it is something else."""
+    """Return the name and the first index of each factor in a product of array elements; None for
+    any other term.
+    """
     factors = term.args if term.op == "*" else (term,)
     found = []
     for factor in factors:

@@ -1,4 +1,4 @@
-"""Positions and values in loops: by the iterator, by neighbours of it, and by entries of constant tables."""
+"""Positions and values in loops: expressions of the iterator, and entries of constant tables."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ import numpy as np
 from ....description.types.origin import Origin
 from ....language import ir
 from ....language.ir import Expr
-from ...program.program import Program
+from ...program.program import EquationSystem
 from .gather import Arrangement, ArrayDeclaration
 
-_LONGEST_PATH = 3  # tables that one position is looked up in
-_NUMBERING, _ALIKE = "numbering", "elements of equal kind"  # headings
+_LONGEST_PATH = 3  # largest number of nested table lookups in one subscript
+_NUMBERING, _ALIKE = "numbering", "tables of parameters"  # headings of the declarations of constant tables
 
 
 @dataclass(frozen=True)
 class Topology:
-    """Constant table of positions in the set `of`, counted from 1, for each member of the set `over`."""
+    """Constant table that gives for each member of the set `over` the position, counted from 1, of
+    its counterpart in the set `of`.
+    """
 
     name: str
     over: str
@@ -28,20 +30,23 @@ class Topology:
     positions: tuple[int, ...]
 
     def entry(self, position: int) -> int | None:
-        """Entry for a member, if there is such a member."""
+        """Return the entry for the member at a position, counted from 1; None if there is no such member."""
         return self.positions[position - 1] if 0 < position <= len(self.positions) else None
 
 
 @dataclass
 class Tables:
-    """Constant tables by which the equations of a loop address positions and values.
+    """Constant tables from which equations in loops take array positions and values.
 
-    spaces      array → what the positions along its axes count
-    known       tables of the topology
-    values      set → array of parameters or constants over it → its elements
-    mixed       arrays of coordinates and of their rates, which differ in unit
-    parameters  name → unit and shape, of parameters that may be elements of a table
-    made        tables that loops have made: parameters and constants
+    spaces      name of an array → for each axis, the name of the set that its index runs over
+    known       all available tables of array positions
+    constants   name of a constant array → its index set and its elements
+    parameters  name → unit and shape of parameters that can be elements of a table
+    mixed       names of the arrays of coordinates and rates, whose elements differ in unit
+    fresh       function that returns a unique name
+    used        names of those tables of array positions that loops use
+    asked       names of those constant arrays that loops use
+    made        names of several parameters → name and element shape of the table that consists of these parameters
     """
 
     spaces: Mapping[str, tuple[str, ...]]
@@ -55,7 +60,7 @@ class Tables:
     made: dict[tuple[str, ...], tuple[str, ir.Shape]] = field(default_factory=dict)
 
     def is_parameter(self, name: str) -> bool:
-        """Whether a symbol is one that a table may have elements of."""
+        """Whether a symbol is a parameter that can be an element of a table."""
         return name in self.parameters
 
     # ---- positions ----
@@ -63,7 +68,11 @@ class Tables:
     def position(
         self, iterator: str, over: str, values: Sequence[int], wanted: Sequence[int], of: str
     ) -> str | None:
-        """Expression of an iterator that runs over `values`, for positions `wanted` in the set `of`."""
+        """Return a subscript in terms of a loop iterator; None if no such expression is found.
+
+        While the iterator runs over `values`, members of the set `over`, the subscript takes the positions
+        `wanted` in the set `of`.
+        """
         for text, function in self._candidates(iterator, over, of):
             if self._fits(function, values, wanted):
                 self._note(text)
@@ -94,7 +103,7 @@ class Tables:
         self.used |= {table.name for table in self.known if f"{table.name}[" in text}
 
     def _affine(self, i: str, values: Sequence[int], wanted: Sequence[int]) -> str | None:
-        """Position as the iterator plus a constant; None if the difference varies."""
+        """Return a subscript as the loop iterator plus a constant; None if their difference varies."""
         change = wanted[0] - values[0]
         if any(value + change != number for value, number in zip(values, wanted, strict=True)):
             return None
@@ -103,7 +112,10 @@ class Tables:
     # ---- values ----
 
     def constant(self, i: str, over: str, values: Sequence[int], wanted: Sequence[np.ndarray]) -> Expr | None:
-        """An element of a constant array that has these numbers at these positions."""
+        """Return the element i of the constant array that has the numbers `wanted` at the positions `values`.
+
+        The index i is the iterator of a loop. The result is None if there is no such array.
+        """
         for name, (space, elements) in self.constants.items():
             if space == over and elements[0].shape == wanted[0].shape:
                 found = [elements[value - 1].data for value in values if value <= len(elements)]
@@ -113,7 +125,10 @@ class Tables:
         return None
 
     def parameter(self, i: str, values: Sequence[int], names: Sequence[str], shape: ir.Shape) -> Expr | None:
-        """An element of a table of parameters."""
+        """Return the element i of a table that consists of the named parameters.
+
+        The index i is the iterator of a loop. The result is None if these parameters cannot form a table.
+        """
         units = {self.parameters[name][0] for name in names}
         if len(units) > 1:
             return None
@@ -146,7 +161,7 @@ def _element(name: str, shape: ir.Shape, position: str) -> Expr:
 
 
 def _common(names: Sequence[str]) -> str:
-    """Common beginning and end of several names, as the name of their table."""
+    """Return the common prefix and suffix of several names as the name of their table."""
     begin = 0
     while len({name[: begin + 1] for name in names}) == 1 and begin < min(map(len, names)):
         begin += 1
@@ -159,7 +174,7 @@ def _common(names: Sequence[str]) -> str:
 
 
 def tables_for(arrangement: Arrangement) -> Tables:
-    """Tables that loops over an arrangement's equations may ask for."""
+    """Return all constant tables that loops over the equations of a Modelica source can use."""
     program = arrangement.program
     gatherings = program.gatherings
     known = [
@@ -179,8 +194,8 @@ def tables_for(arrangement: Arrangement) -> Tables:
     return Tables(arrangement.spaces, known, constants, parameters, mixed, program.fresh)
 
 
-def declared(tables: Tables, program: Program) -> tuple[ArrayDeclaration, ...]:
-    """Constant tables and tables of parameters that loops have asked for."""
+def declared(tables: Tables, program: EquationSystem) -> tuple[ArrayDeclaration, ...]:
+    """Return the declarations of the constant tables and tables of parameters that loops use."""
     return (*_topology(tables), *_constants(tables, program), *_parameters(tables))
 
 
@@ -191,7 +206,7 @@ def _topology(tables: Tables) -> Iterator[ArrayDeclaration]:
             yield ArrayDeclaration(*about, positions=table.positions)
 
 
-def _constants(tables: Tables, program: Program) -> Iterator[ArrayDeclaration]:
+def _constants(tables: Tables, program: EquationSystem) -> Iterator[ArrayDeclaration]:
     for name in sorted(tables.asked):
         over, elements = tables.constants[name]
         array = next(
@@ -207,5 +222,5 @@ def _parameters(tables: Tables) -> Iterator[ArrayDeclaration]:
     for names, (name, shape) in tables.made.items():
         unit = tables.parameters[names[0]][0]
         value = Expr("array", (len(names), *shape), tuple(ir.symbol(each, shape) for each in names))
-        text = f"{names[0]} to {names[-1]}" + ("" if unit else "; units differ by element")
+        text = f"table of the parameters {names[0]} to {names[-1]}" + ("" if unit else "; units differ by element")
         yield ArrayDeclaration(name, value.shape, unit, text, Origin(_NUMBERING), _ALIKE, value)

@@ -1,4 +1,6 @@
-"""A description made ready to run: mechanism, start state, partition, equations."""
+"""Preparation of a description for a run: mechanism, initial state, coordinate partition and
+equations.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from ..core.errors import DescriptionError, Problem, SolveError
 from ..core.trajectory import Array
 from ..core.uncollected import uncollected
 from ..core.version import __version__
-from ..description import Chain
+from ..description import Description
 from ..description.messages import named
 from ..description.types.origin import Signal
 from ..generator import equations, modelica, variables
@@ -21,26 +23,35 @@ from ..generator.equations.solution import linear_solves, point_sums, tree_solve
 from ..generator.equations.solution.system import Partition
 from ..generator.modelica import Source
 from ..generator.program.items import ConstrainedSolve
-from ..generator.program.program import Program
+from ..generator.program.program import EquationSystem
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A mechanism of numbers, its initial state, and its equations, each built once.
+class System:
+    """Mechanism with numerical parameters, its initial state, and its equations, each built once.
 
-    problem         equations in numbers with their initial state, without inputs
-    solvability     rank of the constraints, redundant rows, partition
-    program         the equations with linear solves alone and a fixed partition: what Modelica says
-    native_program  the same, but for a partition that is to be chosen anew all the time where it is `auto`, and
-                    for recursion over the bodies where it pays
-    accelerations   how the native FMU solves for them; "" where there is no choice
+    Parameters
+    ----------
+    chain : Description
+        Validated description.
+    problem : InitialValueProblem
+        Numerical equations with their initial state, without inputs.
+    solvability : Solvability
+        Rank of the constraints, redundant constraints and coordinate partition.
+    program : EquationSystem
+        Equations with linear solves and a fixed partition, as in the Modelica source.
+    native_program : EquationSystem
+        Equations for the generated C code. A partition "auto" is chosen in every state, and
+        accelerations use recursion over the bodies if that is cheaper.
+    accelerations : str
+        Method by which the native FMU computes accelerations; "" if there is no choice.
     """
 
-    chain: Chain
+    chain: Description
     problem: analysis.InitialValueProblem
     solvability: analysis.Solvability
-    program: Program
-    native_program: Program
+    program: EquationSystem
+    native_program: EquationSystem
     accelerations: str
 
     @property
@@ -50,76 +61,93 @@ class Prepared:
 
     @property
     def mechanism(self) -> mechanism.Mechanism:
-        """Bodies, force elements and tasks as numbers."""
+        """Bodies, force elements and tasks with numerical parameters."""
         return self.problem.mechanism
 
     @property
     def start(self) -> tuple[Array, Array]:
-        """Initial coordinates and rates, shape (n,) each, rad or m (per s)."""
+        """Initial coordinates, rad or m, and initial rates, rad/s or m/s, shape (n,) each."""
         return self.problem.start
 
     def with_inputs(self, inputs: Mapping[str, analysis.Input] | None) -> analysis.InitialValueProblem:
-        """Equations and initial state with FMU inputs: numbers or functions of time in s, by symbol."""
+        """Return the equations and initial state with values for the FMU inputs.
+
+        Parameters
+        ----------
+        inputs : mapping or None
+            Number, or function of time in s, by input name.
+        """
         return replace(self.problem, inputs=inputs) if inputs else self.problem
 
     @property
     def dependent(self) -> tuple[str, ...]:
-        """Names of the dependent coordinates, one per independent constraint row."""
+        """Names of the dependent coordinates, one per independent constraint equation."""
         return self.solvability.dependent
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of the constraint rows."""
+        """Names of the constraint equations."""
         return self.program.rows
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Names of the constraint rows that take no part, because the others imply them."""
+        """Names of the redundant constraint equations, which the others imply; empty with
+        `minimum_norm`.
+        """
         if self.chain.constraints.redundant == "minimum_norm":
             return ()
         return tuple(name for name in self.rows if name not in self.solvability.independent)
 
     @property
     def chooses(self) -> bool:
-        """Whether the native FMU has rows, and needs no dependent coordinates that are so all the time."""
+        """Whether the native FMU has constraints and chooses its dependent coordinates in every state."""
         items = (getattr(item, "system", item) for item in self.native_program.items)
         return any(isinstance(item, ConstrainedSolve) and item.ratios is None for item in items)
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Coordinates minus independent constraint rows."""
+        """Number of coordinates minus number of independent constraint equations."""
         return self.mechanism.n - self.solvability.rank
 
     @cached_property
     def reactions(self) -> analysis.Reactions:
-        """Return which joint reactions are unique in the initial state; raises SolveError."""
+        """Uniqueness of the joint reactions in the initial state.
+
+        Raises SolveError if the rank is ill-conditioned.
+        """
         return analysis.reactions(self.problem)
 
     @property
     def units(self) -> dict[str, str]:
-        """Unit of each output; "" where nobody has said one."""
+        """Unit of each output; "" if the description gives no unit."""
         return {output.name: output.unit or "" for output in self.program.outputs}
 
     @property
     def signals(self) -> dict[str, Signal]:
-        """Quantity and part of the mechanism of each output."""
+        """Physical quantity and part of the mechanism of each output, by output name."""
         return self.program.signals
 
     def start_values(self) -> dict[str, float]:
-        """Return the value of each `start(x)` of the description, by its name in the program."""
+        """Return the value of each `start(x)` expression of the description, by its name in the
+        program.
+        """
         numbers, state = self.problem.model, self.problem.initial_state
         return {v.name: numbers.reader.reading(v.name, v.tree).number(state) for v in self.program.start_values}
 
     def modelica(self, start_values: Mapping[str, float] | None = None) -> str:
-        """Modelica source, or a variant of it with these start values; see `generator.modelica.render`."""
+        """Return the Modelica source, or a variant with other initial values; see
+        `generator.modelica.render`.
+        """
         return self.modelica_source().text if start_values is None else self._rendered(start_values).text
 
     def modelica_drives(self) -> str:
-        """Source of the package with the standard library's connectors; see `generator.modelica.drives`."""
+        """Return the Modelica package with connectors of the standard library; see
+        `generator.modelica.drives`.
+        """
         return modelica.render_drives(self.program, self.mechanism, __version__)
 
     def modelica_source(self) -> Source:
-        """Modelica source, and the part of the description that each line comes from."""
+        """Return the Modelica source with the origin of each line in the description."""
         return self._source
 
     @cached_property
@@ -131,7 +159,9 @@ class Prepared:
         return modelica.render(program, self.chain, __version__, start_values, self._lines_at_start())
 
     def _lines_at_start(self) -> dict[str, Array]:
-        """Lengths, m, and directions of all lines at the start, rounded, by their names in the program."""
+        """Return initial lengths, m, and directions of all two-point force elements, by their names
+        in the program.
+        """
         frames = analysis.poses(self.mechanism, self.start[0])
         found: dict[str, Array] = {}
         for line in self.mechanism.lines:
@@ -142,7 +172,9 @@ class Prepared:
 
 
 def _world(place: mechanism.Place, frames: Array) -> Array:
-    """Position, world, m; frames of all bodies, shape (bodies, 4, 4), m."""
+    """Return the world position of a point, m, from the frames of all bodies, shape (bodies, 4, 4),
+    m.
+    """
     position = np.array(place.position, dtype=float)
     return (
         position
@@ -152,10 +184,21 @@ def _world(place: mechanism.Place, frames: Array) -> Array:
 
 
 @uncollected()
-def prepare(chain: Chain, source: str = "description") -> Prepared:
-    """Statics, partition and equations of a description.
+def assemble_system(chain: Description, source: str = "description") -> System:
+    """Build mechanism, initial state, coordinate partition and equations of a description.
 
-    Raises DescriptionError if there is no start state, if the task cannot be done from it, or if names clash.
+    Parameters
+    ----------
+    chain : Description
+        Validated description.
+    source : str
+        Name of the description in error messages.
+
+    Raises
+    ------
+    DescriptionError
+        If no initial state exists, if the task cannot be fulfilled from the initial state, or if names
+        clash.
     """
     numbers = mechanism.build(chain)
     too_far = analysis.far_places(numbers)
@@ -184,20 +227,22 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
     clashes = variables.clashes(program)
     if clashes:
         raise DescriptionError(source, clashes)
-    free = solvability.rank < numbers.n  # else all are dependent
+    free = solvability.rank < numbers.n  # otherwise, all coordinates are dependent
     settings = chain.constraints
     chooses = free and settings.formulation == "gpme" and settings.dependent == "auto"
     if not free or (settings.formulation == "lagrange" and program.rows):
-        return Prepared(chain, problem, solvability, program, program, "")
+        return System(chain, problem, solvability, program, program, "")
     way, own = chain.simulation.accelerations, derived if chooses else linear_solves.with_partition(derived)
     native = tree_solves.with_tree_solves(own, way)
     if native is None:
         native = derived if chooses else linear_solves.with_independent_solves(derived)
-    return Prepared(chain, problem, solvability, program, native, tree_solves.words(own, way))
+    return System(chain, problem, solvability, program, native, tree_solves.words(own, way))
 
 
 def _solvability(problem: analysis.InitialValueProblem, source: str) -> analysis.Solvability:
-    """Solvability at the start, where the equations must have a solution."""
+    """Return rank and partition in the initial state; raise DescriptionError if the equations have
+    no solution there.
+    """
     settings = problem.mechanism.chain.constraints
     named = {key: getattr(settings, key) for key in ("dependent", "redundant", "actuated")}
     lists = [key for key, value in named.items() if not isinstance(value, str)]

@@ -1,4 +1,4 @@
-"""Tables that compare the cases of a study: every cell already text."""
+"""Tables that compare the cases of a study, with every cell as text."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from ...description import Chain
-from ...runs.compare.compare import on_common_grid
-from ...runs.compare.decay import Decay
-from ..plots.number_text import NOTHING, decimal, scientific, unit_text
-from ..tables import Kind, TextTable, tabulate
-from .figures import shared_coordinates
-from .load_rms import load_rms
-from .outcome import CaseFailure, CaseRun, Outcome
+from ..description import Description
+from ..runs.compare.compare import on_common_grid
+from ..runs.compare.decay import Decay
+from ..runs.compare.outcome import CaseFailure, CaseRun, Outcome
+from .plots.load_rms import load_rms
+from .plots.number_text import NOTHING, decimal, scientific, unit_text
+from .plots.overlay import case_overlay
+from .tables import Kind, TextTable, tabulate
 
 _Columns = list[tuple[str, Kind, Callable[[Outcome], str]]]
 
 
-def overview(chain: Chain, outcomes: Sequence[Outcome]) -> TextTable:
-    """One row per case: changed settings, verdict, errors and constraint violations."""
+def overview(chain: Description, outcomes: Sequence[Outcome]) -> TextTable:
+    """Return a table of cases: changed settings, verdict, errors and constraint violations."""
     changes = {case.name: _settings(case.set) for case in chain.cases}
     columns: _Columns = [
         ("case", "code", lambda o: o.case),
@@ -40,7 +40,7 @@ def overview(chain: Chain, outcomes: Sequence[Outcome]) -> TextTable:
 
 
 def wall_times(outcomes: Sequence[Outcome]) -> TextTable:
-    """One row per case, a column per run with its wall time, s."""
+    """Return a table of wall times, s, with one row per case and one column per run."""
     times = {o.case: {run["name"]: run["wall_s"] for run in o.result["runs"]} for o in outcomes}
     names = dict.fromkeys(name for of_case in times.values() for name in of_case)
     texts = {case: {name: decimal(s, 2) for name, s in of_case.items() if s} for case, of_case in times.items()}
@@ -50,23 +50,23 @@ def wall_times(outcomes: Sequence[Outcome]) -> TextTable:
 
 
 def decays(runs: Sequence[CaseRun]) -> TextTable:
-    """One row per case whose ‖Φ‖ dies out: rate of the straight part, against Baumgarte's slow root."""
-    fitted = [(run, run.decay) for run in runs]
+    """Return a table of the fitted decay rates of ‖Φ‖ and of the stabilisation's slow roots, 1/s, by case."""
+    fitted = [(run, run.stabilisation.decay) for run in runs]
     rows = [_decay_row(run, decay) for run, decay in fitted if decay is not None]
     headers = (
         "case",
         "slow root, 1/s",
         "fitted rate, 1/s",
         "difference",
-        "fitted over, s",
-        "‖Φ‖ falls from",
-        "to",
+        "time of the fit, s",
+        "initial ‖Φ‖ of the fit",
+        "final ‖Φ‖ of the fit",
     )
     return TextTable(headers, ("code", *(("number",) * 6)), tuple(rows))
 
 
 def differences(runs: Sequence[CaseRun]) -> TextTable:
-    """One row per shared joint coordinate: largest difference of each case from the first, rad or m."""
+    """Return a table of the largest difference of each case from the first case, rad or m, by joint coordinate."""
     apart = [_apart(runs, run) for run in runs[1:]]
     rows = [
         (
@@ -75,7 +75,7 @@ def differences(runs: Sequence[CaseRun]) -> TextTable:
             decimal(_range(runs, c.symbol), 3),
             *(f"{scientific(d[c.symbol][0])} ({percent(d[c.symbol][1])})" for d in apart),
         )
-        for c in shared_coordinates(runs, "joint")
+        for c in case_overlay(runs).shared_coordinates("joint")
     ]
     kinds: tuple[Kind, ...] = tuple("number" for _ in runs)
     headers = ("coordinate", "unit", "range", *(run.case for run in runs[1:]))
@@ -83,8 +83,10 @@ def differences(runs: Sequence[CaseRun]) -> TextTable:
 
 
 def load_table(runs: Sequence[CaseRun]) -> TextTable:
-    """One row per joint and component: RMS of the force in each case, N, and its change from the first."""
-    found = [load_rms(run) for run in runs]
+    """Return a table of the root mean squares of joint forces, N, by case, with the changes from
+    the first case.
+    """
+    found = [load_rms(run.mechanism, run.reference, run.stabilisation.settled) for run in runs]
     shared = [link for link in found[0] if all(link in of_case for of_case in found)] if found else []
     rows = []
     for link, part in product(shared, ("axial", "normal")):
@@ -97,16 +99,26 @@ def load_table(runs: Sequence[CaseRun]) -> TextTable:
 
 
 def largest_differences(runs: Sequence[CaseRun]) -> dict[str, float]:
-    """Case → largest difference from the first case over all shared joints, relative to their ranges."""
+    """Return, by case, the largest difference from the first case over all shared joints, relative
+    to the joints' ranges.
+    """
     distances = {run.case: _apart(runs, run) for run in runs[1:]}
     return {case: max(ratio for _, ratio in d.values()) for case, d in distances.items() if d}
 
 
-NOT = {"consistent": "inconsistent", "agrees": "disagrees", "holds": "violated"}  # key of `result.json` → word
+# Words for violated properties, by the name of the property in `result.json`.
+NOT = {
+    "consistent": "inconsistent",
+    "agrees": "disagrees",
+    "holds": "violated",
+}
 
 
 def verdict(outcome: Outcome) -> str:
-    """Verdict of a case in one word: `failed`, the first property that does not hold, or `agrees`."""
+    """Return the verdict of a case in one word:
+
+    `failed`, the first property that is violated, or `agrees`.
+    """
     if isinstance(outcome, CaseFailure):
         return "failed"
     wrong = [word for key, word in NOT.items() if not outcome.result[key]]
@@ -114,19 +126,19 @@ def verdict(outcome: Outcome) -> str:
 
 
 def plausible(outcome: Outcome) -> str:
-    """Return the case's fourth line of the verdict in one word."""
+    """Return whether the values of a case are plausible, in one word; a dash for a failed case."""
     if isinstance(outcome, CaseFailure):
         return NOTHING
     return "questionable" if outcome.result["plausible"] else "plausible"
 
 
 def percent(ratio: float) -> str:
-    """`0.41 %`, two digits."""
+    """Return a ratio as a percentage with two digits, such as `0.41 %`."""
     return f"{decimal(100 * ratio, 2)}\u00a0%"
 
 
 def largest_error(outcome: Outcome) -> str:
-    """Largest relative error of all runs, or `failed` if one came to nothing."""
+    """Return the largest relative error of all runs of a case, or `failed` if a run has no result."""
     found = errors(outcome)
     if not found:
         return NOTHING
@@ -134,13 +146,13 @@ def largest_error(outcome: Outcome) -> str:
 
 
 def errors(outcome: Outcome) -> list[float]:
-    """Largest relative error of each run, infinite (in JSON: null) for one that came to nothing."""
+    """Return the largest relative error of each run of a case; infinite for a run without a result."""
     found = [run["max_rel_error"] for run in outcome.result["runs"]]
     return [math.inf if error is None else float(error) for error in found]
 
 
 def remark(outcome: Outcome) -> str:
-    """Reason of a bad verdict: the error, or `fmu-native-me: 7.5e−05 in base_psi_ddot` for each bad run."""
+    """Return the reason of a bad verdict: an error message, or each bad run's largest error and its signal."""
     if isinstance(outcome, CaseFailure):
         return outcome.message
     of_runs = (
@@ -153,7 +165,9 @@ def remark(outcome: Outcome) -> str:
 
 
 def _settings(changes: Mapping[str, Any]) -> str:
-    """`key = value, key = value`, to be broken between settings only."""
+    """Return changed settings as `key = value, key = value`, which may be broken into lines between
+    settings only.
+    """
     return ", ".join(f"{key} = {_value(value)}".replace(" ", "\u00a0") for key, value in changes.items())
 
 
@@ -170,7 +184,7 @@ def _violation(outcome: Outcome, of: Callable[[Any], float]) -> str:
 
 
 def _decay_row(run: CaseRun, decay: Decay) -> tuple[str, ...]:
-    root = run.slow_root
+    root = run.stabilisation.slow_root
     return (
         run.case,
         decimal(root, 5),
@@ -183,15 +197,17 @@ def _decay_row(run: CaseRun, decay: Decay) -> tuple[str, ...]:
 
 
 def _apart(runs: Sequence[CaseRun], other: CaseRun) -> dict[str, tuple[float, float]]:
-    """Joint coordinate → largest difference from the first case, rad or m, and relative to the range."""
+    """Return, by coordinate, the largest difference from the first case, rad or m, and this
+    difference relative to the coordinate's range.
+    """
     grid = on_common_grid(runs[0].reference, other.reference)
     differences = grid.differences()
-    symbols = [c.symbol for c in shared_coordinates(runs, "joint")]
+    symbols = [c.symbol for c in case_overlay(runs).shared_coordinates("joint")]
     largest = {symbol: float(np.max(differences[symbol])) for symbol in symbols}
     return {symbol: (value, value / (_range(runs, symbol) or math.inf)) for symbol, value in largest.items()}
 
 
 def _range(runs: Sequence[CaseRun], symbol: str) -> float:
-    """Range of a coordinate's values over all cases, rad or m."""
+    """Return the range of a coordinate's values over all cases, rad or m."""
     values = np.concatenate([run.reference.signals[symbol] for run in runs])
     return float(np.ptp(values))

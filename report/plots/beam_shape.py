@@ -1,4 +1,4 @@
-"""Shapes that flexible links take, from the frames of their rigid finite elements."""
+"""Shapes of flexible links, from the frames of their rigid finite elements."""
 
 from __future__ import annotations
 
@@ -10,16 +10,23 @@ from ...mechanism import Mechanism
 
 
 def flexible_links(mechanism: Mechanism) -> list[str]:
-    """Links of several elements, in the order of their bodies."""
+    """Return the names of links that consist of several rigid finite elements, in the order of their bodies."""
     return list(dict.fromkeys(c.owner for c in mechanism.coordinates if c.role == "elastic"))
 
 
 def beam_shape(mechanism: Mechanism, frames: Array, link: str) -> Array:
-    """Positions of the ends of a flexible link's elements, shape (elements + 1, 3), m.
+    """Return the positions of the ends of a flexible link's elements, shape (elements + 1, 3), m.
 
-    The frame is that of the first element, whose x axis is the undeformed beam.
+    The positions are in the frame of the first element, whose x axis is the undeformed beam.
 
-    frames   frames of all bodies, shape (bodies, 4, 4), world frame, m
+    Parameters
+    ----------
+    mechanism
+        Mechanism of plain numbers.
+    frames
+        Frames of all bodies, shape (bodies, 4, 4), world frame, m.
+    link
+        Name of the link.
     """
     own = [k for k, body in enumerate(mechanism.bodies) if body.link == link]
     starts = element_starts(mechanism, link)
@@ -31,6 +38,6 @@ def beam_shape(mechanism: Mechanism, frames: Array, link: str) -> Array:
 
 
 def element_starts(mechanism: Mechanism, link: str) -> Array:
-    """Positions of the elements' beginnings along the x axis of the undeformed link, shape (elements,), m."""
+    """Return where the elements begin along the x axis of the undeformed link, shape (elements,), m."""
     own = [body for body in mechanism.bodies if body.link == link]
     return np.cumsum([0.0, *(float(np.asarray(body.offset)[0]) for body in own[1:])])

@@ -1,0 +1,129 @@
+"""The part of an HTML page that simulates: controls, data, scripts."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from ..analysis.system import System
+from ..core.progress import Progress, silent
+from ..core.templates import fill
+from ..core.trajectory import Array, Trajectory
+from ..fmu.backends import native
+from ..generator import variables
+from ..generator.variables import Variable
+from ..mechanism import signal_names
+from .frames import frames
+from .wasm import webassembly
+
+_SCRIPTS = ("engine.js", "plot.js", "live.js")
+_PLOTTED = 3  # signals that the page plots before the user has chosen any
+
+
+@dataclass(frozen=True)
+class LivePart:
+    """A part of a page that simulates.
+
+    Parameters
+    ----------
+    markup
+        Controls, empty lists and plots.
+    scripts
+        Data as JSON, and the JavaScript.
+    policy
+        Sources of scripts that the page's content security policy has to allow.
+    """
+
+    markup: Markup
+    scripts: Markup
+    policy: str
+
+
+def live_part(model: System, run: Trajectory | None, progress: Progress = silent) -> LivePart:
+    """Compile the model to WebAssembly and write the part of a page that simulates it.
+
+    Parameters
+    ----------
+    model
+        The description with its equations.
+    run
+        Co-simulation of the native FMU without inputs over time, which the page compares its own
+        run with; None if there is none.
+    progress
+        Function that is called with an activity and the fraction done.
+
+    Raises
+    ------
+    MissingToolError
+        If ziglang is not installed.
+    BuildError
+        If the compiler fails.
+    """
+    progress("WebAssembly", 0.0)
+    data = json.dumps(_data(model, run), separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    texts = [files(__package__).joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS]
+    script = "(function () {\n" + "\n".join(texts) + "\n})();"
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return LivePart(
+        Markup(fill("browser/live.html.jinja", {"parameters": len(model.native_program.parameters)})),
+        Markup(f'<script type="application/json" id="live-data">{data}</script>\n<script>{script}</script>'),
+        f"'sha256-{digest}' 'wasm-unsafe-eval'",
+    )
+
+
+def _data(model: System, run: Trajectory | None) -> dict[str, Any]:
+    sources = native.generate(model.native_program, model.chain, "2.0")
+    geometry = frames(model.chain)
+    table = variables.table(model.native_program)
+    number = {v.name: k for k, v in enumerate(table)}
+    coordinates = signal_names(model.mechanism.coordinates, "position")
+    simulation = model.chain.simulation
+    inputs, parameters, outputs = (
+        [v for v in table if v.kind == kind] for kind in ("input", "parameter", "output")
+    )
+    return {
+        "name": model.name,
+        "guid": variables.token(model.native_program, table),
+        "module": base64.b64encode(gzip.compress(webassembly(sources, geometry), 9, mtime=0)).decode(),
+        "stop": simulation.stop,
+        "tolerance": simulation.tolerance,
+        "inputs": [_dial(v, number) for v in inputs],
+        "parameters": [_dial(v, number) | {"named": v.name in model.chain.parameters} for v in parameters],
+        "outputs": [_about(v, number) for v in outputs],
+        "plotted": [c.symbol for c in model.mechanism.coordinates if c.role == "joint"][:_PLOTTED],
+        "coordinates": [number[name] for name in coordinates],
+        "geometry": [number[name] for name in geometry.parameters],
+        "bodies": geometry.bodies,
+        "report": None if run is None else _path(run, coordinates),
+    }
+
+
+def _about(variable: Variable, number: dict[str, int]) -> dict[str, Any]:
+    unit = variable.unit or ""
+    return {"name": variable.name, "reference": number[variable.name], "unit": unit, "text": variable.description}
+
+
+def _dial(variable: Variable, number: dict[str, int]) -> dict[str, Any]:
+    """Value, bounds, and the interval of the slider: from zero to twice the value, or both ways for an input."""
+    value, bounds = float(variable.start or 0.0), variable.bounds
+    size = abs(value) or 1.0
+    low, high = (-2 * size, 2 * size) if variable.kind == "input" or not value else sorted((0.0, 2 * value))
+    span = [max(low, bounds.low), min(high, bounds.high)]
+    limits = {"least": bounds.minimum, "most": bounds.maximum}
+    return _about(variable, number) | {"value": value, "span": span} | limits
+
+
+def _path(run: Trajectory, coordinates: list[str]) -> dict[str, Any]:
+    """Coordinates of the report's run at its output times, and their scales."""
+    path: Array = run.columns(coordinates)
+    scales = np.maximum(np.ptp(path, axis=0), 1e-3)
+    packed = base64.b64encode(np.ascontiguousarray(path, dtype="<f8").tobytes()).decode()
+    return {"count": len(run.time), "path": packed, "scales": scales.tolist()}

@@ -1,0 +1,154 @@
+"""Archives of a cut machine: FMUs of its parts and laws, start values, connections, and facts for the master.
+
+The archive `rigid` has the pins as an annotation, which the master of gpmelica closes. The archive `bushing` has a
+spring-damper in their place, an FMU of its own, and runs in every master.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ..core.files import write_atomically
+from ..core.templates import fill
+from ..core.version import __version__
+from ..core.zip_archive import pack
+from ..exchange.ssp.system import Connection, SspElement, SspSystem, SspUnit, element_of, units_of
+from ..runs.fmpy_runs.opening import read_fmu
+from .cuts import Cut
+from .fmus import MEMBERS
+from .laws import AXES, ends_of
+
+_MOTION = tuple(member for member in MEMBERS if member[0] != "f")
+_FORCES = tuple(member for member in MEMBERS if member[0] == "f")
+
+
+@dataclass(frozen=True)
+class PartFmu:
+    """FMU of the archive with the values of its parameters that differ from those of the FMU, by name."""
+
+    fmu: Path
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CutSystem:
+    """A cut machine in FMUs.
+
+    Parameters
+    ----------
+    name : name of the whole machine
+    fmus : FMUs of parts and laws by the names of their elements
+    whole : FMU of the machine before the cut
+    owner : link → element
+    same : outputs of elements, `element.variable`, and of the whole machine that are equal but for the coupling
+    experiment : end of the run, s, step for masters without one of their own, s, and tolerance of the solvers
+    """
+
+    name: str
+    fmus: Mapping[str, PartFmu]
+    whole: Path
+    owner: Mapping[str, str]
+    same: Sequence[tuple[str, str]]
+    experiment: tuple[float, float, float]
+
+    def write(self, path: Path, pins: Sequence[Cut], laws: Mapping[str, Cut]) -> Path:
+        """Write an archive.
+
+        Parameters
+        ----------
+        path : the archive
+        pins : cuts that the master closes
+        laws : element of a law → cut whose forces it gives
+        """
+        parts = {*self.owner.values()}
+        chosen = {name: part for name, part in self.fmus.items() if name in parts or name in laws}
+        files: dict[str, str | bytes] = {"resources/Whole.fmu": self.whole.read_bytes()}
+        elements, units = [], dict[str, SspUnit]()
+        for name, part in chosen.items():
+            description = read_fmu(part.fmu)
+            units |= units_of(description)
+            files[f"resources/{name}.fmu"] = part.fmu.read_bytes()
+            parameters = f"resources/{name}.ssv" if part.parameters else None
+            if parameters:
+                files[parameters] = self._values(name, description, part.parameters)
+            elements.append(element_of(name, description, parameters))
+        connections = tuple(c for element, cut in laws.items() for c in self._connected(element, cut))
+        driven = {(c.end, c.target) for c in connections}
+        system = SspSystem(tuple(_without_open_inputs(e, driven) for e in elements), (), connections)
+        files["SystemStructure.ssd"] = self._structure(system, units, pins, exact=not self._bushings(laws))
+        write_atomically(path, pack(files))
+        return path
+
+    @staticmethod
+    def _bushings(laws: Mapping[str, Cut]) -> list[str]:
+        return [element for element, cut in laws.items() if cut.kind != "rope"]
+
+    def _ports(self, cut: Cut) -> Iterator[tuple[str, str, str]]:
+        """Element, port and end of a law at each point of a cut."""
+        for pair, ends in zip(cut.pairs, ends_of(cut), strict=True):
+            for side, end in zip(pair.sides, ends, strict=True):
+                yield self.owner[side.link], pair.port, end
+
+    def _connected(self, law: str, cut: Cut) -> Iterator[Connection]:
+        for element, port, end in self._ports(cut):
+            for member in _MOTION:
+                yield Connection(element, law, f"{port}.{member}", f"{end}.{member}")
+            for member in _FORCES:
+                yield Connection(law, element, f"{end}.{member}", f"{port}.{member}")
+
+    def _structure(
+        self, system: SspSystem, units: Mapping[str, SspUnit], pins: Sequence[Cut], *, exact: bool
+    ) -> str:
+        used = {c.unit.name: c.unit.base for e in system.elements for c in e.connectors if c.unit}
+        stop, step, tolerance = self.experiment
+        values: dict[str, Any] = {
+            "name": self.name,
+            "title": self.name,
+            "tool": f"gpmelica {__version__}",
+            "system": system,
+            "units": sorted(used.items()),
+            "start": 0.0,
+            "stop": stop,
+            "step": step,
+            "tolerance": tolerance,
+            "pins": [pin for cut in pins for pin in self._pinned(cut)],
+            "same": self.same,
+            "exact": exact,
+        }
+        return fill("exchange/ssp/structure.ssd.jinja", values)
+
+    def _pinned(self, cut: Cut) -> Iterator[dict[str, str]]:
+        for pair in cut.pairs:
+            first, second = (f"{self.owner[side.link]}.{pair.port}" for side in pair.sides)
+            for axis in AXES:
+                ends = {"first": f"{first}.{axis}", "second": f"{second}.{axis}"}
+                yield ends | {"joint": cut.name, "force": f"{first}.f{axis}", "reaction": f"{second}.f{axis}"}
+
+    def _values(self, name: str, description: Any, values: Mapping[str, float]) -> str:
+        variables = {v.name: v for v in description.modelVariables}
+        units = units_of(description)
+        parameters = [_Parameter(key, value, variables[key].unit) for key, value in values.items()]
+        used = {p.unit: units[p.unit].base for p in parameters if p.unit}
+        common = {"name": name, "tool": f"gpmelica {__version__}", "units": sorted(used.items())}
+        return fill(
+            "exchange/ssp/parameters.ssv.jinja", common | {"parameters": [(p, "Real") for p in parameters]}
+        )
+
+
+def _without_open_inputs(element: SspElement, driven: set[tuple[str | None, str]]) -> SspElement:
+    """Element without connectors of inputs that nothing drives, which FMPy does not take."""
+    kept = tuple(c for c in element.connectors if c.kind == "output" or (element.name, c.name) in driven)
+    return replace(element, connectors=kept)
+
+
+@dataclass(frozen=True)
+class _Parameter:
+    """A start value as the template takes it."""
+
+    name: str
+    start: float
+    unit: str | None
+    description: str = ""

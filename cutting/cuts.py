@@ -1,0 +1,213 @@
+"""Places where a machine is cut, as pairs of points: of a joint, a loop closure or a rope.
+
+One pair of points replaces a spherical joint or a rope, two pairs on the axis replace a revolute joint, and three
+pairs a fixed one. Opposite forces act between the points of a pair; some forces of several pairs are redundant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from ..analysis import poses
+from ..analysis.system import System
+from ..core.errors import DescriptionError, Problem
+from ..core.trajectory import Array
+from ..description.fields.elements import Element
+from ..description.fields.numbers import values_of
+from ..description.tables.closure import Closure
+from ..description.tables.frame import Frame
+from ..description.tables.line import OWN_NAMES, Followed, Line
+from ..description.tables.link import Link
+from ..description.tables.task import Force, Motion
+from ..language import expressions
+from ..language.suggest import unknown
+
+_Z = np.array([0.0, 0.0, 1.0])
+_SPAN = 0.1  # distance of redundant points from the joint, as a part of the mechanism's extent
+# directions of the points from the joint's origin, for an axis along z; those of a fixed joint lie across x
+_TRIANGLE = tuple(np.array([0.0, np.cos(angle), np.sin(angle)]) for angle in 2.0 * np.pi / 3.0 * np.arange(3))
+_DIRECTIONS = {"spherical": (np.zeros(3),), "revolute": (-_Z, _Z), "fixed": _TRIANGLE}
+# keys of a joint that act between its two sides
+_ACTING = ("stiffness", "damping", "friction", "limits", "armature")
+
+
+@dataclass(frozen=True)
+class FixedPoint:
+    """A point fixed to a link: name of the link and position in its undeformed frame, m."""
+
+    link: str
+    position: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class PointPair:
+    """Two points that coincide where a machine is cut, or the two ends of a rope.
+
+    Parameters
+    ----------
+    port : name of the port that both parts get there
+    sides : the points
+    """
+
+    port: str
+    sides: tuple[FixedPoint, FixedPoint]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A joint, loop closure or rope that is replaced by forces between points.
+
+    Parameters
+    ----------
+    name : the joint's link, the closure or the line
+    kind : what is cut
+    pairs : points that get opposite forces
+    axis : axis of a joint in the link's frame, shape (3,)
+    line : the rope
+    """
+
+    name: str
+    kind: Literal["joint", "closure", "rope"]
+    pairs: tuple[PointPair, ...]
+    axis: Array = field(default_factory=_Z.copy)
+    line: Line | None = None
+
+    @property
+    def links(self) -> tuple[str, str]:
+        """Links on both sides."""
+        first, second = self.pairs[0].sides
+        return first.link, second.link
+
+
+def cuts_at(model: System, names: Sequence[str], source: str) -> list[Cut]:
+    """Return the cuts at joints, named by their links, closures or lines.
+
+    Raises
+    ------
+    DescriptionError : for a name that is unknown, or a place that points cannot replace
+    """
+    chain = model.chain
+    known: dict[str, Link | Closure | Line] = {
+        **{link.name: link for link in chain.links},
+        **{closure.name: closure for closure in chain.closures},
+        **{line.name: line for line in chain.lines},
+    }
+    span = float(f"{_SPAN * model.solvability.extent:.1g}")
+    found, problems = [], []
+    for name in dict.fromkeys(names):
+        place = known.get(name)
+        wrong = [unknown("joint, closure or rope", name, known)] if place is None else [*_refused(place, model)]
+        problems += [Problem(f"cut at {name}", text) for text in wrong]
+        if place is not None and not wrong:
+            found.append(_cut(place, span, {*chain.points, *known}))
+    if problems:
+        raise DescriptionError(source, problems)
+    return found
+
+
+def frame_of(model: System, link: str, q: Array) -> Array:
+    """World frame of a link where it begins, shape (4, 4), m, at coordinates q, shape (n,)."""
+    body = next(k for k, body in enumerate(model.mechanism.bodies) if body.link == link)
+    return np.asarray(poses(model.mechanism, q)[body])
+
+
+def _cut(place: Link | Closure | Line, span: float, taken: set[str]) -> Cut:
+    if isinstance(place, Line):
+        first, second = (FixedPoint(end.link, values_of(end.point)) for end in (place.a, place.b))
+        return Cut(
+            place.name, "rope", (PointPair(_free(f"{place.name}_end", taken), (first, second)),), line=place
+        )
+    if isinstance(place, Closure):
+        sides = [_Side(frame.link, frame.offset, frame.rotation) for frame in (place.a, place.b)]
+        return Cut(place.name, "closure", _pairs(place.name, place.type, span, sides, taken))
+    axis = np.array(place.joint.axis or _Z)
+    turn, frame = turning(axis), place.frame or Frame()
+    sides = [_Side(place.parent, frame.offset, frame.rotation @ turn), _Side(place.name, np.zeros(3), turn)]
+    return Cut(place.name, "joint", _pairs(place.name, place.joint.type, span, sides, taken), axis)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """Frame of a joint on a link, whose z axis is the joint's: origin, shape (3,), m, and axes, shape (3, 3)."""
+
+    link: str
+    offset: Array
+    rotation: Array
+
+
+def _pairs(name: str, kind: str, span: float, sides: Sequence[_Side], taken: set[str]) -> tuple[PointPair, ...]:
+    directions = _DIRECTIONS[kind]
+    found = []
+    for number, direction in enumerate(directions, start=1):
+        port = _free(f"{name}_pin{number if len(directions) > 1 else ''}", taken)
+        first, second = (
+            FixedPoint(side.link, tuple((side.offset + side.rotation @ (span * direction)).tolist()))
+            for side in sides
+        )
+        found.append(PointPair(port, (first, second)))
+    return tuple(found)
+
+
+def turning(axis: Array) -> Array:
+    """Rotation that turns the z axis to a unit vector, shape (3, 3)."""
+    if np.array_equal(axis, _Z):
+        return np.eye(3)
+    x = np.cross(np.eye(3)[int(np.argmin(np.abs(axis)))], axis)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(axis, x), axis])
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
+    """Reasons why points cannot replace a joint, closure or line."""
+    if isinstance(place, Line):
+        links: tuple[str, ...] = (place.a.link, place.b.link)
+        yield from _rope(place, {*model.chain.parameters})
+    elif isinstance(place, Closure):
+        links = (place.a.link, place.b.link)
+        if place.model != "constraint":
+            yield 'is a spring_damper; expected a closure with model = "constraint"'
+        yield from _kind(place.type)
+    else:
+        links = (place.parent, place.name)
+        yield from _kind(place.joint.type)
+        acting = [key for key in _ACTING if key in place.joint.model_fields_set and getattr(place.joint, key)]
+        if acting:
+            yield f"its joint has {', '.join(acting)}, which points do not carry; cut the machine at another joint"
+        elements = [element for _, element in model.chain.elements]
+        drives: list[Force | Motion | Element] = [*model.chain.forces, *model.chain.motions, *elements]
+        driven = [drive.name for drive in drives if _on(getattr(drive, "joint", None), place.name)]
+        if driven:
+            yield f"its joint is driven by {', '.join(driven)}; cut the machine at a joint without a drive"
+    if "ground" in links:
+        yield "one of its sides is the ground, which does not move; cut between two links"
+
+
+def _rope(line: Line, parameters: set[str]) -> Iterator[str]:
+    """Reasons why a law that knows its own ends alone cannot give the force of a line."""
+    if line.input or isinstance(line.rest, Followed):
+        yield "its force or length is an input; expected a rope with spring and damper, or with an expression"
+        return
+    force, rest = ({*expressions.names(expressions.parse(text or 0.0))} for text in (line.force, line.rest))
+    foreign = sorted((force - {"t", *OWN_NAMES} | rest) - {"pi"} - parameters)
+    if foreign:
+        yield f"its force or length depends on {', '.join(foreign)}; expected its own length, rate and parameters"
+
+
+def _kind(kind: str) -> Iterator[str]:
+    if kind not in _DIRECTIONS:
+        yield f"expected a {', '.join(_DIRECTIONS)} joint, which pairs of points replace, found a {kind} one"
+
+
+def _on(joint: str | None, link: str) -> bool:
+    return joint is not None and joint.partition(".")[0] == link

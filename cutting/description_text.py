@@ -1,0 +1,36 @@
+"""Tables of a description as a TOML file that people can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..exchange.toml_text import comment, value
+
+_FIRST = ("name", "link", "joint", "parent", "type", "frame")  # keys of entries, in this order
+
+
+def description_text(tables: dict[str, Any], head: Iterable[str]) -> str:
+    """Return the text of a file that begins with some lines of comment."""
+    return "\n".join([*(f"# {comment(line)}" for line in head), *_lines(tables)]) + "\n"
+
+
+def _lines(tables: dict[str, Any]) -> Iterator[str]:
+    for key, entry in tables.items():
+        if not isinstance(entry, dict) and not _is_list(entry):
+            yield f"{key} = {value(entry)}"
+    for key, entry in tables.items():
+        if isinstance(entry, dict) and entry:
+            yield from ("", f"[{key}]", *_keys(entry))
+        for member in entry if _is_list(entry) else ():
+            yield from ("", f"[[{key}]]", *_keys(member))
+
+
+def _keys(table: dict[str, Any]) -> Iterator[str]:
+    for key in [*(k for k in _FIRST if k in table), *(k for k in table if k not in _FIRST)]:
+        yield f"{key} = {value(table[key])}"
+
+
+def _is_list(entry: Any) -> bool:
+    """Whether an entry is a list of tables."""
+    return isinstance(entry, list) and bool(entry) and isinstance(entry[0], dict)

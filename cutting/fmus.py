@@ -1,0 +1,92 @@
+"""FMUs of parts and laws, whose variables at a port are called `port.member` as SSP 2.1 drafts it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..analysis.system import assemble_system
+from ..core.progress import Progress, silent
+from ..core.templates import fill
+from ..description import Description
+from ..description.load import from_data
+from ..fmu.archive import terminals
+from ..fmu.archive.licences import licences
+from ..fmu.backends import native
+from ..fmu.compilers import binaries
+from ..report.fmu_page.contents import contents
+from .laws import AXES, ForceLaw
+from .parts import MachinePart, Tables
+
+_NAME = re.compile(r'\bname="([^"]*)"')
+MEMBERS = (*AXES, *(f"v{axis}" for axis in AXES), *(f"f{axis}" for axis in AXES))
+
+
+@dataclass(frozen=True)
+class FmuBuilder:
+    """Builds the FMUs of a cut machine.
+
+    Parameters
+    ----------
+    fmi : version of the standard, 2.0 or 3.0
+    march : processors to build for, see `gpmelica build --march`
+    """
+
+    fmi: str = "2.0"
+    march: str = ""
+    progress: Progress = silent
+
+    def machine(
+        self, tables: Tables, fmu: Path, ports: Sequence[str] = (), source: str = "description"
+    ) -> Description:
+        """Write the FMU of a description; each port is a point and the force input `<port>_f` there.
+
+        Raises
+        ------
+        DescriptionError : for a part that has no equations of motion
+        """
+        chain = from_data(tables, source=source)
+        model, made_by = assemble_system(chain, source), binaries.toolchains(self.fmi, (), self.march)
+        members = {
+            f"{port}_{'f_' * (member[0] == 'f')}{member[-1] if member[0] == 'f' else member}": (port, member)
+            for port in ports
+            for member in MEMBERS
+        }
+        sources = native.generate(model.native_program, chain, self.fmi)
+        self._build(sources, fmu, members, contents(model, self.fmi, made_by))
+        return chain
+
+    def law(self, law: ForceLaw, experiment: Description, fmu: Path) -> None:
+        """Write the FMU of a law; `experiment` gives stop time, tolerance and step."""
+        members = {f"{port}_{member}": (port, member) for port in law.ports for member in MEMBERS}
+        documents = licences(binaries.toolchains(self.fmi, (), self.march))
+        self._build(native.generate(law.program(), experiment, self.fmi), fmu, members, documents)
+
+    def _build(
+        self,
+        sources: native.Sources,
+        fmu: Path,
+        members: Mapping[str, tuple[str, str]],
+        documents: Mapping[str, str | bytes],
+    ) -> None:
+        """Build an FMU; members: variable → port and member."""
+        names = {variable: f"{port}.{member}" for variable, (port, member) in members.items()}
+        text = _NAME.sub(lambda found: f'name="{names.get(found[1], found[1])}"', sources.description)
+        if self.fmi != "2.0" and members:
+            documents = {**documents, terminals.PATH: _terminals(names, members)}
+        made_by = binaries.toolchains(self.fmi, (), self.march)
+        native.build(replace(sources, description=text), fmu, made_by, documents, self.progress)
+
+
+def _terminals(names: Mapping[str, str], members: Mapping[str, tuple[str, str]]) -> str:
+    found: dict[str, dict[str, str]] = {}
+    for variable, (port, member) in members.items():
+        found.setdefault(port, {})[member] = names[variable]
+    return fill("fmu/archive/terminals.xml.jinja", {"terminals": found})
+
+
+def ports_of(part: MachinePart, ports: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Ports at the links of a part; ports: name → links on both sides."""
+    return (port for port, links in ports.items() if part.links & {*links})

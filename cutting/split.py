@@ -1,0 +1,222 @@
+"""A machine in two or more FMUs: from a description to archives that masters run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from ..analysis.system import System
+from ..core.files import write_atomically
+from ..description import Description
+from ..description.load import tables_of
+from ..options.checks import FMI_VERSIONS, above_zero, one_of
+from ..options.model import SplitOptions
+from ..runs.fmpy_runs.opening import read_fmu
+from .archive import CutSystem, PartFmu
+from .cuts import Cut, cuts_at
+from .description_text import description_text
+from .fmus import FmuBuilder
+from .laws import AXES, Bushing, bushing, rope
+from .parts import MachinePart, Tables, parts_of
+from .pins import PartsAtStart
+
+_STEPS = 10  # communication steps of other masters per output step
+# tolerance of the parts' solvers over that of the description, since stiff bushings turn errors of positions into
+# forces; and the least one
+_FINER, _FINEST = 1e-2, 1e-12
+_JUMPING = ("acceleration", "effort", "load")  # quantities that forces of a step let jump
+_EQUAL = ("coordinate", "point", "link", "line", "contact", "support", "element", "output", "filter")
+
+
+@dataclass(frozen=True)
+class Split:
+    """A machine that was cut.
+
+    Parameters
+    ----------
+    archives : paths of the SSP archives by their kind: `rigid` and `bushing`, or `rope` if only ropes are cut
+    descriptions : paths of the parts' descriptions
+    bushings : constants of the spring-dampers by the name of their cut
+    notes : what the parts do not take over from the whole machine
+    """
+
+    archives: Mapping[str, Path]
+    descriptions: tuple[Path, ...]
+    bushings: Mapping[str, Bushing]
+    notes: tuple[str, ...]
+
+    @property
+    def files(self) -> list[Path]:
+        """All paths."""
+        return [*self.archives.values(), *self.descriptions]
+
+    def lines(self) -> Iterator[str]:
+        """Facts about the archives in sentences."""
+        for name, found in self.bushings.items():
+            force = max(float(np.linalg.norm(force)) for force in found.preload.values())
+            yield (
+                f"bushing at {name}: {found.stiffness:g} N/m and {found.damping:g} N·s/m in each direction; a"
+                f" change by the initial force of {force:.3g} N moves it by {force / found.stiffness:.2g} m"
+            )
+        yield from self.notes
+
+
+def split(model: System, options: SplitOptions, source: str = "description") -> Split:
+    """Cut a machine and write its parts, as descriptions and as archives of FMUs.
+
+    Parameters
+    ----------
+    options : places of the cuts, folder, and settings of the archives
+    source : file of the description, for messages
+
+    Raises
+    ------
+    DescriptionError : for a place that cannot be cut, or a cut that does not separate
+    MissingToolError : without a C compiler
+    """
+    one_of("fmi", options.fmi, FMI_VERSIONS)
+    for key in ("step", "stiffness", "damping"):
+        if getattr(options, key) is not None:
+            above_zero(key, getattr(options, key))
+    names = options.at.split(",") if isinstance(options.at, str) else options.at
+    cuts = cuts_at(model, [name.strip() for name in names], source)
+    parts = parts_of(model, cuts, source)
+    out, paths = Path(options.out or model.name), list[Path]()
+    with TemporaryDirectory(prefix="gpmelica-") as folder:
+        archives, bushings = _Splitting(model, cuts, parts, options, Path(folder)).archives(out)
+    for part in parts:
+        head = [f"{part.tables['description']}.", *_about_start(part)]
+        write_atomically(out / f"{part.name}.toml", description_text(_relocated(part.tables, out), head))
+        paths.append(out / f"{part.name}.toml")
+    return Split(
+        archives, tuple(paths), bushings, tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    )
+
+
+class _Splitting:
+    """Work on one machine, in a folder that is deleted afterwards."""
+
+    def __init__(
+        self,
+        model: System,
+        cuts: Sequence[Cut],
+        parts: Sequence[MachinePart],
+        options: SplitOptions,
+        folder: Path,
+    ) -> None:
+        self._model, self._cuts, self._parts, self._options, self._folder = model, cuts, parts, options, folder
+        self._builder = FmuBuilder(options.fmi, options.march, options.progress)
+        self._pins = [cut for cut in cuts if cut.kind != "rope"]
+        self._owner = {link: part.name for part in parts for link in part.links}
+        self._step = options.step or model.chain.simulation.output_step / _STEPS
+
+    def archives(self, out: Path) -> tuple[dict[str, Path], dict[str, Bushing]]:
+        """Write the archives; return their paths, and the bushings."""
+        whole, name = self._folder / "whole.fmu", self._model.name
+        chain = self._builder.machine(self._whole(), whole)
+        fmus = {part.name: self._built(part) for part in self._parts}
+        state = PartsAtStart(fmus, self._owner, self._folder / "initial")
+        try:
+            ropes = self._ropes(chain, state)
+            bushings = self._bushings(state) if self._pins else {}
+            starts = {cut.name: state.motion(cut) for cut in self._pins}
+        finally:
+            state.close()
+        fmus |= {element: PartFmu(self._law(cut)) for element, cut in ropes.items()}
+        simulation = chain.simulation
+        experiment = (simulation.stop, self._step, simulation.tolerance)
+        system = CutSystem(name, fmus, whole, self._owner, [*self._same(whole, fmus)], experiment)
+        if not self._pins:
+            return {"rope": system.write(out / f"{name}_rope.ssp", (), ropes)}, {}
+        laws = {f"{cut.name}_bushing": cut for cut in self._pins}
+        for element, cut in laws.items():
+            law = bushing(element, cut, bushings[cut.name], starts[cut.name])
+            self._builder.law(law, chain, self._law(cut))
+        every = replace(system, fmus=fmus | {element: PartFmu(self._law(cut)) for element, cut in laws.items()})
+        return {
+            "rigid": system.write(out / f"{name}_rigid.ssp", self._pins, ropes),
+            "bushing": every.write(out / f"{name}_bushing.ssp", (), ropes | laws),
+        }, bushings
+
+    def _law(self, cut: Cut) -> Path:
+        return self._folder / f"law_{cut.name}.fmu"
+
+    def _whole(self) -> Tables:
+        """Description of the whole machine with the points of the first sides of pins."""
+        tables = tables_of(self._model.chain)
+        ends = {
+            pair.port: {"link": pair.sides[0].link, "position": list(pair.sides[0].position)}
+            for cut in self._pins
+            for pair in cut.pairs
+        }
+        return tables | {"points": tables.get("points", {}) | ends}
+
+    def _built(self, part: MachinePart) -> PartFmu:
+        ports = [p.port for cut in self._cuts for p in cut.pairs if part.links & {side.link for side in p.sides}]
+        fmu = self._folder / f"{part.name}.fmu"
+        self._builder.machine(part.tables, fmu, ports, part.name)
+        tolerance = max(_FINER * self._model.chain.simulation.tolerance, _FINEST)
+        return PartFmu(fmu, {"solver_tolerance": tolerance, **part.start})
+
+    def _ropes(self, chain: Description, state: PartsAtStart) -> dict[str, Cut]:
+        """Build the laws of ropes that are cut, and let them act in the initial state; returns cuts by element."""
+        found = {}
+        for cut in self._cuts:
+            if cut.line is not None:
+                self._builder.law(rope(cut.name, cut.line, chain, state.motion(cut)), chain, self._law(cut))
+                state.act(cut, self._law(cut))
+                found[cut.name] = cut
+        return found
+
+    def _bushings(self, state: PartsAtStart) -> dict[str, Bushing]:
+        """Constants of the spring-dampers at the pins."""
+        statics, options = state.statics(self._pins), self._options
+        found = {}
+        for cut in self._pins:
+            ports = [pair.port for pair in cut.pairs]
+            stiffness, damping = statics.bushing(ports, self._step)
+            preload = {port: statics.forces[port] for port in ports}
+            found[cut.name] = Bushing(options.stiffness or stiffness, options.damping or damping, preload)
+        return found
+
+    def _same(self, whole: Path, fmus: Mapping[str, PartFmu]) -> Iterator[tuple[str, str]]:
+        """Outputs of parts and ropes that the whole machine also has."""
+        signals = self._model.signals
+        outputs = {v.name for v in read_fmu(whole).modelVariables if v.causality == "output"}
+        for element, part in fmus.items():
+            for variable in read_fmu(part.fmu).modelVariables:
+                name = variable.name
+                known = signals.get(name)
+                if variable.causality != "output" or name not in outputs or known is None:
+                    continue
+                if known.origin.kind in _EQUAL and known.quantity not in _JUMPING:
+                    yield f"{element}.{name}", name
+        for cut in self._pins:
+            for pair in cut.pairs:
+                for member in (*AXES, *(f"v{axis}" for axis in AXES)):
+                    yield f"{self._owner[pair.sides[0].link]}.{pair.port}.{member}", f"{pair.port}_{member}"
+
+
+def _about_start(part: MachinePart) -> Iterator[str]:
+    if part.start:
+        yield "Deflections of base and beams at the start are parameters of the FMU, given in the archive:"
+        yield ", ".join(f"{name} = {value:.6g}" for name, value in part.start.items() if value) or "all are zero"
+
+
+def _relocated(tables: Tables, folder: Path) -> Tables:
+    """Tables whose files have paths from another folder."""
+
+    def placed(key: str, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: placed(name, member) for name, member in value.items()}
+        if isinstance(value, list):
+            return [placed(key, member) for member in value]
+        return Path(os.path.relpath(value, folder)).as_posix() if key == "file" else value
+
+    return {key: placed(key, value) for key, value in tables.items()}

@@ -1,0 +1,51 @@
+"""Argument lists in the API reference: the fields of an options record replace the record as
+argument.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import griffe
+
+_MODULES = re.compile(r"\b(?:[a-z]\w*\.)+")
+
+
+class OptionFields(griffe.Extension):
+    """Extension that shows the parameters which a caller of a function with the decorator `taking` sees.
+
+    mkdocstrings reads the source code, where these functions have a single parameter for an options record.
+    The extension therefore takes the parameters and the docstring from the imported function.
+    """
+
+    def on_function(self, *, func: griffe.Function, **others: Any) -> None:
+        """Replace the parameters and the docstring of a decorated function."""
+        del others
+        if not any(str(decorator.value).startswith("taking(") for decorator in func.decorators):
+            return
+        imported = griffe.dynamic_import(func.path)
+        func.parameters = griffe.Parameters(*map(_parameter, inspect.signature(imported).parameters.values()))
+        if func.docstring is not None:
+            func.docstring.value = inspect.getdoc(imported) or ""
+
+
+def _parameter(of: inspect.Parameter) -> griffe.Parameter:
+    kind = griffe.ParameterKind(of.kind.description)
+    return griffe.Parameter(
+        of.name, annotation=_annotation(of.annotation), kind=kind, default=_default(of.default)
+    )
+
+
+def _annotation(of: Any) -> str | None:
+    """Return the text of a type annotation without the names of modules."""
+    if of is inspect.Parameter.empty:
+        return None
+    return _MODULES.sub("", of if isinstance(of, str) else inspect.formatannotation(of))
+
+
+def _default(of: Any) -> str | None:
+    if of is inspect.Parameter.empty:
+        return None
+    return of.__name__ if callable(of) else repr(of)

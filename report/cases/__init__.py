@@ -1,1 +1,0 @@
-"""All cases of a study side by side."""

@@ -1,0 +1,172 @@
+"""Pages of HTML that need no other file: headings, paragraphs, tables and figures in the order of reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar
+
+from markupsafe import Markup
+
+from ..browser import LivePart
+from ..core.files import write_atomically
+from ..core.templates import fill
+from .player import Player
+from .plots import Picture
+from .plots.inline_svg import inline_svg
+from .tables import TextTable
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Paragraph of text; left out of the page if the text is empty."""
+
+    kind: ClassVar = "paragraph"
+    text: str
+
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """List of items, each with or without a name in code font; left out of the page if there are no
+    items.
+    """
+
+    kind: ClassVar = "listing"
+    items: Sequence[tuple[str, str]]
+
+    def __bool__(self) -> bool:
+        return bool(self.items)
+
+
+@dataclass(frozen=True)
+class NamedFacts:
+    """Facts with their names; left out of the page if there are no facts."""
+
+    kind: ClassVar = "facts"
+    items: Mapping[str, str]
+
+    def __bool__(self) -> bool:
+        return bool(self.items)
+
+
+@dataclass(frozen=True)
+class HeadedTable:
+    """Table below a heading; a table without rows is left out.
+
+    Attributes
+    ----------
+    table
+        Headers and rows.
+    heading, hint
+        Heading above the table, or empty, and an explanation in small type.
+    folded
+        Whether the reader has to open the table by a click on its heading.
+    """
+
+    kind: ClassVar = "table"
+    table: TextTable
+    heading: str = ""
+    hint: str = ""
+    folded: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.table.rows)
+
+
+@dataclass(frozen=True)
+class InlineFigure:
+    """Figure with its caption and links to its files."""
+
+    kind: ClassVar = "figure"
+    picture: Picture
+
+    @property
+    def svg(self) -> Markup:
+        """Element `<svg>` of the figure for an HTML page."""
+        return inline_svg(self.picture.svg, self.picture.name, self.picture.title)
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """Command line in a box of the page; left out if the command line is empty."""
+
+    kind: ClassVar = "command"
+    text: str
+
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
+
+Part = Paragraph | Listing | NamedFacts | HeadedTable | InlineFigure | CommandLine
+
+
+@dataclass(frozen=True)
+class Section:
+    """Section of a page with an anchor and a heading; parts and sections without content are left out."""
+
+    anchor: str
+    heading: str
+    content: Sequence[Part]
+
+    @property
+    def parts(self) -> list[Part]:
+        """Parts of the section that have content."""
+        return [part for part in self.content if part]
+
+
+@dataclass(frozen=True)
+class ReportPage:
+    """Content of a page.
+
+    Attributes
+    ----------
+    name, case, description
+        Title, its addition in grey, and the sentence below.
+    verdict
+        Verdict in the title of the browser's window.
+    content
+        Sections in the order of reading.
+    findings
+        Lines of the verdict: a word and a sentence each.
+    remarks
+        Remarks below the verdict.
+    numbers
+        Key numbers: label and value.
+    player
+        Player of the motion next to the key numbers, or None.
+    live
+        Simulation in the browser below the player, or None.
+    """
+
+    name: str
+    case: str
+    description: str
+    verdict: str
+    content: Sequence[Section]
+    findings: Sequence[tuple[str, str]] = ()
+    remarks: Sequence[str] = ()
+    numbers: Sequence[tuple[str, str]] = ()
+    player: Player | None = None
+    live: LivePart | None = None
+
+    @property
+    def sections(self) -> list[Section]:
+        """Sections of the page that have content."""
+        return [section for section in self.content if section.parts]
+
+    def values(self) -> dict[str, Any]:
+        """Return the values that the template `page.html.jinja` shows."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)} | {"sections": self.sections}
+
+    def html(self) -> str:
+        """Return the page as HTML."""
+        return fill("report/page.html.jinja", self.values())
+
+    def write(self, path: Path) -> Path:
+        """Write the page to a file, and return the path."""
+        write_atomically(path, self.html())
+        return path

@@ -1,0 +1,52 @@
+"""Root mean square of the joint forces over a run (Jarzębowska et al. 2023, equation (34))."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.trajectory import Trajectory, rms
+from ...description.types.origin import joint_load
+from ...mechanism import Mechanism
+from .loads import loaded_links
+
+
+@dataclass(frozen=True)
+class LoadRms:
+    """Root mean squares of the forces along and across a joint's axis, N."""
+
+    axial: float
+    normal: float
+
+
+def load_rms(mechanism: Mechanism, run: Trajectory, settled: float) -> dict[str, LoadRms]:
+    """Return the root mean square of each joint's force over a run, for joints of one coordinate.
+
+    Parameters
+    ----------
+    mechanism
+        Mechanism that made the run.
+    run
+        Run with joint reactions among its signals.
+    settled
+        Time from which samples count, s. The transient of the constraint stabilisation before this time is much
+        shorter than an output step. All samples count if fewer than two are left.
+
+    Returns
+    -------
+    dict
+        Root mean squares by link that the joint carries.
+    """
+    counted = run.time >= settled
+    if np.count_nonzero(counted) < 2:
+        counted[:] = True
+    names = {
+        link: [joint_load(link, part).name for part in ("axial", "normal")]
+        for link in loaded_links(mechanism, run)
+    }
+    return {
+        link: LoadRms(*(rms(run.time[counted], run.signals[name][counted]) for name in pair))
+        for link, pair in names.items()
+        if run.signals.keys() >= set(pair)
+    }

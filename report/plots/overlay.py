@@ -1,0 +1,182 @@
+"""Overlaid curves of the signals of 1 to k runs, with one line style per run in all figures of a
+report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from ...core.trajectory import Array, Trajectory
+from ...mechanism import Coordinate, Mechanism
+from ...runs.compare.outcome import CaseRun
+from ...runs.compare.stabilisation import Stabilisation
+from . import style
+
+# Dash patterns of cases. Where cases coincide, the gaps of the later ones show the earlier ones.
+_DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.6)), (0, (2.6, 1.6)), (0, (1.2, 1)), (0, (6, 1.5, 1.2, 1.5)))
+_WIDTHS = (2.6, 1.8)  # Line widths of the first case and of all other cases, points.
+
+
+@dataclass(frozen=True)
+class RunCurves:
+    """One run as curves of a figure that overlays several runs.
+
+    Attributes
+    ----------
+    label
+        Name of the run in the legend.
+    run
+        Signals over time.
+    mechanism
+        Mechanism of the run, whose parameters are plain numbers.
+    line, handle
+        Styles of the curves and of the entry in the legend, as keyword arguments of matplotlib.
+    is_reference
+        Whether the axes fit these curves; curves of other runs may leave the picture.
+    targets
+        Programmed positions by point, at the run's times, shape (N, 3), world frame, m.
+    not_unique
+        Components of reactions that are not unique, by joint.
+    """
+
+    label: str
+    run: Trajectory
+    mechanism: Mechanism
+    line: Mapping[str, Any]
+    handle: Mapping[str, Any]
+    is_reference: bool = True
+    targets: Mapping[str, Array] = field(default_factory=dict)
+    not_unique: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def stabilisation(self) -> Stabilisation:
+        """Decay of the constraint violation in this run."""
+        return Stabilisation(self.mechanism, self.run)
+
+    def with_signals(self, signals: Mapping[str, Array]) -> RunCurves:
+        """Return the run with further signals, or with other values of its signals."""
+        return replace(self, run=replace(self.run, signals={**self.run.signals, **signals}))
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """Overlaid runs of the figures in a report, in the order of the legend."""
+
+    curves: tuple[RunCurves, ...]
+
+    @property
+    def references(self) -> list[RunCurves]:
+        """Runs of the reference solver: one for a report of one case, one per case for a comparison of cases."""
+        return [curves for curves in self.curves if curves.is_reference]
+
+    @property
+    def compares_cases(self) -> bool:
+        """Whether the runs belong to several cases."""
+        return len(self.references) > 1
+
+    @property
+    def targets(self) -> dict[str, list[tuple[Array, Array]]]:
+        """Times, s, and programmed positions, shape (N, 3), m, of every run with a target path, by point."""
+        found: dict[str, list[tuple[Array, Array]]] = {}
+        for curves in self.curves:
+            for point, path in curves.targets.items():
+                found.setdefault(point, []).append((curves.run.time, path))
+        return found
+
+    def where(self, is_drawn: Callable[[RunCurves], bool]) -> Overlay:
+        """Return the runs for which the condition is true, as a new set of overlaid runs."""
+        return Overlay(tuple(curves for curves in self.curves if is_drawn(curves)))
+
+    def with_signals(self, signals: Callable[[RunCurves], Mapping[str, Array]]) -> Overlay:
+        """Return the overlaid runs with additional signals, which a function computes from each
+        run.
+        """
+        return Overlay(tuple(curves.with_signals(signals(curves)) for curves in self.curves))
+
+    def alone(self, time: Array, signals: Mapping[str, Array]) -> Overlay:
+        """Return a single run in the style of the first reference run, with the given signals over
+        time, s.
+        """
+        first = self.references[0]
+        run = replace(first.run, time=time, signals=dict(signals), natural=())
+        return Overlay((replace(first, run=run),))
+
+    def all_have(self, *signals: str) -> bool:
+        """Whether the signals exist in the runs of the reference solver for all cases."""
+        return all(curves.run.signals.keys() >= set(signals) for curves in self.references)
+
+    def shared_coordinates(self, role: str) -> list[Coordinate]:
+        """Return the coordinates of a role (base, joint or elastic) that all cases have."""
+        owned = [_of_role(curves.mechanism, role) for curves in self.references]
+        names = [{(c.symbol, c.unit) for c in coordinates} for coordinates in owned]
+        common = set.intersection(*names) if names else set()
+        return [c for coordinates in owned[:1] for c in coordinates if (c.symbol, c.unit) in common]
+
+    def legend(self, figure: Figure, others: Iterable[Line2D] = ()) -> None:
+        """Draw one legend above all axes of a figure: the runs and further lines."""
+        runs = [Line2D([], [], label=curves.label, **curves.handle) for curves in self.curves]
+        style.legend_of(figure, [*runs, *others])
+
+
+def _of_role(mechanism: Mechanism, role: str) -> list[Coordinate]:
+    return [coordinate for coordinate in mechanism.coordinates if coordinate.role == role]
+
+
+def run_overlay(
+    mechanism: Mechanism,
+    reference: Trajectory,
+    runs: Sequence[Trajectory] = (),
+    targets: Mapping[str, Array] | None = None,
+    not_unique: Mapping[str, Sequence[str]] | None = None,
+) -> Overlay:
+    """Return the runs of one case as curves over the thick grey curve of the reference run.
+
+    Parameters
+    ----------
+    mechanism
+        Mechanism whose parameters are plain numbers.
+    reference
+        Run of the reference solver.
+    runs
+        Runs of FMUs and of the Modelica source.
+    targets
+        Programmed positions by point, at the times of the reference run, shape (N, 3), world frame, m.
+    not_unique
+        Components of reactions that are not unique, by joint.
+    """
+    look = style.reference_line()
+    first = RunCurves(
+        "reference", reference, mechanism, look, look, targets=targets or {}, not_unique=not_unique or {}
+    )
+    lines, colours = style.run_lines(runs), style.colours([run.name for run in runs])
+    others = (
+        RunCurves(run.name, run, mechanism, lines[run.name], {"color": colours[run.name]}, is_reference=False)
+        for run in runs
+    )
+    return Overlay((first, *others))
+
+
+def case_overlay(cases: Sequence[CaseRun]) -> Overlay:
+    """Return the reference solver's runs of several cases as overlaid curves.
+
+    Eight cases have a colour each; forty differ by colour and dashes. The natural magnitudes of signals are left
+    out, because differences between cases may be much smaller.
+    """
+    found = []
+    for k, case in enumerate(cases):
+        line: dict[str, Any] = {
+            "color": style.COLOURS[k % len(style.COLOURS)],
+            "linestyle": _DASHES[k % len(_DASHES)],
+            "linewidth": _WIDTHS[min(k, 1)],
+            "zorder": 3 + k / len(cases),
+        }
+        run = replace(case.reference, natural=())
+        found.append(
+            RunCurves(case.case, run, case.mechanism, line, line, targets=case.targets, not_unique=case.not_unique)
+        )
+    return Overlay(tuple(found))

@@ -1,0 +1,70 @@
+"""Outcome of a case of a description: its verified run, or the reason of its failure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ...core.trajectory import Array, Trajectory
+from ...mechanism import Mechanism
+from .context import RunReport
+from .result import result
+from .stabilisation import Stabilisation
+
+
+@dataclass(frozen=True)
+class CaseRun:
+    """Verified run of one case, as far as a comparison of cases needs the run.
+
+    Attributes
+    ----------
+    case
+        Name of the case.
+    result
+        Contents of the `result.json` of the case.
+    reference
+        Run of the reference solver.
+    mechanism
+        Mechanism of plain numbers with the settings of the case.
+    targets
+        Point → programmed positions at the run's times, shape (N, 3), world frame, m.
+    """
+
+    case: str
+    result: dict[str, Any]
+    reference: Trajectory
+    mechanism: Mechanism
+    targets: Mapping[str, Array]
+
+    @property
+    def not_unique(self) -> dict[str, list[str]]:
+        """Joint or closure → components of its reaction that are not unique, see `reactions.not_unique`."""
+        return dict(self.result.get("not_unique", {}))
+
+    @cached_property
+    def stabilisation(self) -> Stabilisation:
+        """Decay of the constraint violation in the reference solver's run."""
+        return Stabilisation(self.mechanism, self.reference)
+
+
+@dataclass(frozen=True)
+class CaseFailure:
+    """Case that could not be built or run, with the text of the error."""
+
+    case: str
+    message: str
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """Entry of a failed case in `cases.json`, in place of the contents of a `result.json`."""
+        return {"case": self.case, "runs": [], "ok": False, "error": self.message}
+
+
+Outcome = CaseRun | CaseFailure
+
+
+def case_run(report: RunReport, name: str) -> CaseRun:
+    """Return the parts of a run's results that a comparison of cases needs, under the name of the case."""
+    return CaseRun(name, result(report), report.reference, report.mechanism, report.targets)

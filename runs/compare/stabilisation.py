@@ -1,0 +1,69 @@
+"""Decay of a run's constraint violation, compared with the characteristic roots of the constraint
+stabilisation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...core.trajectory import Trajectory
+from ...mechanism import Mechanism
+from .decay import Decay, baumgarte_roots, straight_part
+
+_TIME_CONSTANTS = 10.0  # Number of time constants after which a motion counts as decayed.
+
+
+@dataclass(frozen=True)
+class Stabilisation:
+    """Constraint stabilisation of a mechanism, and the effect of the stabilisation on one run.
+
+    Attributes
+    ----------
+    mechanism
+        Mechanism of plain numbers.
+    run
+        Run with the signal `violation_position`, if the mechanism has constraints.
+    """
+
+    mechanism: Mechanism
+    run: Trajectory
+
+    @property
+    def name(self) -> str:
+        """Name of the characteristic root that determines how long a constraint violation lasts."""
+        return "position feedback" if self._is_reduced else "slow root of Baumgarte"
+
+    @property
+    def slow_root(self) -> float:
+        """Real part of the characteristic root that determines how long a constraint violation
+        lasts, 1/s.
+        """
+        return self._roots[0]
+
+    @property
+    def settled(self) -> float:
+        """Time after which the part of a violation that belongs to the fast characteristic root has
+        decayed, s.
+        """
+        fast = self._roots[1] if "violation_position" in self.run.signals else 0.0
+        return float(self.run.time[0]) + (_TIME_CONSTANTS / -fast if fast else 0.0)
+
+    @cached_property
+    def decay(self) -> Decay | None:
+        """Fit of the exponential decay of the constraint violation ‖Φ‖ after the fast root has decayed.
+
+        The result is None if no part of ln ‖Φ‖ over time is straight.
+        """
+        values = self.run.signals.get("violation_position")
+        return None if values is None else straight_part(self.run.time, values, self.settled)
+
+    @property
+    def _is_reduced(self) -> bool:
+        return self.mechanism.formulation == "gpme_reduced"
+
+    @property
+    def _roots(self) -> tuple[float, float]:
+        if self._is_reduced:
+            return -float(self.mechanism.kappa), 0.0
+        return baumgarte_roots(float(self.mechanism.alpha), float(self.mechanism.beta))

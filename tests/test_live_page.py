@@ -1,0 +1,107 @@
+"""Pages that simulate: the FMU as WebAssembly in a browser agrees with the native FMU in FMPy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import fmpy
+import numpy as np
+import pytest
+from helpers_browser import browser, page_at, until
+
+import gpmelica
+from gpmelica.browser import LivePart, live_part
+from gpmelica.core.trajectory import Array, Trajectory
+from gpmelica.fmu.backends import native
+from gpmelica.fmu.compilers import compiler
+from gpmelica.mechanism import signal_names
+from gpmelica.report.animation import page
+from gpmelica.scene import still
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not compiler.has_zig(), reason="needs ziglang: pip install gpmelica[cross]"),
+]
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+COUNT = 101
+# description, case, a parameter and the factor by which it changes
+MACHINES = [
+    pytest.param("crane.toml", None, "jib_mass", 1.5, id="elastic_crane"),
+    pytest.param("lorry_crane.toml", "tips", "payload", 0.8, id="events", marks=pytest.mark.campaign),
+    pytest.param("four_bar_3d.toml", None, "rocker_mass", 2.0, id="closed_loop", marks=pytest.mark.campaign),
+    pytest.param("crane.toml", "rigid_boom_lugre", "jib_mass", 1.2, id="friction", marks=pytest.mark.campaign),
+    pytest.param("arms/six_axis.toml", None, "wrist3_mass", 3.0, id="arm", marks=pytest.mark.campaign),
+]
+
+
+def fmu_run(model: Any, fmu: Path, start_values: dict[str, float]) -> Array:
+    """Coordinates of a co-simulation in FMPy at COUNT times, shape (COUNT, n)."""
+    names, simulation = signal_names(model.mechanism.coordinates, "position"), model.chain.simulation
+    step = simulation.stop / (COUNT - 1)
+    result = fmpy.simulate_fmu(
+        fmu,
+        fmi_type="CoSimulation",
+        stop_time=simulation.stop,
+        step_size=step,
+        output_interval=step,
+        relative_tolerance=simulation.tolerance,
+        start_values=start_values,
+        output=names,
+    )
+    return np.column_stack([result[name] for name in names])
+
+
+def parts(model: Any, path: Array) -> LivePart:
+    names = signal_names(model.mechanism.coordinates, "position")
+    time = np.linspace(0.0, model.chain.simulation.stop, COUNT)
+    return live_part(model, Trajectory("fmu-native-cs", time, dict(zip(names, path.T, strict=True))))
+
+
+# a run of the page with one changed parameter: its coordinates, row by row
+CHANGED = """async ([name, value, count]) => {
+  const live = document.getElementById("live").live;
+  live.parameters.find((dial) => dial.data.name === name).set(value);
+  const result = await live.run(live.request(live.data.stop, count));
+  return [result.failure, Array.from(result.path)];
+}"""
+
+
+@pytest.mark.parametrize(("name", "case", "parameter", "factor"), MACHINES)
+def test_browser_agrees_with_fmpy(
+    tmp_path: Path, name: str, case: str | None, parameter: str, factor: float
+) -> None:
+    model = gpmelica.load(EXAMPLES / name, case=case).prepared
+    fmu = native.build_bare(model, tmp_path)
+    default = fmu_run(model, fmu, {})
+    variables = {v.name: float(v.start) for v in fmpy.read_model_description(fmu).modelVariables if v.start}
+    changed_value = factor * variables[parameter]
+    file = page(still(model.problem), live=parts(model, default)).write(tmp_path / "live.html")
+    with browser() as found, page_at(found, file.as_uri(), 1200) as (shown, complaints):
+        until(shown, "document.getElementById('live').dataset.agreement !== undefined", 60.0)
+        assert float(shown.evaluate("document.getElementById('live').dataset.agreement")) < 1e-9
+        failure, path = shown.evaluate(CHANGED, [parameter, changed_value, COUNT])
+        assert failure == ""
+        expected = fmu_run(model, fmu, {parameter: changed_value})
+        scale = np.maximum(np.ptp(expected, axis=0), 1e-3)
+        error = np.abs(np.reshape(path, expected.shape) - expected) / scale
+        assert error.max() < 1e-9
+        assert np.abs(expected - default).max() > 1e-6  # the parameter has an effect
+        assert not complaints
+
+
+@pytest.mark.campaign
+def test_report_compares_the_browser_with_its_own_run(tmp_path: Path) -> None:
+    model = gpmelica.load(EXAMPLES / "four_bar_3d.toml", simulation={"stop": 0.5})
+    model.run(tmp_path, rumoca=False, compiler="native", live=True)
+    with browser() as found, page_at(found, (tmp_path / "report.html").as_uri(), 1200) as (shown, complaints):
+        until(shown, "document.getElementById('live').dataset.agreement !== undefined", 60.0)
+        assert 0.0 <= float(shown.evaluate("document.getElementById('live').dataset.agreement")) < 1e-9
+        assert not complaints
+
+
+def test_missing_ziglang_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "has_zig", lambda: False)
+    with pytest.raises(gpmelica.MissingToolError, match="pip install ziglang"):
+        live_part(gpmelica.load(EXAMPLES / "four_bar_3d.toml").prepared, None)
