@@ -240,4 +240,4 @@ def test_turned_frames_are_refused(omc: Omc, tmp_path: Path, kind: str, capfd: p
     with pytest.raises(fmpy.fmi1.FMICallException):
         start(130.0)
     # omc's C code prints, whatever logger it is given
-    assert "frames of closure lock are turned against each other at the start" in capfd.readouterr().out
+    assert "closure lock are rotated relative to each other at the start" in capfd.readouterr().out
