@@ -22,7 +22,7 @@ from .network import Network
 from .stepping import HERMITE, MEAN, PIN, SEQUENTIAL, EarlyReturn, NotConverged, Present, Step, Stepper
 
 _EVENT_PASSES = 100  # largest number of repeated evaluations of all parts at one event
-_LOST = 30  # admissible number of successive steps in which extrapolated inputs are wrong by half of their range
+_LOST = 30  # admissible number of successive steps with extrapolated inputs wrong by more than half their range
 _SHORTEST = 1e-9  # shortest step, relative to the simulated time; only a step to an event may be shorter
 _ITERATION = 1e-9  # relative tolerance of the iteration in a fixed communication step
 _LEAST = 1e-3  # smallest reference size of a signal relative to its magnitude, if the signal ranges are known

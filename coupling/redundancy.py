@@ -48,7 +48,7 @@ class PinBasis:
         idle = np.linalg.qr(np.array([*self._idle(values[self._rows])]).T)[0]
         kept = self._matrix - idle @ (idle.T @ self._matrix)
         left, _, right = np.linalg.svd(kept, full_matrices=False)
-        if self._matrix.shape[1] == self.size:  # the orthonormal matrix closest to the one before
+        if self._matrix.shape[1] == self.size:  # the orthonormal matrix closest to the previous basis
             self._matrix = left @ right
         else:
             self._matrix = left[:, : self.size]
@@ -63,7 +63,7 @@ class PinBasis:
                 yield force / np.linalg.norm(force)
 
     def reduced(self, values: Array) -> Array:
-        """Return the components, shape (size, …), of values per pin, shape (pins, …), in the reduced basis."""
+        """Return the components in the reduced basis, shape (size, …), from values per pin, shape (pins, …)."""
         return np.asarray(self._matrix.T @ values)
 
     def full(self, components: Array) -> Array:
