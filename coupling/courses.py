@@ -1,7 +1,8 @@
-"""Courses of signals over one communication step.
+"""Polynomials that describe signals over one communication step, called courses.
 
-A course is a polynomial of degree 3 in s = (time − begin of the step)/(length of the step), 0 ≤ s ≤ 1. Arrays of n
-courses have the shape (n, 4): the coefficients of 1, s, s² and s³, each in the signal's unit.
+A course is a polynomial of degree 3 in the relative time s = (time − start of the step)/(length of
+the step), 0 ≤ s ≤ 1. An array of n courses has the shape (n, 4): the coefficients of 1, s, s² and
+s³, each in the signal's unit.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import numpy as np
 
 from ..core.trajectory import Array
 
-# rows: value and h·slope at s = 0, value and h·slope at s = 1; columns: coefficients
+# Rows: contributions of each datum to the coefficients of 1, s, s² and s³ of a cubic polynomial.
+# Data: value at s = 0, slope at s = 0 times step length, value at s = 1, slope at s = 1 times step length.
 _HERMITE = np.array([[1.0, 0, -3, 2], [0, 1, -2, 1], [0, 0, 3, -2], [0, 0, -1, 1]])
-# rows: rise of the value, h·slope at s = 1, mean above the value at s = 0; columns: coefficients of s, s² and s³
+# Rows: contributions of each datum to the coefficients of s, s² and s³ of a cubic polynomial.
+# Data: change of the value over the step, slope at s = 1 times step length, mean minus value at s = 0.
 _MEAN_CUBIC = np.linalg.inv(np.array([[1.0, 1, 1], [1, 2, 3], [1 / 2, 1 / 3, 1 / 4]])).T
 _END, _RISE = np.ones(4), np.arange(4.0)
 _MEAN = 1.0 / np.arange(1, 5)
@@ -22,64 +25,78 @@ _MOMENTS = 1.0 / (np.add.outer(np.arange(4), np.arange(4)) + 1.0)
 
 
 def constant(values: Array) -> Array:
-    """Courses that keep `values`, shape (n,), over the step."""
+    """Return polynomials that are constant at `values`, shape (n,), over the step; shape (n, 4)."""
     found = np.zeros((len(values), 4))
     found[:, 0] = values
     return found
 
 
 def linear(begin: Array, end: Array) -> Array:
-    """Courses that join two values, each of shape (n,), by a straight line."""
+    """Return linear polynomials from values at the beginning to values at the end of the step, shape (n,) each."""
     found = constant(begin)
     found[:, 1] = end - begin
     return found
 
 
 def hermite(begin: Array, rise: Array, end: Array, final_rise: Array) -> Array:
-    """Cubic courses by values and by slopes times the step's length, each of shape (n,)."""
+    """Return cubic polynomials through values and slopes at both ends of the step, shape (n, 4).
+
+    Parameters
+    ----------
+    begin, end : values at the beginning and at the end of the step, shape (n,)
+    rise, final_rise : slopes at the beginning and at the end, multiplied by the step length, shape
+        (n,)
+    """
     return np.asarray(np.array([begin, rise, end, final_rise]).T @ _HERMITE)
 
 
 def with_means(begin: Array, end: Array, final_rise: Array, mean: Array) -> Array:
-    """Cubic courses by values, the final slope times the step's length, and means, each of shape (n,)."""
+    """Return cubic polynomials with given values at both ends, final slopes and mean values, shape (n, 4).
+
+    Parameters
+    ----------
+    begin, end : values at the beginning and at the end of the step, shape (n,)
+    final_rise : slopes at the end of the step, multiplied by the step length, shape (n,)
+    mean : mean values over the step, shape (n,)
+    """
     found = constant(begin)
     found[:, 1:] = np.array([end - begin, final_rise, mean - begin]).T @ _MEAN_CUBIC
     return found
 
 
 def ends(courses: Array) -> Array:
-    """Values at the end of the step, shape (n,)."""
+    """Return the values of the polynomials at the end of the step, shape (n,)."""
     return np.asarray(courses @ _END)
 
 
 def end_rises(courses: Array) -> Array:
-    """Slopes at the end of the step times its length, shape (n,)."""
+    """Return the slopes of the polynomials at the end of the step, multiplied by the step length, shape (n,)."""
     return np.asarray(courses @ _RISE)
 
 
 def means(courses: Array) -> Array:
-    """Mean values over the step, shape (n,)."""
+    """Return the mean values of the polynomials over the step, shape (n,)."""
     return np.asarray(courses @ _MEAN)
 
 
 def work(first: Array, second: Array) -> Array:
-    """Means of the products of courses over the step, pair by pair, shape (n,)."""
+    """Return the means over the step of the products of two sets of polynomials, pair by pair, shape (n,)."""
     return np.asarray(((first @ _MOMENTS) * second).sum(axis=1))
 
 
 def at(courses: Array, s: Array) -> Array:
-    """Values at the points `s`, shape (k,); returns shape (n, k)."""
+    """Return the values of n polynomials at the k relative times `s`, shape (n, k)."""
     return np.asarray(courses @ np.vander(s, 4, increasing=True).T)
 
 
 def part(courses: Array, begin: float, length: float) -> Array:
-    """Courses over another interval, from s = begin to begin + length, as polynomials of its own s."""
+    """Return the polynomials rescaled to the interval from s = begin to s = begin + length, shape (n, 4)."""
     return np.asarray(courses @ _substitution(begin, length))
 
 
 @lru_cache(maxsize=256)
 def _substitution(begin: float, length: float) -> Array:
-    """Matrix that substitutes s = begin + length·s′, shape (4, 4)."""
+    """Return the matrix that converts coefficients of a cubic in s to those in s′, s = begin + length·s′."""
     b, a = begin, length
     return np.array(
         [[1.0, 0, 0, 0], [b, a, 0, 0], [b**2, 2 * b * a, a**2, 0], [b**3, 3 * b**2 * a, 3 * b * a**2, a**3]]
@@ -87,13 +104,19 @@ def _substitution(begin: float, length: float) -> Array:
 
 
 def through(times: tuple[float, ...], values: Array) -> Array:
-    """Courses of lowest degree through values at up to four points s; shapes (k,) and (n, k)."""
+    """Return polynomials of the lowest degree through values at up to four relative times, shape (n, 4).
+
+    Parameters
+    ----------
+    times : k relative times s within or before the step, k ≤ 4
+    values : values of the n signals at these times, shape (n, k)
+    """
     return np.asarray(values @ _interpolation(times))
 
 
 @lru_cache(maxsize=256)
 def _interpolation(times: tuple[float, ...]) -> Array:
-    """Matrix from values at the points to coefficients, shape (k, 4)."""
+    """Return the matrix that converts values at k relative times to polynomial coefficients, shape (k, 4)."""
     found = np.zeros((len(times), 4))
     found[:, : len(times)] = np.linalg.inv(np.vander(np.array(times), len(times), increasing=True)).T
     return found

@@ -1,8 +1,10 @@
-"""Energy that a coupling creates or loses at the connections where power flows.
+"""Energy that a numerical coupling creates or destroys at the connections that transmit power.
 
-The product of the force on a part and the velocity that it returns is a power. The other side of the connection, a
-part that gets the motion and returns the force, should take exactly that power. The residual is the integral of
-the difference, with the input courses as the parts got them.
+At such a connection, one part of the coupled system receives a force and returns a velocity; their
+product is the power that the part receives. The part on the other side receives the motion and
+returns the force; it should supply exactly this power. The energy residual is the time integral of
+the difference between both powers. It is computed from the interpolated or extrapolated inputs that
+the parts have actually received.
 """
 
 from __future__ import annotations
@@ -17,19 +19,19 @@ from .master import Record
 from .network import Network
 from .ports import Bond, bonds
 
-_LEAST = 1e-3  # of the largest energy turned over at a connection: the least one that counts
+_LEAST = 1e-3  # smallest reference energy of a connection, relative to the largest energy of all connections
 
 
 @dataclass(frozen=True)
 class EnergyResidual:
-    """Energy of one connection.
+    """Energy that the numerical coupling has created at one connection.
 
     Parameters
     ----------
-    where : input and output whose product is the power
+    where : names of the input and of the output whose product is the power
     created : energy that the coupling has created since the start, at its largest magnitude, J
-    turned_over : energy that has gone through the connection, to and fro, J
-    least : energy below which a turned over energy is rounding, J
+    turned_over : time integral of the magnitude of the transmitted power, J
+    least : smallest reference energy for the relative residual, J
     """
 
     where: str
@@ -39,13 +41,13 @@ class EnergyResidual:
 
     @property
     def relative(self) -> float:
-        """Created energy relative to that turned over."""
+        """Created energy divided by the energy that has passed through the connection in both directions."""
         size = max(self.turned_over, self.least)
         return self.created / size if size != 0.0 else 0.0
 
 
 def residuals(network: Network, record: Record) -> list[EnergyResidual]:
-    """Residual of each connection where power flows and both sides are known."""
+    """Return the energy residual of each connection that transmits power, if both sides return signals."""
     pieces, given = np.array(record.pieces), np.array(record.given)
     lengths = np.diff(np.array(record.times))
     found = []
@@ -53,7 +55,7 @@ def residuals(network: Network, record: Record) -> list[EnergyResidual]:
     for bond in pairs:
         source = int(network.source[bond.column])
         both = frozenset((source, bond.row if source < network.n_y else source))
-        if both in seen:  # the same connection from its other side
+        if both in seen:  # this connection was already treated from its other side
             continue
         seen.add(both)
         other = _other_side(network, bond, pairs, pieces, given, lengths)
@@ -69,13 +71,17 @@ def residuals(network: Network, record: Record) -> list[EnergyResidual]:
 
 
 def _takes(network: Network, source: int) -> bool:
-    """Whether the part of an output is evaluated over the step, and not at its end alone."""
+    """Return whether the part that owns an output has states or receives inputs as polynomials over the step."""
     abilities = network.parts[network.owner(source)].abilities
     return abilities.takes_courses or abilities.memory
 
 
 def _flow(pieces: Array, bond: Bond, lengths: Array) -> Array:
-    """Courses of the flow; the derivative of a known position makes the work of a constant force exact."""
+    """Return polynomials of the velocity of a connection in each step, shape (steps, 4).
+
+    If the position is also an output, its derivative is used: the work of a constant force is then
+    exact.
+    """
     if bond.position is None:
         return np.asarray(pieces[:, bond.row])
     return _derivative(pieces[:, bond.position], lengths)
@@ -90,7 +96,11 @@ def _derivative(courses: Array, lengths: Array) -> Array:
 def _other_side(
     network: Network, bond: Bond, pairs: list[Bond], pieces: Array, given: Array, lengths: Array
 ) -> Array | None:
-    """Power that the other side gives, mean over each step, W; None if it returns no force for this motion."""
+    """Return the mean power that the other side of a connection supplies in each step, W, shape (steps,).
+
+    The result is None if the part that produces the force does not receive the corresponding
+    motion.
+    """
     source = int(network.source[bond.column])
     if source >= network.n_y:
         partner = next((b for b in pairs if b is not bond and network.source[b.column] == source), None)

@@ -1,4 +1,4 @@
-"""FMUs as parts of a coupled system, on FMPy's classes for co-simulation by FMI 2.0 and 3.0."""
+"""Functional Mock-up Units (FMUs) as parts of a coupled system, by FMPy's classes for co-simulation."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from .units import PhysicalUnit, defined
 _KINDS = {**TYPES, "Enumeration": "Integer"}
 _PYTHON: dict[str, Callable[[Any], Any]] = {"Real": float, "Integer": round, "Boolean": bool, "String": str}
 _FACTORIALS = (1.0, 2.0, 6.0)
-_MOST_PASSES = 20  # of an event
+_MOST_PASSES = 20  # largest number of updates of the discrete states at one event
 
 
 @dataclass(frozen=True)
 class _Access:
-    """Variables of one type, which one call reads or writes.
+    """Variables of one data type that a single FMI call reads or writes.
 
     Parameters
     ----------
-    type : in the names of FMI functions, such as Float64
+    type : data type as it occurs in names of FMI functions, such as Float64
     kind : Real, Integer, Boolean or String
-    places : indices among the inputs or outputs
-    references : value references
+    places : indices of the variables among all inputs or all outputs of the FMU
+    references : value references of the variables
     """
 
     type: str
@@ -45,25 +45,27 @@ class _Access:
     references: list[int]
 
     def write(self, fmu: Any, values: Array) -> None:
-        """Give the variables their values among those of all inputs."""
+        """Set the variables of this type in the FMU; `values` has the values of all inputs, shape (n_u,)."""
         python = _PYTHON[self.kind]
         getattr(fmu, f"set{self.type}")(self.references, [python(values[k]) for k in self.places])
 
     def read(self, fmu: Any, values: Array) -> None:
-        """Fill in the values among those of all outputs."""
+        """Read the variables of this type from the FMU into `values`, the values of all outputs, shape (n_y,)."""
         values[self.places] = getattr(fmu, f"get{self.type}")(self.references)
 
 
 class FmuPart:
-    """An FMU 2.0 or 3.0 for co-simulation; its calls raise SolveError with what the FMU reports.
+    """An FMU 2.0 or 3.0 for co-simulation as a part of a coupled system.
+
+    If a call of the FMU fails, SolveError is raised with the message that the FMU has logged.
 
     Parameters
     ----------
     name : name of the element in the system
     fmu : path of the FMU
-    folder : where it is unpacked
-    parameters : start values to set, by name
-    changes : abilities that are known better than the FMU describes them
+    folder : folder into which the FMU is unpacked
+    parameters : start values to set, by variable name
+    changes : fields of `Abilities` that replace the capabilities in the FMU's model description
     """
 
     def __init__(
@@ -107,7 +109,7 @@ class FmuPart:
             yield _Access(name, _KINDS[variables[places[0]].type], places, references)
 
     def _type(self, variable: Any) -> str:
-        """Type of a variable in the names of FMI functions."""
+        """Return the data type of a variable as it occurs in names of FMI functions."""
         if variable.type == "Enumeration":
             return "Int64" if self._fmi3 else "Integer"
         return str(variable.type)
@@ -140,7 +142,7 @@ class FmuPart:
         )
 
     def _new_instance(self) -> None:
-        """Replace the instance, since not every FMU can be reset."""
+        """Replace the instance of the FMU; not every FMU can be reset."""
         self.close()
         more: dict[str, Any] = {}
         if self._fmi3:
@@ -151,7 +153,7 @@ class FmuPart:
                 more["required_intermediate_variables"] = self._in
         log = logger(self._messages)
         try:
-            with chdir("."):  # FMPy stays in another folder if a library cannot be loaded
+            with chdir("."):  # FMPy changes the working directory for good if a library cannot be loaded
                 self._fmu = fmpy.instantiate_fmu(
                     str(self._folder), self.description, "CoSimulation", debug_logging=True, logger=log, **more
                 )
@@ -169,7 +171,7 @@ class FmuPart:
             raise DescriptionError(self.name, text)
 
     def _answer(self, environment: Any, time: float, *_: Any) -> None:
-        """Give the inputs at a time within a step to an FMU 3.0 that asks for them."""
+        """Set the inputs of an FMU 3.0 at a time within the step, when the FMU requests an intermediate update."""
         s = (time - self._begin) / self._length
         values = self._course @ np.array([1.0, s, s * s, s**3])
         for access in self._writes:
@@ -182,7 +184,7 @@ class FmuPart:
         except FMICallException as error:
             said = self._messages[-1] if self._messages else str(error)
             raise SolveError(f"{self.name} at t = {self._t:.9g} s: {said}") from None
-        except (OverflowError, ValueError) as error:  # a number that an integer cannot have
+        except (OverflowError, ValueError) as error:  # the value, such as NaN, has no integer equivalent
             raise SolveError(f"{self.name} at t = {self._t:.9g} s: {error}") from None
 
     # ---- Initial values ------------------------------------------------------------------------------------
@@ -246,7 +248,11 @@ class FmuPart:
         return found
 
     def _output_slopes(self, input_slopes: Array) -> Array:
-        """Time derivatives of the outputs, the share of the inputs by directional derivatives if possible."""
+        """Return the time derivatives of the real outputs, for given time derivatives of all inputs.
+
+        The contribution of the inputs is computed by directional derivatives if the FMU provides
+        them.
+        """
         orders, rates = [1] * len(self._out), [float(input_slopes[k]) for k in self._real_inputs]
         if not self._derives or not any(rates):
             return self._own_slopes(orders, rates)
@@ -254,7 +260,10 @@ class FmuPart:
         return np.asarray(self._own_slopes(orders, [0.0] * len(rates)) + np.asarray(through))
 
     def _own_slopes(self, orders: list[int], rates: list[float]) -> Array:
-        """Time derivatives of the outputs as the FMU gives them, with slopes of the inputs if it takes any."""
+        """Return the time derivatives of the real outputs that the FMU itself reports.
+
+        The time derivatives of the inputs are passed to an FMU 2.0 that accepts them.
+        """
         if self._fmi3:
             return np.asarray(self._fmu.getOutputDerivatives(self._out, orders))
         if rates and self.abilities.takes_courses:
@@ -315,7 +324,7 @@ class FmuPart:
         self._called(lambda: self._fmu.freeFMUState(state[0]))
 
     def gains(self) -> Array | None:
-        """∂ outputs / ∂ inputs at the present time, shape (n_y, n_u); None without directional derivatives."""
+        """Return ∂ outputs / ∂ inputs now, shape (n_y, n_u); None if the FMU has no directional derivatives."""
         if not self._derives:
             return None
         found = np.zeros((len(self.outputs), len(self.inputs)))
@@ -331,7 +340,10 @@ class FmuPart:
 
 
 def _gives_directional_derivatives(folder: Path) -> bool:
-    """Whether an unpacked FMU gives directional derivatives in co-simulation; FMPy reads this of FMI 2.0 alone."""
+    """Return whether an unpacked FMU provides directional derivatives in co-simulation.
+
+    The model description is read here because FMPy reads this capability only for FMI 2.0.
+    """
     parser = etree.XMLParser(resolve_entities=False, huge_tree=True)
     for node in etree.parse(folder / "modelDescription.xml", parser).getroot().iterfind("CoSimulation"):
         return "true" in (node.get("providesDirectionalDerivative"), node.get("providesDirectionalDerivatives"))
@@ -341,10 +353,10 @@ def _gives_directional_derivatives(folder: Path) -> bool:
 def _checked_parameters(
     fmu: Path, variables: Mapping[str, Any], values: Mapping[str, Any]
 ) -> Iterator[tuple[Any, Any]]:
-    """Variables that a parameter set gives a value, and the values in their types."""
+    """Yield each variable to which a parameter set assigns a value, with the value in the variable's type."""
     unknown = [name for name in values if name not in variables]
     if unknown:
-        text = f"has no variable {', '.join(unknown)} that a parameter set gives a value"
+        text = f"has no variable {', '.join(unknown)} for a value in a parameter set; correct the parameter set"
         raise DescriptionError(str(fmu), text)
     for name, value in values.items():
         kind = _KINDS[variables[name].type]

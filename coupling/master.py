@@ -1,4 +1,8 @@
-"""The master: initial values, communication steps with control of their length, events, and what is recorded."""
+"""Simulation master of a coupled system.
+
+The master computes initial values, controls the length of the communication steps, handles events
+and records the results.
+"""
 
 from __future__ import annotations
 
@@ -17,27 +21,29 @@ from . import courses as polynomials
 from .network import Network
 from .stepping import HERMITE, MEAN, PIN, SEQUENTIAL, EarlyReturn, NotConverged, Present, Step, Stepper
 
-_EVENT_PASSES = 100
-_LOST = 30  # steps in a row in which predicted inputs are off by more than half of their range
-_SHORTEST = 1e-9  # of the run: no step is shorter but those to an event
-_ITERATION = 1e-9
-_LEAST, _LEAST_YET = 1e-3, 0.1  # least size of a signal over its magnitude; if ranges of the run are not known
-_PINNED = 0.2  # least first step over the nominal one, if there are pins
-_OPEN = 1e-8  # gap of a pin at the start: of the positions, and at least of 1 m or 1 rad
+_EVENT_PASSES = 100  # largest number of repeated evaluations of all parts at one event
+_LOST = 30  # admissible number of successive steps with extrapolated inputs wrong by more than half their range
+_SHORTEST = 1e-9  # shortest step, relative to the simulated time; only a step to an event may be shorter
+_ITERATION = 1e-9  # relative tolerance of the iteration in a fixed communication step
+_LEAST = 1e-3  # smallest reference size of a signal relative to its magnitude, if the signal ranges are known
+_LEAST_YET = 0.1  # smallest reference size of a signal relative to its magnitude, if the ranges are unknown
+_PINNED = 0.2  # smallest first step of a system with pins (rigid connections), relative to the nominal step
+_OPEN = 1e-8  # admissible initial gap of a pin, relative to the positions, but at least to 1 m or 1 rad
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run of a coupled system.
+    """Settings for the simulation of a coupled system.
 
     Parameters
     ----------
-    start, stop : s
+    start, stop : begin and end of the simulation, s
     tolerance : admissible error, relative to the range of each signal
-    step : fixed communication step, s; None for control by the tolerance
-    nominal : communication step to begin with, and the largest one that sampled signals ask for, s
-    order : degree of extrapolation of the sequential method
-    scales : ranges of the outputs, if known, shape (n_y,)
+    step : fixed communication step, s; None if the tolerance controls the step length
+    nominal : upper limit of the first communication step, s; with the sequential method, no step
+        crosses a multiple of this time
+    order : degree of the polynomials by which the sequential method extrapolates inputs
+    scales : ranges of the outputs, shape (n_y,); None if they are unknown
     """
 
     start: float
@@ -51,16 +57,24 @@ class Settings:
 
 @dataclass
 class Record:
-    """Results of a run of a coupled system.
+    """Results of the simulation of a coupled system.
+
+    A pin is a rigid connection of two outputs by a pair of opposite forces.
 
     Parameters
     ----------
     times : communication points, s
-    pieces : courses of the outputs in each step, shape (n_y + pins, 4)
-    given : courses of the inputs in each step, shape (n_u, 4)
-    values : outputs and pin forces at the communication points, after events
-    missed : steps of the shortest length whose error is above the tolerance
-    late : events inside a step that other parts see at its end
+    values : outputs and pin forces at each communication point, after events, shape (n_y + pins,)
+    pieces : coefficients of the polynomials of outputs and pin forces in each step, shape (n_y +
+        pins, 4)
+    given : coefficients of the polynomials of the inputs in each step, shape (n_u, 4)
+    events : times of events, s
+    rejected : number of rejected steps
+    wall_s : elapsed real time, s
+    seconds : elapsed real time of each part, s, by name
+    missed : number of steps of the shortest length that were accepted with an error above the
+        tolerance
+    late : number of events inside a step that other parts could notice only at the end of the step
     """
 
     times: list[float]
@@ -75,7 +89,13 @@ class Record:
     late: int = 0
 
     def sample(self, grid: Array) -> Array:
-        """Outputs at times of the run, s, shape (k,), before an event at that time; shape (n_y + pins, k)."""
+        """Return the outputs and the forces of rigid connections (pins) at given times, shape (n_y + pins, k).
+
+        Parameters
+        ----------
+        grid : times within the simulation, s, shape (k,); at the time of an event, the values
+            before it are returned
+        """
         times = np.array(self.times)
         piece = np.clip(np.searchsorted(times, grid, side="left") - 1, 0, len(self.pieces) - 1)
         s = (grid - times[piece]) / (times[piece + 1] - times[piece])
@@ -84,7 +104,7 @@ class Record:
 
 
 class Master:
-    """A run of a coupled system, by the methods of its groups."""
+    """Simulation of a coupled system; each group of mutually dependent parts has its own coupling method."""
 
     def __init__(self, network: Network, steppers: Sequence[Stepper], settings: Settings) -> None:
         self._network, self._steppers, self._settings = network, steppers, settings
@@ -106,11 +126,11 @@ class Master:
     # ---- Run -----------------------------------------------------------------------------------------------
 
     def run(self, progress: Progress = silent) -> Record:
-        """Run from start to stop.
+        """Simulate the coupled system from the start to the stop time.
 
         Raises
         ------
-        SolveError : if no step is short enough, or the coupling grows without bound
+        SolveError : if even the shortest step fails, or the coupling is unstable
         """
         begun = clock.perf_counter()
         s = self._settings
@@ -123,7 +143,7 @@ class Master:
             used, error = self._attempt(present, end)
             if used is not None:
                 h = self._longer(used, h, error) if s.step is None else s.step
-                if s.step is None and present.last is None:  # an event
+                if s.step is None and present.last is None:  # this step has ended at an event
                     h = min(h, self._first(present))
                 count += 1
                 if count % 64 == 0:
@@ -138,11 +158,12 @@ class Master:
         return self._record
 
     def initial(self) -> Present:
-        """Initial values: outputs that fulfil the connections, with loops solved.
+        """Initialise all parts and return initial values that satisfy all connections, including loops.
 
         Raises
         ------
-        SolveError : if a loop has no solution, a pin is open, or a value is not finite
+        SolveError : if a loop has no solution, the positions at a pin differ, or a value is not
+            finite
         """
         network, s = self._network, self._settings
         inputs = network.starts
@@ -162,7 +183,7 @@ class Master:
         return found
 
     def _finite(self, values: Array, t: float) -> Array:
-        """Return the values of outputs and pin forces, all of which must be finite."""
+        """Return the values of all signals unchanged; raise SolveError if one of them is not finite."""
         if not np.isfinite(values).all():
             label = self._network.label(int(np.argmin(np.isfinite(values))))
             raise SolveError(f"coupling: at t = {t:.9g} s {label} is not finite")
@@ -174,8 +195,8 @@ class Master:
             if abs(a - b) > _OPEN * max(1.0, abs(a), abs(b)):
                 raise SolveError(
                     f"coupling: the pin of {'.'.join(pin.first)} and {'.'.join(pin.second)} is open by"
-                    f" {abs(a - b):.6g} at the start, where they are {a:.9g} and {b:.9g}; give initial states in"
-                    " which the positions agree"
+                    f" {abs(a - b):.6g} at the start: the positions are {a:.9g} and {b:.9g}; give initial states"
+                    " in which both positions agree"
                 )
 
     def _restarted(self, t: float, values: Array) -> Present:
@@ -185,7 +206,11 @@ class Master:
         return Present(t, values, slopes, [t], [values])
 
     def _slopes(self) -> Array:
-        """Slopes of the outputs at a start or after an event, which depend on each other through the parts."""
+        """Return the time derivatives of the outputs at the start or after an event, shape (n_y + pins,).
+
+        The derivatives are found by repeated evaluation, because those of one part may depend on
+        those of others.
+        """
         network = self._network
         found = np.zeros(network.n_y + len(network.pins))
         for _ in range(len(network.parts) + 1):
@@ -198,7 +223,11 @@ class Master:
     # ---- One step ------------------------------------------------------------------------------------------
 
     def _next_point(self, t: float, h: float) -> float:
-        """Next communication point, s: of the grid n·h for a fixed step, and never beyond a sample time."""
+        """Return the next communication point, s, at a distance of at most h.
+
+        With a fixed step, the point lies on the grid of the step. It never lies beyond a sample
+        time.
+        """
         s = self._settings
         end = t + h
         if s.step is not None and h >= s.step:
@@ -215,7 +244,7 @@ class Master:
         return t + 0.5 * rest if s.step is None and end - t > 0.5 * rest and not self._periods else end
 
     def _attempt(self, present: Present, end: float) -> tuple[float | None, float]:
-        """Try a step; return its length and its error relative to the tolerance, or None if it is rejected."""
+        """Try a step; return its length, s, or None if it is rejected, and its error relative to the tolerance."""
         saved = {k: self._network.parts[k].save() for k in self._saves}
         try:
             return self._located(present, end, saved)
@@ -224,7 +253,7 @@ class Master:
                 self._network.parts[k].free(state)
 
     def _located(self, present: Present, end: float, saved: Mapping[int, Any]) -> tuple[float | None, float]:
-        """Step to `end`, or to the first event before it."""
+        """Step to `end`, or to the first event before it; return the same values as `_attempt`."""
         for _ in range(60):
             step = self._step(present, end, saved)
             scale = self._scale()
@@ -286,7 +315,10 @@ class Master:
         record.values.append(values)
 
     def _after_event(self, values: Array, step: Step) -> Array:
-        """Values after an event: settled parts, and whatever their new outputs change."""
+        """Return the outputs after an event, shape (n_y + pins,).
+
+        All parts handle the event repeatedly, until their outputs no longer change each other.
+        """
         network = self._network
         for _ in range(_EVENT_PASSES):
             inputs = network.inputs_at(values)
@@ -306,7 +338,10 @@ class Master:
     # ---- Error and step length -----------------------------------------------------------------------------
 
     def _see_slopes(self, slopes: Array) -> None:
-        """Note the largest change in a nominal step of each signal with memory, which its range is at least."""
+        """Record the largest change of each output of a part with states within the nominal step.
+
+        The range of the output, by which errors are scaled, is taken as at least this change.
+        """
         rises = np.abs(slopes[: self._network.n_y]) * self._memory * self._settings.nominal
         if np.any(rises > self._rises):
             self._rises = np.maximum(self._rises, rises)
@@ -319,7 +354,7 @@ class Master:
             self._sizes = None
 
     def _scale(self) -> Array:
-        """Sizes of outputs and pin forces: their ranges up to now, at least a part of their magnitude."""
+        """Return the reference sizes of all outputs and pin forces, by which errors are divided."""
         if self._sizes is not None:
             return self._sizes
         magnitude = np.maximum(np.abs(self._low), np.abs(self._high))
@@ -337,7 +372,7 @@ class Master:
         return _ITERATION if self._settings.step else min(1e-3 * self._settings.tolerance, 1e-6)
 
     def _error(self, present: Present, step: Step, scale: Array) -> float:
-        """Estimated error of a step, relative to the tolerance, from corrector minus predictor."""
+        """Return the estimated error of a step, corrector minus predictor, relative to the tolerance."""
         found = [0.0]
         for stepper in self._steppers:
             rows = stepper.resolved
@@ -360,13 +395,13 @@ class Master:
         return float(np.max(np.abs(end - polynomials.ends(step.predicted[rows])) / scale[rows])) / 20.0
 
     def _watch(self, off: float, t: float) -> None:
-        """Raise SolveError if predicted inputs miss the real ones for long."""
+        """Raise SolveError if extrapolated inputs have differed strongly from the actual ones in many steps."""
         self._lost = self._lost + 1 if not off < 0.5 else 0
         if self._lost > _LOST or not np.isfinite(off):
             raise SolveError(
-                f"coupling: at t = {t:.9g} s the inputs extrapolated over a step have missed the real ones by more"
-                " than half of their range for many steps, so the coupling is unstable; let all FMUs save and"
-                " restore their states, shorten --step, or lower --order"
+                f"coupling: at t = {t:.9g} s the extrapolated inputs have differed from the computed ones by more"
+                " than half of their range in many successive steps, so the coupling is unstable; let all FMUs"
+                " save and restore their states, shorten --step, or lower --order"
             )
 
     def _may_reject(self, present: Present, step: Step) -> bool:
@@ -379,14 +414,15 @@ class Master:
         return True
 
     def _exponent(self) -> float:
-        """Power of the step that the estimated error goes with, inverted."""
+        """Return 1/p for the step-length control; the estimated error scales with the p-th power of the step."""
         orders = {HERMITE: 4.0, PIN: 4.0, MEAN: 4.0, SEQUENTIAL: self._settings.order + 1.0}
         return 1.0 / min((orders[s.method] for s in self._steppers if s.group.loops), default=4.0)
 
     def _first(self, present: Present) -> float:
-        """First step, s: signals change by a small part of their size in it.
+        """Return the first step length, s, in which signals change by a small part of their size.
 
-        It is no shorter than a part of the nominal step if there are pins, whose gaps would drown in rounding.
+        In a system with rigid connections (pins), the step is not much shorter than the nominal
+        one, because rounding errors would otherwise dominate the gaps at the connections.
         """
         s = self._settings
         scale = self._scale()[: self._network.n_y]
@@ -398,13 +434,16 @@ class Master:
         return self._rung(min(s.nominal, max(0.1 * wished, least)))
 
     def _rung(self, h: float) -> float:
-        """Largest length of a step of the form nominal·2^(k/4) up to h, so that Jacobians fit again."""
+        """Return the largest step length of the form nominal·2^(k/4), k an integer, that is at most h.
+
+        With few distinct step lengths, stored Jacobians can be reused.
+        """
         nominal = self._settings.nominal
         return float(nominal * 2.0 ** (math.floor(4 * math.log2(h / nominal) + 1e-6) / 4))
 
     def _longer(self, used: float, h: float, error: float) -> float:
         s = self._settings
-        if used < 0.99 * h and error <= 1.0:  # cut by an event or a sample time
+        if used < 0.99 * h and error <= 1.0:  # an event or a sample time has shortened the step
             return h
         factor = 0.9 * max(error, 1e-6) ** -self._exponent()
         most = (s.stop - s.start) / 10
@@ -420,18 +459,20 @@ class Master:
         if h < _SHORTEST * (s.stop - s.start) or not self._restores:
             raise SolveError(
                 f"coupling: the iteration of a step of {h:.3g} s finds no solution at t = {t:.9g} s;"
-                " shorten --step, or put a stiff connection into a part of its own"
+                " shorten --step, or model a stiff connection within one part"
             )
         factor = 0.5 if not np.isfinite(error) else min(max(0.9 * error ** -self._exponent(), 0.1), 0.84)
         return self._rung(h * factor)
 
 
 def consistent_outputs(network: Network) -> Array:
-    """Outputs at the start that fulfil all connections, shape (n_y + pins,), loops solved by Newton's method.
+    """Return outputs at the initial time that satisfy all connections, shape (n_y + pins,).
+
+    Algebraic loops are solved by Newton's method.
 
     Raises
     ------
-    SolveError : if a loop has no solution, or does not determine one
+    SolveError : if a loop has no solution or no unique one
     """
     values = np.zeros(network.n_y + len(network.pins))
 
@@ -442,7 +483,7 @@ def consistent_outputs(network: Network) -> Array:
         return network.inputs_at(found)
 
     u = evaluated(network.starts)
-    for _ in range(len(network.parts) + 2):  # systems without loops need no more passes than parts
+    for _ in range(len(network.parts) + 2):  # without loops, one pass per part is enough
         new = evaluated(u)
         if np.allclose(new, u, rtol=1e-13, atol=1e-300):
             break
@@ -459,7 +500,14 @@ def consistent_outputs(network: Network) -> Array:
 
 
 def _newton(evaluated: Any, u: Array, network: Network) -> Array:
-    """Inputs that reproduce themselves; differences form the Jacobian."""
+    """Return inputs u with u = f(u) by Newton's method; f evaluates all parts and their connections.
+
+    The Jacobian is formed by finite differences.
+
+    Raises
+    ------
+    SolveError : if the iteration does not converge or the Jacobian is singular
+    """
     for _ in range(30):
         r = evaluated(u) - u
         size = np.maximum(np.abs(u), 1e-6 * max(float(np.max(np.abs(u))), 1.0))

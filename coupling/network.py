@@ -1,4 +1,4 @@
-"""Parts and what connects them, as arrays: sources of inputs, rigid pins, groups that depend on each other."""
+"""Structure of a coupled system as arrays: sources of inputs, rigid pins, and groups of dependent parts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..core.errors import DescriptionError, Problem
 from ..core.trajectory import Array
 from .participant import Participant, PortSignal
 
-Port = tuple[str, str]  # part, signal
+Port = tuple[str, str]  # name of the part, name of the signal
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,15 @@ class Wire:
 
 @dataclass(frozen=True)
 class Pin:
-    """Two outputs that must agree, held together by a pair of opposite forces.
+    """A rigid connection: two outputs are forced to agree by a pair of opposite forces.
 
     Parameters
     ----------
-    first, second : positions that agree, m or rad
-    force, reaction : inputs that get the force on the first and on the second part, N or N·m
-    joint : name of the rigid joint of several points whose positions along x, y and z follow each other in the
-        pins of this name; the forces along the lines between these points are redundant
+    first, second : outputs that must agree, positions in m or angles in rad
+    force, reaction : inputs for the force on the first and on the second part, N or N·m
+    joint : name of a rigid joint that is modelled by pins at several points, or an empty string;
+        its pins are in the order x, y, z of one point after the other, and the forces along the
+        lines between the points are redundant
     """
 
     first: Port
@@ -49,13 +50,15 @@ class Pin:
 
 @dataclass(frozen=True)
 class CoupledGroup:
-    """Parts that depend on each other within a step, in the order of evaluation.
+    """Parts of a coupled system that depend on each other within a step, in the order of evaluation.
 
     Parameters
     ----------
     parts : indices of the parts
-    feedback : rows of outputs that a part needs before their own part is evaluated
-    pins : rows of pin forces
+    feedback : indices of the outputs that a part needs before they are computed in the order of
+        evaluation
+    pins : indices of the forces of rigid connections (pins), which follow the indices of all
+        outputs
     """
 
     parts: tuple[int, ...]
@@ -64,13 +67,17 @@ class CoupledGroup:
 
     @property
     def loops(self) -> bool:
-        """Whether something in the group depends on itself."""
+        """Whether the group has a loop: an output or a pin force that depends on itself within a step."""
         return len(self.feedback) + len(self.pins) > 0
 
 
 @dataclass(eq=False)
 class Network:
-    """A coupled system. Rows of outputs are those of all parts in turn, then a row of force for each pin."""
+    """The parts of a coupled system and their connections.
+
+    Arrays of outputs have one row per output, part by part, followed by one row per pin for its
+    force. Arrays of inputs have one entry per input, part by part.
+    """
 
     parts: Sequence[Participant]
     wires: Sequence[Wire]
@@ -132,24 +139,30 @@ class Network:
         return [np.flatnonzero(units == unit) for unit in dict.fromkeys(units.tolist())]
 
     def given(self, part: int, courses: Array) -> Array:
-        """Input courses of a part, shape (n_u, 4), from the courses of all outputs, shape (n_y + pins, 4)."""
+        """Return the polynomials of the inputs of one part over a step, shape (n_u, 4).
+
+        Parameters
+        ----------
+        part : index of the part
+        courses : polynomials of all outputs and pin forces over the step, shape (n_y + pins, 4)
+        """
         columns = self.columns[part]
         found = self.factor[columns, None] * courses[self.source[columns]]
         found[:, 0] += self.offset[columns]
         return np.asarray(found)
 
     def inputs_at(self, outputs: Array) -> Array:
-        """All inputs, shape (n_u,), from all outputs and pin forces, shape (n_y + pins,)."""
+        """Return all inputs, shape (n_u,), from all outputs and forces of rigid pins, shape (n_y + pins,)."""
         return np.asarray(self.factor * outputs[self.source] + self.offset)
 
     def label(self, row: int) -> str:
-        """Name of an output, or of the force of a pin."""
+        """Return the name of an output or a description of the force in a rigid connection (pin), for messages."""
         if row < self.n_y:
             return ".".join(self.outputs[row])
         return f"the force of the pin at {'.'.join(self.pins[row - self.n_y].first)}"
 
     def owner(self, row: int) -> int:
-        """Index of the part that an output belongs to."""
+        """Return the index of the part that an output belongs to."""
         return next(k for k, rows in enumerate(self.rows) if rows.start <= row < rows.stop)
 
     def _groups(self) -> list[CoupledGroup]:
@@ -166,7 +179,11 @@ class Network:
         return [self._group([k for k in range(n) if label[k] == g]) for g in order]
 
     def _edges(self) -> list[tuple[int, int]]:
-        """Pairs of parts of which the second needs the first within a step; held signals cause no need."""
+        """Return pairs of part indices: the second part needs outputs of the first within a step.
+
+        A discrete output is constant over a step and creates no such dependency. A pin creates one
+        in both directions.
+        """
         owner = [k for k, rows in enumerate(self.rows) for _ in range(rows.stop - rows.start)]
         found = []
         for part, columns in enumerate(self.columns):
@@ -178,7 +195,11 @@ class Network:
         return found
 
     def _group(self, members: list[int]) -> CoupledGroup:
-        """Parts with memory come first: a law then gets the inputs at the end of the step."""
+        """Return the group of the given parts, ordered for evaluation.
+
+        Parts with states come first, so that a part without states gets its inputs at the end of
+        the step.
+        """
         order = sorted(members, key=lambda k: not self.parts[k].abilities.memory)
         place = {part: k for k, part in enumerate(order)}
         feedback = set()

@@ -1,4 +1,4 @@
-"""Quasi-Newton iteration of one communication step, whose Jacobian is kept from step to step."""
+"""Quasi-Newton iteration for one communication step; the Jacobian is reused in later steps."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ import numpy as np
 from ..core.trajectory import Array
 
 Residual = Callable[[Array], Array]
-_RENEW = 0.1  # contraction of one update above which the Jacobian is formed again
-_MOST = 25  # updates in one step
-_STALLED, _NOISE = 0.5, 100.0  # contraction of an iteration in rounding; such a residual over the tolerance
-_NUDGE = 1e-4  # of the scale of an unknown
-_MOST_NUDGED = 1e8  # largest factor of a change that is repeated because its effect was lost in rounding
+_RENEW = 0.1  # ratio of successive residuals above which the Jacobian is formed again
+_MOST = 25  # largest number of updates of the unknowns in one step
+_STALLED = 0.5  # ratio of successive residuals above which a long iteration is taken as stalled by rounding errors
+_NOISE = 100.0  # largest ratio of residual to tolerance at which a stalled iteration is accepted
+_NUDGE = 1e-4  # change of an unknown for a finite difference, relative to the unknown's typical size
+_MOST_NUDGED = 1e8  # largest factor that enlarges a finite-difference change whose effect is lost in rounding
 
 
 class Solver:
-    """Root finder for the interface of a group.
+    """Root finder for the interface variables of a group of coupled parts.
 
     Parameters
     ----------
-    fixed_point : the residual is a map minus its argument, so that −1 is a first Jacobian
+    fixed_point : whether the residual is f(z) − z for some function f, so that −I is a good initial
+        Jacobian
     """
 
     def __init__(self, fixed_point: bool) -> None:
@@ -31,14 +33,22 @@ class Solver:
         self.contraction = 0.0
 
     def solve(self, residual: Residual, z: Array, r: Array, scale: Array, tolerance: float, h: float) -> bool:
-        """Improve z in place until the residual is below tolerance; the last call of `residual` has the solution.
+        """Improve the unknowns in place until the residual is below the tolerance.
+
+        The last call of `residual` is made at the final unknowns.
 
         Parameters
         ----------
-        z, r : unknowns and their residual, shape (n,)
-        scale : sizes of the unknowns, shape (n,)
-        tolerance : of the residual in the measure of `residual`, which is relative to scales
-        h : length of the step, s, that a Jacobian is valid for
+        residual : function that returns the residual at given unknowns, relative to the sizes of
+            the signals, shape (n,)
+        z, r : unknowns and their residual, shape (n,); both are changed in place
+        scale : typical sizes of the unknowns, shape (n,)
+        tolerance : admissible magnitude of the largest component of the residual
+        h : length of the step, s; a stored Jacobian is reused only for steps of the same length
+
+        Returns
+        -------
+        bool : whether the iteration has converged
         """
         fresh = self._prepare(residual, z, r, scale, h)
         self.contraction = 0.0
@@ -49,7 +59,7 @@ class Solver:
             if not np.isfinite(before):
                 return False
             dz = self._update(r)
-            if _norm(dz / scale) <= 1e-3 * tolerance and self.contraction > 0.5:  # rounding alone is left
+            if _norm(dz / scale) <= 1e-3 * tolerance and self.contraction > 0.5:  # only rounding errors remain
                 return True
             z += dz
             r[:] = residual(z)
@@ -60,7 +70,7 @@ class Solver:
             self._learn(r, dz)
             if (
                 count > _MOST // 2 and self.contraction > _STALLED and after <= _NOISE * tolerance
-            ):  # rounding in the parts is left
+            ):  # only rounding errors of the parts remain
                 return True
             limit = 0.3 if self._fixed_point else _RENEW
             if (
@@ -74,7 +84,7 @@ class Solver:
         return _norm(r) <= tolerance
 
     def _prepare(self, residual: Residual, z: Array, r: Array, scale: Array, h: float) -> bool:
-        """Provide a Jacobian for the step's length; return whether it was formed at these unknowns."""
+        """Provide a Jacobian for the step length; return whether it was newly formed at the present unknowns."""
         if self._fixed_point:
             if self._jacobian is None:
                 self._jacobian = -np.eye(len(z))
@@ -91,7 +101,11 @@ class Solver:
 
     @staticmethod
     def _difference(residual: Residual, z: Array, r: Array, k: int, scale: float) -> Array:
-        """Column k by a one-sided difference, repeated with a larger change if the first was lost in noise."""
+        """Return column k of the Jacobian by a one-sided difference.
+
+        The difference is repeated with a larger change if the effect of the first change was lost
+        in rounding errors.
+        """
         nudge = _NUDGE * scale
         change = _changed(residual, z, r, k, nudge)
         if 0.0 < _norm(change) < 1e-2 * _NUDGE:
@@ -100,12 +114,16 @@ class Solver:
         return np.asarray(change / nudge)
 
     def _update(self, r: Array) -> Array:
-        """Solve in the sense of least squares, so that redundant unknowns get the change of minimum norm."""
+        """Return the Newton update of the unknowns, shape (n,).
+
+        The linear system is solved by least squares, so that redundant unknowns get the update of
+        minimum norm.
+        """
         assert self._jacobian is not None
         return np.asarray(np.linalg.lstsq(self._jacobian, -r, rcond=1e-9)[0])
 
     def _learn(self, r: Array, dz: Array) -> None:
-        """Update the Jacobian by Broyden's rank-one formula."""
+        """Correct the Jacobian after an update of the unknowns by Broyden's rank-one formula."""
         length = float(dz @ dz)
         if length > 0.0 and self._jacobian is not None:
             self._jacobian = self._jacobian + np.outer(r, dz) / length

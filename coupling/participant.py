@@ -1,4 +1,4 @@
-"""The parts of a coupled system as the master sees them."""
+"""Interface between the simulation master and the parts (subsystems) of a coupled system."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from .units import PhysicalUnit, by_name
 
 @dataclass(frozen=True)
 class PortSignal:
-    """An input or output of a part.
+    """An input or output of one part of a coupled system.
 
     Parameters
     ----------
     name : variable name inside the part
     unit : unit as FMUs write it, or an empty string
-    start : value at the start, in the unit
-    discrete : whether the value changes at events only
-    defined : the unit in base units, if it is not one that `unit` names in SI
+    start : initial value, in the unit of the signal
+    discrete : whether the value changes only at events
+    defined : the unit as factors and exponents of SI base units; None if `unit` is a known name
     kind : type of the variable: Real, Integer or Boolean
     """
 
@@ -32,22 +32,23 @@ class PortSignal:
 
     @property
     def base(self) -> PhysicalUnit | None:
-        """The unit in base units; None if there is none or it is unknown."""
+        """The signal's unit expressed in SI base units; None if the signal has no unit or an unknown one."""
         return self.defined or (by_name(self.unit) if self.unit else None)
 
 
 @dataclass(frozen=True)
 class Abilities:
-    """Properties of a part that decide which coupling method is possible.
+    """Properties of a part of a coupled system that decide which coupling methods are possible.
 
     Parameters
     ----------
-    restores : the state can be saved and restored
-    takes_courses : inputs may change within a step, by polynomials
-    gives_slopes : the time derivatives of the outputs are available
-    memory : outputs depend on past inputs; False for a law that depends on time and present inputs
+    restores : whether the state can be saved and restored
+    takes_courses : whether inputs may vary within a step, as polynomials
+    gives_slopes : whether the time derivatives of the outputs are available
+    memory : whether outputs depend on past inputs; False for a function of time and present inputs
+        only
     period : time between samples, s; None for a part that is not sampled
-    step : the part's own fixed step, s; None if it controls its error
+    step : fixed internal step of the part, s; None if the part controls its own integration error
     """
 
     restores: bool = True
@@ -59,7 +60,10 @@ class Abilities:
 
 
 class Participant(Protocol):
-    """A part of a coupled system. All times are in s, all values in the units of the signals."""
+    """A part (subsystem) of a coupled system.
+
+    All times are in s, all values in the units of the signals.
+    """
 
     name: str
     inputs: tuple[PortSignal, ...]
@@ -67,37 +71,50 @@ class Participant(Protocol):
     abilities: Abilities
 
     def start(self, t: float, inputs: Array) -> None:
-        """Begin to initialise at time t with the values of the inputs, shape (n_u,)."""
+        """Begin the initialisation at time t with the given input values, shape (n_u,)."""
 
     def try_inputs(self, inputs: Array) -> Array:
-        """Return outputs, shape (n_y,), for other inputs at the same time: before `begin` or at an event."""
+        """Return the outputs, shape (n_y,), that other input values would give at the present time.
+
+        This is allowed only during initialisation, before `begin`, and at an event.
+        """
 
     def begin(self) -> None:
-        """End the initialisation."""
+        """End the initialisation, so that steps can follow."""
 
     def outputs_now(self) -> Array:
-        """Values of the outputs, shape (n_y,)."""
+        """Return the present values of the outputs, shape (n_y,)."""
 
     def slopes_now(self, input_slopes: Array) -> Array:
-        """Return time derivatives of the outputs, shape (n_y,), for those of the inputs, shape (n_u,)."""
+        """Return the time derivatives of the outputs, shape (n_y,), from those of the inputs, shape (n_u,)."""
 
     def advance(self, t: float, h: float, courses: Array) -> tuple[float, bool]:
-        """Advance by h with input courses, shape (n_u, 4); return the time reached and if an event is due."""
+        """Advance the part from time t by the step length h.
+
+        Parameters
+        ----------
+        t, h : begin and length of the step, s
+        courses : coefficients of the cubic polynomials of the inputs over the step, shape (n_u, 4)
+
+        Returns
+        -------
+        tuple[float, bool] : time reached, s, and whether an event has to be handled at this time
+        """
 
     def settle(self, inputs: Array) -> None:
-        """Handle the event at the present time, with the values of the inputs there."""
+        """Handle the event at the present time, with the present values of the inputs, shape (n_u,)."""
 
     def save(self) -> Any:
-        """Return the present state."""
+        """Return the present internal state, for a later `restore`."""
 
     def restore(self, state: Any) -> None:
-        """Return to a saved state, which stays valid."""
+        """Return to a saved state; the saved state remains valid."""
 
     def free(self, state: Any) -> None:
-        """Forget a saved state."""
+        """Release the memory of a saved state."""
 
     def gains(self) -> Array | None:
         """Return ∂ outputs / ∂ inputs at the present time, shape (n_y, n_u), or None if they are unknown."""
 
     def close(self) -> None:
-        """End the part."""
+        """End the simulation of the part and release its resources."""

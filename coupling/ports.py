@@ -1,6 +1,7 @@
-"""Positions, velocities and powers among the signals of parts, found by their names and units.
+"""Detection of positions, velocities and powers among the signals of coupled parts, by names and units.
 
-Members of a port have the port's name and a dot before their own (`hook.fx`), as SSP 2.1 drafts it.
+Members of a port are named after the port, with a dot before the name of the member (`hook.fx`), as
+in the draft of SSP 2.1 (System Structure and Parameterization).
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ _AXES = ("x", "y", "z")
 
 @dataclass(frozen=True)
 class Bond:
-    """An input and an output of one part whose product is a power, W.
+    """An input and an output of one part of a coupled system whose product is a power, W.
 
     Parameters
     ----------
-    column, row : input and output in the network
-    position : row of the output that the output is the derivative of, or None
+    column : index of the input among all inputs of the coupled system
+    row : index of the output among all outputs of the coupled system
+    position : index of the output whose time derivative the output `row` is, or None
     """
 
     column: int
@@ -31,7 +33,11 @@ class Bond:
 
 
 def positions(network: Network) -> dict[int, int]:
-    """Row of each velocity → row of its position, by units and names such as `x` and `v`, `x_dot` or `der(x)`."""
+    """Map the index of each velocity output to the index of its position output.
+
+    Velocity and position belong to the same part and have matching units and names, such as `x` and
+    `v`, `x` and `x_dot`, or `x` and `der(x)`.
+    """
     found: dict[int, int] = {}
     for part, rows in zip(network.parts, network.rows, strict=True):
         place = {signal.name: rows.start + k for k, signal in enumerate(part.outputs)}
@@ -62,9 +68,10 @@ def _is_rate(velocity: PortSignal, position: PortSignal) -> bool:
 
 
 def bonds(network: Network) -> list[Bond]:
-    """Pairs of an input and an output whose product is a power, in parts with memory.
+    """Return the pairs of an input and an output whose product is a power, for all parts with states.
 
-    The output, or its position, goes back to the part that drives the input. If several do, their axes decide.
+    The output, or its position, is connected to the part that drives the input. If several outputs
+    qualify, the one whose name ends with the same axis as the name of the input is chosen.
     """
     rates, found = positions(network), []
     for part, columns, rows in zip(network.parts, network.columns, network.rows, strict=True):
@@ -92,7 +99,7 @@ def _is_power(effort: PortSignal, flow: PortSignal) -> bool:
 
 
 def _returns(network: Network, column: int, rows: set[int]) -> bool:
-    """Whether one of some outputs goes to the part that drives an input, or is held by the pin that does."""
+    """Return whether the source of an input, a part or a rigid pin, is connected to one of the given outputs."""
     source = int(network.source[column])
     if source >= network.n_y:
         return bool(rows & set(network.pairs[source - network.n_y].tolist()))
@@ -101,6 +108,6 @@ def _returns(network: Network, column: int, rows: set[int]) -> bool:
 
 
 def _alike(effort: PortSignal, flow: PortSignal) -> bool:
-    """Whether two signals of one port have the same axis at the end of their names."""
+    """Return whether two signals belong to the same port and their names end with the same axis x, y or z."""
     (port, _, member), (other, _, beside) = effort.name.rpartition("."), flow.name.rpartition(".")
     return port == other and member[-1:] == beside[-1:] and member[-1:] in _AXES

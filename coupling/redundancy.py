@@ -1,9 +1,10 @@
-"""Redundant forces of rigid joints of several points, which are left out of the unknowns of a step.
+"""Removal of redundant forces in rigid joints that are modelled by pins at several points.
 
-Opposite forces along the line between two points of a rigid body move nothing. For each joint of two points (a
-revolute joint) one such force is redundant, for three points (a fixed joint) three. The unknowns are forces in the
-orthogonal complement, so that the forces have the minimum norm. No other gaps can open, because the distances
-between the points are equal on both sides.
+A pair of opposite forces along the line between two points of a rigid body has no effect on its
+motion. A joint of two points (a revolute joint) has one such redundant force, and a joint of three
+points (a fixed joint) has three. The unknowns of a communication step are therefore the forces in
+the orthogonal complement, which have the minimum norm. No gap can open in the removed directions,
+because the distances between the points are equal on both bodies.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from .network import Pin
 
 
 class PinBasis:
-    """Orthonormal basis of the pin forces without redundant ones.
+    """Orthonormal basis of the pin forces that are not redundant.
+
+    A pin is a rigid connection of two positions by a pair of opposite forces.
 
     Parameters
     ----------
-    pins : pins of a group
-    rows : row of the first position of each pin among the values of the network
+    pins : pins of one group of coupled parts
+    rows : index of the first position of each pin among the output values of the coupled system
     """
 
     def __init__(self, pins: Sequence[Pin], rows: NDArray[np.intp]) -> None:
@@ -39,19 +42,19 @@ class PinBasis:
         self.size = len(pins) - redundant
 
     def update(self, values: Array) -> None:
-        """Turn the basis with the joints, by their positions among the values of the network."""
+        """Update the basis of the forces in rigid joints to the joints' present positions, a part of `values`."""
         if not self._joints:
             return
         idle = np.linalg.qr(np.array([*self._idle(values[self._rows])]).T)[0]
         kept = self._matrix - idle @ (idle.T @ self._matrix)
         left, _, right = np.linalg.svd(kept, full_matrices=False)
-        if self._matrix.shape[1] == self.size:  # the orthonormal matrix closest to the one before
+        if self._matrix.shape[1] == self.size:  # the orthonormal matrix closest to the previous basis
             self._matrix = left @ right
         else:
             self._matrix = left[:, : self.size]
 
     def _idle(self, positions: Array) -> Iterator[Array]:
-        """Redundant forces, shape (pins,) each."""
+        """Yield each redundant force as a vector of unit length with one component per pin, shape (pins,)."""
         for joint in self._joints:
             for a, b in combinations(joint, 2):
                 force = np.zeros(len(positions))
@@ -60,9 +63,9 @@ class PinBasis:
                 yield force / np.linalg.norm(force)
 
     def reduced(self, values: Array) -> Array:
-        """Components in the basis of values per pin, shape (pins, …)."""
+        """Return the components in the reduced basis, shape (size, …), from values per pin, shape (pins, …)."""
         return np.asarray(self._matrix.T @ values)
 
     def full(self, components: Array) -> Array:
-        """Values per pin by their components, shape (size, …)."""
+        """Return the values per pin, shape (pins, …), from components in the reduced basis, shape (size, …)."""
         return np.asarray(self._matrix @ components)
