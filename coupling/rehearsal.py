@@ -1,4 +1,6 @@
-"""Tests of the parts at the start, and the coupling method of each group with its reason."""
+"""Tests of coupled parts at the start of a run, and choice of the coupling method of each group of
+parts.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ _FAST = 2.0  # ωH from which a connection is kept by its energy and not resolve
 
 @dataclass(frozen=True)
 class MethodChoice:
-    """Method of a group and the reason in a sentence."""
+    """Coupling method of a group of parts, with its order and a sentence that gives the reason for
+    the choice.
+    """
 
     method: str
     order: int
@@ -46,15 +50,25 @@ class MethodChoice:
 def rehearse(
     network: Network, settings: Settings, method: str | None = None, order: int | None = None
 ) -> tuple[list[MethodChoice], list[CouplingRemark]]:
-    """Test the parts at the start and choose a method for each group. The parts must be started again afterwards.
+    """Test the coupled parts at the start and choose a coupling method for each group of parts.
+
+    The tests advance the parts, so all parts must be started again before the run.
 
     Parameters
     ----------
-    method, order : wishes that overrule the choice
+    network : parts and their connections
+    settings : time span, tolerance and step of the run
+    method : coupling method chosen by the user, or None or `auto` for a choice per group
+    order : degree of extrapolation chosen by the user, or None
+
+    Returns
+    -------
+    choices : one choice per group, in the order of the groups
+    remarks : facts about the parts and their coupling that the user should know
 
     Raises
     ------
-    SolveError : if a loop cannot be kept stable by any method that its parts allow
+    SolveError : if no method that the parts support keeps a loop of connections stable
     """
     present = Master(network, [], settings).initial()
     remarks: list[CouplingRemark] = []
@@ -72,7 +86,7 @@ def rehearse(
 
 
 def _tested(network: Network, k: int, part: Participant, present: Present, h: float) -> Iterator[CouplingRemark]:
-    """Remarks on one part; abilities that it has not are withdrawn."""
+    """Test one part and yield remarks; mark each capability that fails its test as unavailable."""
     given = network.inputs_at(present.values)[network.columns[k]]
     if part.abilities.restores and part.abilities.period is None:
         try:
@@ -121,7 +135,11 @@ def _stepped(part: Participant, t: float, h: float, courses: Array) -> Array:
 
 
 def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> str:
-    """Save, step, restore, step, compare; then compare the outputs at the begin. An empty text if all is right."""
+    """Return a description of an error in saving and restoring the state of an FMU, or an empty text if none is found.
+
+    Two steps from the same saved state must give the same outputs, and restoring the state must
+    give the outputs before the steps.
+    """
     course = polynomials.constant(given)
     begin = part.outputs_now()
     first, second = _stepped(part, t, h, course), _stepped(part, t, h, course)
@@ -131,7 +149,7 @@ def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> st
 
 
 def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
-    """Whether the outputs after two steps depend on the inputs of the first one."""
+    """Whether the outputs of a part after two steps depend on the inputs during the first step."""
     higher = given + np.maximum(1e-3 * np.abs(given), 1e-3)
     outputs = []
     for first in (given, higher):
@@ -147,7 +165,9 @@ def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
 
 
 def _ignores_slopes(part: Participant, t: float, h: float, given: Array) -> bool:
-    """Whether the outputs after a step depend on constant inputs, but not on their slopes."""
+    """Whether the outputs of a part after a step respond to the level of its inputs but not to
+    their slopes.
+    """
     rise = np.maximum(1e-3 * np.abs(given), 1e-3)
     steady = _stepped(part, t, h, polynomials.constant(given))
     rising = _stepped(part, t, h, polynomials.linear(given, given + rise))
@@ -215,7 +235,12 @@ def _mean(speed: float, h: float) -> tuple[MethodChoice, list[CouplingRemark]]:
 def _sequential(
     network: Network, group: CoupledGroup, order: int | None, stuck: list[str], wished: bool
 ) -> tuple[MethodChoice, list[CouplingRemark]]:
-    """Sequential steps, with the largest order that the loop's gain allows."""
+    """Choose sequential steps, with the largest order of extrapolation that the gain of the loop allows.
+
+    Raises
+    ------
+    SolveError : if no order is stable and the user has not chosen the method
+    """
     remarks = []
     gain = _loop_gain(network, group)
     names = ", ".join(stuck)
@@ -243,9 +268,11 @@ def _sequential(
 
 
 def _loop_gain(network: Network, group: CoupledGroup) -> float | None:
-    """Factor of an error of the extrapolated inputs in one sequential pass; None if a part gives no gains.
+    """Return the factor by which one sequential step multiplies an error of the extrapolated inputs.
 
-    Parts earlier in the order have given their new outputs, so only connections backwards carry the error on.
+    Parts are advanced in a fixed order. A connection to a later part passes on its new output; only a
+    connection to an earlier part uses an extrapolated value and carries an error to the next step.
+    Returns None if a part does not provide the derivatives of its outputs by its inputs.
     """
     gains, connection = gains_of(network, group), connection_of(network, group)
     if gains is None:
@@ -260,7 +287,11 @@ def _loop_gain(network: Network, group: CoupledGroup) -> float | None:
 
 
 def _connection_speed(network: Network, group: CoupledGroup, present: Present, h: float) -> float | None:
-    """Largest ω of connections that are laws without memory, rad/s, from the response to their forces."""
+    """Return the largest angular frequency of the springs between the parts of a group, rad/s.
+
+    The frequency follows from the response of the spring forces to a change of these forces. Returns
+    None if the parts are not connected by force laws without states.
+    """
     law = {k for k in group.parts if not network.parts[k].abilities.memory}
     if not len(group.feedback) or any(network.owner(int(row)) not in law for row in group.feedback):
         return None

@@ -1,4 +1,4 @@
-"""A coupled run in words: short text for the terminal and for a file."""
+"""Report of a coupled run as a short text for the terminal and for a file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .verdict import Coupled
 
 
 def lines(run: Coupled) -> Iterator[str]:
-    """Sentences of the report, most important first."""
+    """Yield the lines of the report of a coupled run, the verdict first."""
     yield f"{run.name}: {'the coupling agrees and holds' if run.ok else 'the coupling is not good enough'}"
     for group, choice in zip(run.network.groups, run.choices, strict=True):
         names = ", ".join(run.network.parts[k].name for k in group.parts)
