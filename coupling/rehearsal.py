@@ -32,8 +32,8 @@ from .stepping import (
 )
 from .system import CouplingRemark
 
-_SAME = 1e-9  # relative difference of two steps from one state
-_FAST = 2.0  # ωH from which a connection is kept by its energy and not resolved
+_SAME = 1e-9  # largest relative difference of outputs that count as equal
+_FAST = 2.0  # angular frequency of a connection times the step, above which its vibration is not resolved
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _tested(network: Network, k: int, part: Participant, present: Present, h: fl
             wrong = str(error)
         if wrong:
             part.abilities = replace(part.abilities, restores=False)
-            text = f"{part.name} claims to save and restore its state, but {wrong}; its state is not restored"
+            text = f"{part.name} claims to save and restore its state, but {wrong}; the feature is not used"
             yield CouplingRemark("restores_wrongly", part.name, text)
     if (
         not part.abilities.memory
@@ -104,22 +104,22 @@ def _tested(network: Network, k: int, part: Participant, present: Present, h: fl
         and _remembers(part, present.t, h, given)
     ):
         part.abilities = replace(part.abilities, memory=True)
-        text = f"{part.name} lists no states, but its outputs depend on earlier inputs; it is taken to have states"
+        text = f"{part.name} lists no states, but its outputs depend on earlier inputs; it is treated as a part with states"
         yield CouplingRemark("lists_no_states", part.name, text)
     if part.abilities.restores and part.abilities.takes_courses and part.abilities.memory and len(given):
         if _ignores_slopes(part, present.t, h, given):
             part.abilities = replace(part.abilities, takes_courses=False)
-            text = f"{part.name} claims to interpolate its inputs, but ignores their slopes; it gets mean values"
+            text = f"{part.name} claims to interpolate its inputs, but ignores their slopes; it receives the mean value of each step"
             yield CouplingRemark("ignores_slopes", part.name, text)
     elif not part.abilities.takes_courses and part.abilities.memory and len(part.inputs):
         text = (
-            f"{part.name} takes no slopes of inputs, so its inputs are held at their mean in each step (order 2)"
+            f"{part.name} accepts no slopes of inputs, so each input is constant in a step, at its mean (order 2)"
         )
         yield CouplingRemark("takes_no_slopes", part.name, text)
     if part.abilities.step is not None and part.abilities.step > 0.1 * h:
         text = (
-            f"{part.name} integrates with a fixed step of {part.abilities.step:g} s, which the communication step"
-            f" of {h:g} s does not refine; its own error stays"
+            f"{part.name} integrates with a fixed step of {part.abilities.step:g} s; shorter communication steps"
+            f" than {h:g} s do not reduce its integration error"
         )
         yield CouplingRemark("coarse_step", part.name, text)
 
@@ -135,7 +135,7 @@ def _stepped(part: Participant, t: float, h: float, courses: Array) -> Array:
 
 
 def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> str:
-    """Return a description of an error in saving and restoring the state of an FMU, or an empty text if none is found.
+    """Return an error of an FMU in saving and restoring its state, or an empty text if there is none.
 
     Two steps from the same saved state must give the same outputs, and restoring the state must
     give the outputs before the steps.
@@ -145,7 +145,11 @@ def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> st
     first, second = _stepped(part, t, h, course), _stepped(part, t, h, course)
     if not _same(first, second):
         return f"two steps of {h:g} s from one state differ by {float(np.max(np.abs(first - second))):.3g}"
-    return "" if _same(begin, part.outputs_now()) else "the outputs after it differ from those before"
+    return (
+        ""
+        if _same(begin, part.outputs_now())
+        else "its outputs after restoring the state differ from those before"
+    )
 
 
 def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
@@ -191,44 +195,50 @@ def _chosen(
     order: int | None,
 ) -> tuple[MethodChoice, list[CouplingRemark]]:
     if not group.loops:
-        return MethodChoice(SEQUENTIAL, 2 if order is None else order, "no loop: the parts follow each other"), []
+        return MethodChoice(
+            SEQUENTIAL,
+            2 if order is None else order,
+            "the connections form no loop, so the parts are advanced one after another",
+        ), []
     stuck = [network.parts[k].name for k in group.parts if not network.parts[k].abilities.restores]
     wished = None if method == "auto" else method
     if len(group.pins) and wished in (None, PIN):
         if stuck:
             raise SolveError(
-                f"coupling: a rigid pin needs parts that restore their state; {', '.join(stuck)} cannot"
+                f"coupling: a rigid pin needs FMUs that can restore their state; {', '.join(stuck)} cannot"
             )
         return MethodChoice(
-            PIN, 4, f"pairs of positions must agree ({len(group.pins)}): forces that close the gaps"
+            PIN, 4, f"{len(group.pins)} pairs of positions must agree: forces keep them together"
         ), []
     if wished == SEQUENTIAL or (wished is None and stuck):
         return _sequential(network, group, order, stuck, wished is not None)
     if stuck:
         raise SolveError(
-            f"coupling: the method {wished} repeats steps, and {', '.join(stuck)} cannot restore a state; use"
+            f"coupling: the method {wished} repeats steps, but {', '.join(stuck)} cannot restore a state; use"
             f" --method {SEQUENTIAL}"
         )
     speed = _connection_speed(network, group, present, settings.nominal)
     if wished == MEAN and speed is None:
         raise SolveError(
-            f"coupling: the method {MEAN} needs connections that are laws without memory between parts that take"
-            f" forces; use --method {HERMITE}, or put the springs and dampers into a part of their own"
+            f"coupling: the method {MEAN} requires that parts are connected by springs and dampers in FMUs without"
+            f" states; use --method {HERMITE}, or put the springs and dampers into a separate FMU"
         )
     if wished == MEAN or (wished is None and speed is not None and speed * settings.nominal > _FAST):
         return _mean(speed or 0.0, settings.nominal)
     more = [] if speed is None else [f", ωH = {speed * settings.nominal:.2g}"]
-    return MethodChoice(HERMITE, 4, "a loop of parts that restore their states" + "".join(more)), []
+    return MethodChoice(HERMITE, 4, "a loop of parts that can restore their states" + "".join(more)), []
 
 
 def _mean(speed: float, h: float) -> tuple[MethodChoice, list[CouplingRemark]]:
     text = (
-        f"the frequency of the connection, {speed:.3g} rad/s, is above the communication step of {h:g} s"
-        f" (ωH = {speed * h:.2g}): its vibration keeps its energy, but is not resolved"
+        f"the frequency of the connection, {speed:.3g} rad/s, is too high for the communication step of {h:g} s"
+        f" (ωH = {speed * h:.2g}): its vibration is not resolved, but its energy is conserved"
     )
     remarks = [CouplingRemark("connection_above_step", "group", text)] if speed * h > _FAST else []
     return MethodChoice(
-        MEAN, 2, f"a connection too fast for the step, ωH = {speed * h:.2g}: constant mean force"
+        MEAN,
+        2,
+        f"the frequency of the connection is too high for the step, ωH = {speed * h:.2g}: constant mean force",
     ), remarks
 
 
@@ -245,7 +255,9 @@ def _sequential(
     gain = _loop_gain(network, group)
     names = ", ".join(stuck)
     if stuck:
-        text = f"{names} cannot restore a state, so steps are not repeated: this costs most of the accuracy"
+        text = (
+            f"{names} cannot restore a state, so steps cannot be repeated, which reduces the accuracy considerably"
+        )
         remarks.append(CouplingRemark("cannot_restore", names, text))
     limits = [1.0 / (2.0 ** (q + 1) - 1.0) for q in range(3)]
     most = max((q for q in range(3) if gain is None or gain < limits[q]), default=-1)
@@ -254,14 +266,14 @@ def _sequential(
         text = (
             f"the loop multiplies an error by {gain:.3g} in each step (for a force and motion cut: the apparent"
             f" mass ratio of the driven to the free side), and order {wish} is stable below"
-            f" {limits[min(wish, 2)]:.3g}; let the heavier side give the motion, or use parts that restore their"
+            f" {limits[min(wish, 2)]:.3g}; let the heavier side provide the motion, or use FMUs that can restore their"
             " states"
         )
         remarks.append(CouplingRemark("mass_ratio", "group", text))
         if most < 0 and not wished:
             raise SolveError(f"coupling: {text}")
     chosen = wish if order is not None or wished else min(wish, max(most, 0))
-    reason = f"{names} cannot restore a state" if stuck else "as asked for"
+    reason = f"{names} cannot restore a state" if stuck else "chosen by the user"
     return MethodChoice(
         SEQUENTIAL, chosen, f"{reason}: sequential steps with extrapolation of order {chosen}"
     ), remarks

@@ -25,7 +25,7 @@ def lines(run: Coupled) -> Iterator[str]:
     if len(run.network.pairs):
         yield f"  holds: gaps of the pins up to {run.gap:.2g} of the range"
     for residual in run.residuals:
-        turned = f"{residual.turned_over:.3g} J turned over"
+        turned = f"{residual.turned_over:.3g} J transferred"
         yield f"  energy at {residual.where}: {residual.created:.3g} J created of {turned}"
     record = run.record
     counts = f"{len(record.pieces)} steps, {record.rejected} rejected, {len(record.events)} events"
@@ -33,4 +33,4 @@ def lines(run: Coupled) -> Iterator[str]:
     for name, seconds in sorted(record.seconds.items(), key=lambda item: -item[1]):
         yield f"  time in {name}: {seconds:.2f} s"
     for remark in run.remarks:
-        yield f"  look at: {remark.text}"
+        yield f"  remark: {remark.text}"

@@ -225,7 +225,9 @@ class _Reader:
         for child in (c for elements in _children(node, "Elements") for c in elements):
             name = prefix + child.get("name", "")
             if name in self._found.elements:
-                self._problems.append(Problem(f"element {name}", "expected unique names of elements; rename one"))
+                self._problems.append(
+                    Problem(f"element {name}", "expected a name that no other element has; rename the element")
+                )
             self._connectors_of(child, name)
             if _local(child) == "System":
                 self._systems.add(name)
@@ -273,7 +275,7 @@ class _Reader:
         hops = self._found.hops
         if target in hops:
             first = ".".join(hops[target].source)
-            text = f"has two drivers, {first} and {'.'.join(source)}; remove one of the connections"
+            text = f"is connected to two outputs, {first} and {'.'.join(source)}; remove one of the connections"
             self._problems.append(Problem(f"input {'.'.join(target)}", text))
         suppressed = node.get("suppressUnitConversion", "false") in ("true", "1")
         hops[target] = Hop(source, factor, offset, suppressed)
@@ -333,7 +335,7 @@ class _Reader:
         path = self._folder / unquote(name or "")
         if not path.is_file() or not path.resolve().is_relative_to(self._folder.resolve()):
             text = f"expected the file {name} in the archive, found none"
-            self._problems.append(Problem("parameter binding", text))
+            self._problems.append(Problem("values of parameters", text))
             return None
         return read_xml(path)
 
@@ -350,7 +352,7 @@ class _Reader:
 
     def _annotation(self, node: Any) -> None:
         found, tag = self._found, _local(node)
-        if tag == "FixedStepMaster":  # of OMSimulator and OSP
+        if tag == "FixedStepMaster":  # annotation of the program OMSimulator
             found.step = self._number(node, "stepSize", tag, 0.0) or found.step
         elif tag == "FixedStepAlgorithm":
             found.step = self._number(node, "baseStepSize", tag, 0.0) or found.step
@@ -472,7 +474,9 @@ def _along(route: list[tuple[Hop, Port]], units: _Units, problems: list[Problem]
             else:
                 text = f"expected a unit that converts to {units.name(port)}, got {units.name(giver)}"
                 problems.append(
-                    Problem(f"connection to {'.'.join(port)}", f"{text} of {'.'.join(giver)}; correct one of them")
+                    Problem(
+                        f"connection to {'.'.join(port)}", f"{text} at {'.'.join(giver)}; correct one of the units"
+                    )
                 )
         elif not hop.suppressed and (unit is not None or wanted is not None):
             unchecked = giver if unit is None else port if port == target else unchecked

@@ -26,8 +26,8 @@ from .redundancy import PinBasis
 SEQUENTIAL, HERMITE, MEAN, PIN = "sequential", "hermite", "mean_force", "pin"
 METHODS = (SEQUENTIAL, HERMITE, MEAN, PIN)
 _ROUNDING = 1e-12
-_MOST_EVENTS = 100  # of one part in one step
-_GAP = 1e-11  # of the range of a position, to which a pin is closed
+_MOST_EVENTS = 100  # largest number of events of one part in one step
+_GAP = 1e-11  # admissible gap between the positions of a pin, relative to the range of the position
 
 
 class EarlyReturn(Exception):
@@ -423,12 +423,12 @@ class Stepper:
             return
         begin, rise = step.courses[rows, 0], step.courses[rows, 1]
         final = 2.0 * (end - begin) - rise
-        sloped = np.searchsorted(rows, self._sloped)  # both are sorted
+        sloped = np.searchsorted(rows, self._sloped)  # searchsorted is correct because both arrays are sorted
         final[sloped], rise[sloped] = z[n + len(rows) :], present.slopes[self._sloped] * step.h
         step.courses[rows] = polynomials.hermite(present.values[rows], rise, end, final)
 
     def _mismatch(self, step: Step, present: Present, z: Array, scale: Array, weight: float) -> Array:
-        """Return the residual of the iteration: gaps of pins, then differences between inputs and connected outputs.
+        """Return the residual of the iteration: gaps of pins, then differences of inputs and connected outputs.
 
         All entries are relative to the sizes of the signals; the differences are multiplied by `weight`.
         """
@@ -493,7 +493,8 @@ class Stepper:
             found[rows] += gains @ np.linalg.solve(np.eye(len(columns)) - connection @ gains, miss)
         except np.linalg.LinAlgError:
             raise SolveError(
-                f"coupling: the loop has no unique solution at t = {step.end:.9g} s; break it by a state"
+                f"coupling: the loop of connections has no unique solution at t = {step.end:.9g} s; break"
+                " the loop by a part whose output is a state"
             ) from None
         return found
 

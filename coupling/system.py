@@ -125,7 +125,7 @@ def _missing(parts: Sequence[FmuPart]) -> Iterator[Problem]:
     if not parts:
         yield Problem("", "expected at least one FMU in the system, found none")
     elif not any(part.outputs for part in parts):
-        yield Problem("", "expected at least one output of an FMU that is a number, found none")
+        yield Problem("", "expected at least one FMU with a numerical output, found none")
 
 
 def _unknown(structure: SystemStructure, signals: Mapping[Port, PortSignal]) -> Iterator[Problem]:
@@ -142,7 +142,7 @@ def _unchecked(structure: SystemStructure) -> Iterator[CouplingRemark]:
         if link.unchecked is not None:
             where = f"{'.'.join(link.source)} → {'.'.join(link.target)}"
             name = ".".join(link.unchecked)
-            text = f"{name} has no known unit, so the connection cannot be checked; give it one"
+            text = f"{name} has no known unit, so the units of the connection cannot be checked; specify the unit"
             yield CouplingRemark("missing_unit", where, text)
 
 
@@ -150,5 +150,7 @@ def _unconnected(network: Network) -> Iterator[CouplingRemark]:
     for column, port in enumerate(network.inputs):
         if not network.driven[column]:
             value = network.offset[column]
-            text = f"input {'.'.join(port)} has no driver and keeps its start value, {value:g}; connect it"
+            text = (
+                f"input {'.'.join(port)} is not connected and keeps its start value, {value:g}; connect the input"
+            )
             yield CouplingRemark("unconnected_input", ".".join(port), text)

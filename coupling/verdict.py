@@ -26,14 +26,14 @@ from .stepping import MEAN, METHODS, Stepper
 from .system import CoupledSystem, CouplingRemark
 from .whole import WholeDifference, compare_whole
 
-_OUTPUTS = 1000  # intervals between output times
-_GAP = 1e-9  # of the range of a position
-_REFINEMENTS = 2
-_USUAL = 1e-4  # tolerance
-_FINER = 10.0  # tolerance of a run over that of the run that it is compared with
-_TRIALS = 3  # runs until the ranges of the signals are confirmed
-_CONFIRMED = 2.0  # assumed range over the range found, up to which the assumed range is confirmed
-_SMALL = 1e-3  # of the magnitude, and of the largest range in the same unit: the least range that counts
+_OUTPUTS = 1000  # number of intervals between output times
+_GAP = 1e-9  # admissible gap of pinned positions, relative to the range of the position
+_REFINEMENTS = 2  # largest number of repetitions with finer settings
+_USUAL = 1e-4  # default of the admissible relative error
+_FINER = 10.0  # ratio of the tolerances of a run and of the finer run that estimates its error
+_TRIALS = 3  # largest number of runs to find the ranges of the signals
+_CONFIRMED = 2.0  # largest ratio of the assumed range of a signal to its computed range
+_SMALL = 1e-3  # smallest range of a signal, relative to the largest range of signals with the same unit
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,8 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
         coarse, run, settings = run, fine, _finer(settings)
     order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, grid)
     whole = None
-    if system.whole is not None:  # a change of the model is seen best in the finer run
+    if system.whole is not None:
+        # The finer run shows a change of the model with the smallest error of the coupling.
         chosen = run if system.whole.exact else fine
         whole = compare_whole(system.whole, system.network, rows, chosen, settings, _output_times(settings))
     return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order, whole), remarks)
@@ -234,7 +235,9 @@ def _compared(network: Network, choices: Sequence[MethodChoice]) -> list[int]:
 def _settings(system: CoupledSystem, options: Options) -> Settings:
     stop = options.stop or system.stop
     if stop is None or stop <= system.start:
-        raise DescriptionError(system.name, "expected the end of the run in the archive, found none; give --stop")
+        raise DescriptionError(
+            system.name, "expected a final time after the start in the archive, found none; give --stop"
+        )
     tolerance = options.tolerance or system.tolerance or _USUAL
     nominal = options.step or system.step or (stop - system.start) / 1000.0
     return Settings(system.start, stop, tolerance, options.step, nominal, 2)
@@ -248,7 +251,8 @@ def _with_mean_force(s: Settings, choices: Sequence[MethodChoice]) -> Settings:
     """
     if s.step is not None or not _takes_nominal(choices):
         return s
-    return replace(s, nominal=s.nominal * (s.tolerance / _USUAL) ** 0.5)  # order 2, and no estimate of its error
+    # The error of the mean-force method is proportional to the square of the step.
+    return replace(s, nominal=s.nominal * (s.tolerance / _USUAL) ** 0.5)
 
 
 def _takes_nominal(choices: Sequence[MethodChoice]) -> bool:
@@ -364,7 +368,7 @@ def _difference(
     spread = _spreads(network, rows, np.maximum(np.ptp(a, axis=1), np.ptp(b, axis=1)))
     floor = np.maximum(1e-9 * np.maximum(np.max(np.abs(a), axis=1), np.max(np.abs(b), axis=1)), 1e-300)
     errors = off / np.maximum(spread, floor)
-    errors[(off <= floor) & (spread <= floor)] = 0.0  # constant in both runs
+    errors[(off <= floor) & (spread <= floor)] = 0.0  # a signal that is constant in both runs
     k = int(np.argmax(errors))
     return float(errors[k]), ".".join(network.outputs[rows[k]])
 
@@ -432,7 +436,8 @@ def _order(
     counts = [len(r.pieces) for r in (coarse, run, fine)]
     if error < 1e-12 or outer <= error or counts[1] <= 1.05 * counts[0]:
         return None
-    if abs(counts[2] / counts[1] - counts[1] / counts[0]) < 0.05:  # equal ratios, as with fixed steps
+    # With equal ratios of the numbers of steps, the order follows from differences of successive runs.
+    if abs(counts[2] / counts[1] - counts[1] / counts[0]) < 0.05:
         ratio = counts[1] / counts[0]
         return math.log(outer / error - 1.0) / math.log(ratio) if outer / error > 1.0 + 1e-9 else None
     return math.log(outer / error) / math.log(counts[1] / counts[0])
@@ -457,7 +462,7 @@ def _created(found: Sequence[EnergyResidual], tolerance: float) -> list[Coupling
             "creates_energy",
             r.where,
             f"the coupling at {r.where} {'creates' if r.created > 0.0 else 'loses'} {abs(r.created):.3g} J,"
-            f" {abs(r.relative):.2g} of the energy turned over; lower the tolerance or the step",
+            f" {abs(r.relative):.2g} of the energy transferred there; reduce the tolerance or the step",
         )
         for r in found
         if abs(r.relative) > max(10.0 * tolerance, 1e-9)
@@ -467,8 +472,8 @@ def _created(found: Sequence[EnergyResidual], tolerance: float) -> list[Coupling
 def _missed(run: Record) -> Iterator[CouplingRemark]:
     if run.late:
         text = (
-            f"{run.late} events lie inside communication steps, and not all FMUs can go back to them: the others"
-            " see them at the end of the step; shorten --step, or use FMUs that restore their states"
+            f"{run.late} events lie inside communication steps, and not all FMUs can go back to these times: other"
+            " FMUs see the events at the end of the step; shorten --step, or use FMUs that can restore their states"
         )
         yield CouplingRemark("event_inside_step", "system", text)
     if run.missed:
@@ -489,7 +494,7 @@ def _off_grid(network: Network, settings: Settings) -> list[CouplingRemark]:
             if abs(ratio - round(ratio)) > 1e-6:
                 text = (
                     f"the sample period {period:g} s of {part.name} is no multiple of the step of"
-                    f" {settings.step:g} s; communication points on the sample times are added"
+                    f" {settings.step:g} s; communication points are added at the sample times"
                 )
                 found.append(CouplingRemark("sample_off_grid", part.name, text))
     return found

@@ -65,8 +65,7 @@ def compare_whole(
 ) -> WholeDifference | None:
     """Simulate the whole machine alone and compare it with the coupled simulation of its parts.
 
-    Returns None if the whole machine needs inputs that the parts get from outside, or if no signal can be
-    compared.
+    Returns None if a connection drives an input of the whole machine, or if no signal can be compared.
 
     Parameters
     ----------
