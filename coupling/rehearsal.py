@@ -104,12 +104,12 @@ def _tested(network: Network, k: int, part: Participant, present: Present, h: fl
         and _remembers(part, present.t, h, given)
     ):
         part.abilities = replace(part.abilities, memory=True)
-        text = f"{part.name} lists no states, but its outputs depend on earlier inputs; it is treated as a part with states"
+        text = f"{part.name} lists no states, but its outputs depend on earlier inputs; it is treated as having states"
         yield CouplingRemark("lists_no_states", part.name, text)
     if part.abilities.restores and part.abilities.takes_courses and part.abilities.memory and len(given):
         if _ignores_slopes(part, present.t, h, given):
             part.abilities = replace(part.abilities, takes_courses=False)
-            text = f"{part.name} claims to interpolate its inputs, but ignores their slopes; it receives the mean value of each step"
+            text = f"{part.name} claims to interpolate its inputs, but ignores their slopes; it gets their means"
             yield CouplingRemark("ignores_slopes", part.name, text)
     elif not part.abilities.takes_courses and part.abilities.memory and len(part.inputs):
         text = (
@@ -145,11 +145,7 @@ def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> st
     first, second = _stepped(part, t, h, course), _stepped(part, t, h, course)
     if not _same(first, second):
         return f"two steps of {h:g} s from one state differ by {float(np.max(np.abs(first - second))):.3g}"
-    return (
-        ""
-        if _same(begin, part.outputs_now())
-        else "its outputs after restoring the state differ from those before"
-    )
+    return "" if _same(begin, part.outputs_now()) else "its outputs differ after its state is restored"
 
 
 def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
@@ -198,7 +194,7 @@ def _chosen(
         return MethodChoice(
             SEQUENTIAL,
             2 if order is None else order,
-            "the connections form no loop, so the parts are advanced one after another",
+            "no loop: the parts are advanced in turn",
         ), []
     stuck = [network.parts[k].name for k in group.parts if not network.parts[k].abilities.restores]
     wished = None if method == "auto" else method
@@ -238,7 +234,7 @@ def _mean(speed: float, h: float) -> tuple[MethodChoice, list[CouplingRemark]]:
     return MethodChoice(
         MEAN,
         2,
-        f"the frequency of the connection is too high for the step, ωH = {speed * h:.2g}: constant mean force",
+        f"a connection is too fast for the step, ωH = {speed * h:.2g}: constant mean force",
     ), remarks
 
 
@@ -255,9 +251,7 @@ def _sequential(
     gain = _loop_gain(network, group)
     names = ", ".join(stuck)
     if stuck:
-        text = (
-            f"{names} cannot restore a state, so steps cannot be repeated, which reduces the accuracy considerably"
-        )
+        text = f"{names} cannot restore a state, so steps cannot be repeated; this costs most of the accuracy"
         remarks.append(CouplingRemark("cannot_restore", names, text))
     limits = [1.0 / (2.0 ** (q + 1) - 1.0) for q in range(3)]
     most = max((q for q in range(3) if gain is None or gain < limits[q]), default=-1)
@@ -266,8 +260,8 @@ def _sequential(
         text = (
             f"the loop multiplies an error by {gain:.3g} in each step (for a force and motion cut: the apparent"
             f" mass ratio of the driven to the free side), and order {wish} is stable below"
-            f" {limits[min(wish, 2)]:.3g}; let the heavier side provide the motion, or use FMUs that can restore their"
-            " states"
+            f" {limits[min(wish, 2)]:.3g}; let the heavier side provide the motion, or use FMUs that can"
+            " restore their states"
         )
         remarks.append(CouplingRemark("mass_ratio", "group", text))
         if most < 0 and not wished:

@@ -225,9 +225,7 @@ class _Reader:
         for child in (c for elements in _children(node, "Elements") for c in elements):
             name = prefix + child.get("name", "")
             if name in self._found.elements:
-                self._problems.append(
-                    Problem(f"element {name}", "expected a name that no other element has; rename the element")
-                )
+                self._problems.append(Problem(f"element {name}", "expected a unique name; rename the element"))
             self._connectors_of(child, name)
             if _local(child) == "System":
                 self._systems.add(name)
@@ -474,9 +472,7 @@ def _along(route: list[tuple[Hop, Port]], units: _Units, problems: list[Problem]
             else:
                 text = f"expected a unit that converts to {units.name(port)}, got {units.name(giver)}"
                 problems.append(
-                    Problem(
-                        f"connection to {'.'.join(port)}", f"{text} at {'.'.join(giver)}; correct one of the units"
-                    )
+                    Problem(f"connection to {'.'.join(port)}", f"{text} at {'.'.join(giver)}; correct a unit")
                 )
         elif not hop.suppressed and (unit is not None or wanted is not None):
             unchecked = giver if unit is None else port if port == target else unchecked

@@ -150,7 +150,5 @@ def _unconnected(network: Network) -> Iterator[CouplingRemark]:
     for column, port in enumerate(network.inputs):
         if not network.driven[column]:
             value = network.offset[column]
-            text = (
-                f"input {'.'.join(port)} is not connected and keeps its start value, {value:g}; connect the input"
-            )
+            text = f"input {'.'.join(port)} is not connected and keeps its start value, {value:g}; connect it"
             yield CouplingRemark("unconnected_input", ".".join(port), text)

@@ -235,9 +235,7 @@ def _compared(network: Network, choices: Sequence[MethodChoice]) -> list[int]:
 def _settings(system: CoupledSystem, options: Options) -> Settings:
     stop = options.stop or system.stop
     if stop is None or stop <= system.start:
-        raise DescriptionError(
-            system.name, "expected a final time after the start in the archive, found none; give --stop"
-        )
+        raise DescriptionError(system.name, "expected a final time in the archive, found none; give --stop")
     tolerance = options.tolerance or system.tolerance or _USUAL
     nominal = options.step or system.step or (stop - system.start) / 1000.0
     return Settings(system.start, stop, tolerance, options.step, nominal, 2)
@@ -473,7 +471,7 @@ def _missed(run: Record) -> Iterator[CouplingRemark]:
     if run.late:
         text = (
             f"{run.late} events lie inside communication steps, and not all FMUs can go back to these times: other"
-            " FMUs see the events at the end of the step; shorten --step, or use FMUs that can restore their states"
+            " FMUs see the events at the end of the step; shorten --step, or use FMUs that restore their states"
         )
         yield CouplingRemark("event_inside_step", "system", text)
     if run.missed:

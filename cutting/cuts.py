@@ -199,7 +199,7 @@ def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
         yield from _kind(place.joint.type)
         acting = [key for key in _ACTING if key in place.joint.model_fields_set and getattr(place.joint, key)]
         if acting:
-            yield f"its joint has {', '.join(acting)}, which points cannot transmit; cut the machine at another joint"
+            yield f"its joint has {', '.join(acting)}, which points cannot transmit; cut at another joint"
         elements = [element for _, element in model.chain.elements]
         drives: list[Force | Motion | Element] = [*model.chain.forces, *model.chain.motions, *elements]
         driven = [drive.name for drive in drives if _on(getattr(drive, "joint", None), place.name)]

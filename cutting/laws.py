@@ -138,9 +138,7 @@ def ends_of(cut: Cut) -> Iterator[tuple[str, str]]:
 def rope(name: str, line: Line, chain: Description, starts: Mapping[str, float]) -> ForceLaw:
     """Return the law of a rope with a spring and a damper, or with an expression for its force."""
     length, rate, force = outputs = [f"{line.name}_{key}" for key in ("length", "rate", "force")]
-    d = {
-        axis: f"{line.name}_d{axis}" for axis in AXES
-    }  # names with the prefix of the line, to differ from names of parameters
+    d = {axis: f"{line.name}_d{axis}" for axis in AXES}  # differs from names of parameters
     definitions: dict[str, Definition] = {d[axis]: ("m", f"b_{axis} - a_{axis}") for axis in AXES}
     definitions[length] = "m", f"sqrt({' + '.join(f'{d[axis]}^2' for axis in AXES)})"
     definitions[rate] = "m/s", f"({' + '.join(f'{d[axis]}*(b_v{axis} - a_v{axis})' for axis in AXES)})/{length}"

@@ -135,10 +135,8 @@ class SplitOptions:
     fmi: Fmi = "2.0"
     march: March = ""
     step: Annotated[float | None, Option("communication step for bushings, s (default: output_step/10)")] = None
-    stiffness: Annotated[float | None, Option("stiffness of bushings, N/m (default: according to the step)")] = (
-        None
-    )
-    damping: Annotated[float | None, Option("damping of bushings, N.s/m (default: according to the step)")] = None
+    stiffness: Annotated[float | None, Option("stiffness of bushings, N/m (default: from the step)")] = None
+    damping: Annotated[float | None, Option("damping of bushings, N.s/m (default: from the step)")] = None
     progress: Progress = silent
 
 

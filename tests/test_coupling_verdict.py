@@ -64,7 +64,7 @@ def judged(network: Network, stop: float = 1.0, **wishes: Any) -> Coupled:
         (
             lambda: stiff_pair(1.0, 1e6, 0.0)[0],
             ["mean_force"],
-            "the frequency of the connection is too high for the step, ωH = 14",
+            "a connection is too fast for the step, ωH = 14",
         ),
         (rigid_pair, ["pin"], "pairs of positions must agree"),
     ],
@@ -80,9 +80,7 @@ def test_a_wish_overrules() -> None:
     """The method and the order that are asked for are taken."""
     [choice], _ = chosen(two_masses(), method="sequential", order=1)
     assert (choice.method, choice.order) == ("sequential", 1)
-    with pytest.raises(
-        SolveError, match="method mean_force requires that parts are connected by springs and dampers"
-    ):
+    with pytest.raises(SolveError, match="method mean_force requires that parts are connected by springs"):
         chosen(two_masses(), method="mean_force")
     with pytest.raises(DescriptionError, match="order: expected 0, 1 or 2, got 5"):
         Options(order=5)
@@ -92,7 +90,8 @@ def test_frequency_of_a_connection() -> None:
     """The rehearsal measures ω² = c/m_red from the answer to a force in one step."""
     _, remarks = chosen(stiff_pair(1000.0, 1e6, 0.0)[0])
     assert (
-        "1e+03 rad/s, is above the communication step of 0.01 s (ωH = 10)" in remarks["connection_above_step"].text
+        "1e+03 rad/s, is too high for the communication step of 0.01 s (ωH = 10)"
+        in remarks["connection_above_step"].text
     )
 
 
@@ -116,7 +115,7 @@ def test_order_that_the_mass_ratio_allows(ratio: float, order: int) -> None:
 
 def test_mass_ratio_beyond_every_limit() -> None:
     """The master refuses, with the number and the side to drive; a wish gets a remark."""
-    with pytest.raises(SolveError, match=r"multiplies an error by 1.5 .*let the heavier side give the motion"):
+    with pytest.raises(SolveError, match=r"multiplies an error by 1.5 .*let the heavier side provide the motion"):
         chosen(force_and_motion(1.5))
     _, remarks = chosen(force_and_motion(0.5), method="sequential", order=2)
     assert "order 2 is stable below 0.143" in remarks["mass_ratio"].text
