@@ -1,6 +1,4 @@
-"""C function that computes the frames of all bodies from the coordinates and the geometric
-parameters.
-"""
+"""C function that computes the frames of all bodies from the coordinates and the geometric parameters."""
 
 from __future__ import annotations
 

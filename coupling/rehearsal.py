@@ -1,6 +1,4 @@
-"""Tests of coupled parts at the start of a run, and choice of the coupling method of each group of
-parts.
-"""
+"""Tests of coupled parts at the start of a run, and choice of the coupling method of each group of parts."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ _FAST = 2.0  # angular frequency of a connection times the step, above which its
 
 @dataclass(frozen=True)
 class MethodChoice:
-    """Coupling method of a group of parts, with its order and a sentence that gives the reason for
-    the choice.
-    """
+    """Coupling method of a group of parts, with its order and a sentence that gives the reason for the choice."""
 
     method: str
     order: int
@@ -104,7 +100,7 @@ def _tested(network: Network, k: int, part: Participant, present: Present, h: fl
         and _remembers(part, present.t, h, given)
     ):
         part.abilities = replace(part.abilities, memory=True)
-        text = f"{part.name} lists no states, but its outputs depend on earlier inputs; it is treated as having states"
+        text = f"{part.name} lists no states, but its outputs depend on earlier inputs; states are assumed"
         yield CouplingRemark("lists_no_states", part.name, text)
     if part.abilities.restores and part.abilities.takes_courses and part.abilities.memory and len(given):
         if _ignores_slopes(part, present.t, h, given):
@@ -165,9 +161,7 @@ def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
 
 
 def _ignores_slopes(part: Participant, t: float, h: float, given: Array) -> bool:
-    """Whether the outputs of a part after a step respond to the level of its inputs but not to
-    their slopes.
-    """
+    """Whether the outputs of a part after a step respond to the level of its inputs but not to their slopes."""
     rise = np.maximum(1e-3 * np.abs(given), 1e-3)
     steady = _stepped(part, t, h, polynomials.constant(given))
     rising = _stepped(part, t, h, polynomials.linear(given, given + rise))

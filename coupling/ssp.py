@@ -191,9 +191,7 @@ class _Reader:
                     yield Problem(f"connection from {'.'.join(hop.source)} to {'.'.join(target)}", text)
 
     def _number(self, node: Any, key: str, where: str, least: float = -math.inf) -> float | None:
-        """Return an attribute that is a finite number above `least`, or None if it is missing or
-        wrong.
-        """
+        """Return an attribute that is a finite number above `least`, or None if it is missing or wrong."""
         text = node.get(key)
         if text is None:
             return None
@@ -208,9 +206,7 @@ class _Reader:
         return None
 
     def _linear(self, node: Any, where: str) -> tuple[float, float]:
-        """Return factor and offset of the linear transformation of a connection or mapping, by
-        default 1 and 0.
-        """
+        """Return factor and offset of the linear transformation of a connection or mapping, by default 1 and 0."""
         linear = next(_children(node, "LinearTransformation"), None)
         if linear is None:
             return 1.0, 0.0
@@ -422,7 +418,7 @@ def connections(
 
 def _route(structure: SystemStructure, target: Port) -> list[tuple[Hop, Port]]:
     """Return the successive connections that lead to a connector, from the first source on, each
-    with its target.
+    with the connector at which it ends.
     """
     found, port = list[tuple[Hop, Port]](), target
     while port in structure.hops and all(port != passed for _, passed in found):

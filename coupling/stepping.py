@@ -31,9 +31,7 @@ _GAP = 1e-11  # admissible gap between the positions of a pin, relative to the r
 
 
 class EarlyReturn(Exception):
-    """Exception for a part that stopped at an event before the end of the communication step;
-    `time` in s.
-    """
+    """Exception for a part that stopped at an event before the end of the communication step; `time` in s."""
 
     def __init__(self, time: float) -> None:
         super().__init__(time)
@@ -66,9 +64,7 @@ class Present:
     last: tuple[Array, float] | None = None
 
     def predicted(self, h: float, degree: int) -> Array:
-        """Return polynomials of at most the given degree through the last values, continued over
-        the next step.
-        """
+        """Return polynomials of at most the given degree through the last values, continued over the next step."""
         points = min(degree + 1, len(self.times))
         times = tuple(round((time - self.t) / h, 12) for time in self.times[-points:])
         return polynomials.through(times, np.stack(self.history[-points:], axis=1))
@@ -181,9 +177,7 @@ class Stepper:
 
     @property
     def iterates(self) -> bool:
-        """Whether the step is repeated until the inputs of all parts agree with the connected
-        outputs.
-        """
+        """Whether the step is repeated until the inputs of all parts agree with the connected outputs."""
         return self.method != SEQUENTIAL and self.group.loops
 
     def step(self, present: Present, step: Step, scale: Array, tolerance: float) -> None:
@@ -499,9 +493,7 @@ class Stepper:
         return found
 
     def _finish(self, present: Present, step: Step) -> None:
-        """Evaluate the force laws at the end of the step, since the iteration evaluates them at its
-        middle.
-        """
+        """Evaluate the force laws at the end of the step, since the iteration evaluates them at its middle."""
         if not self._laws:
             return
         network = self.network

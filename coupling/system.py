@@ -1,6 +1,4 @@
-"""Coupled system from an SSP archive (System Structure and Parameterization), with problems of its
-connections.
-"""
+"""Coupled system from an SSP archive (System Structure and Parameterization), with problems of its connections."""
 
 from __future__ import annotations
 

@@ -127,16 +127,12 @@ class Coupled:
 
     @property
     def holds(self) -> bool:
-        """Whether pinned positions coincide and no connection creates or loses energy beyond the
-        tolerance.
-        """
+        """Whether pinned positions coincide and no connection creates or loses energy beyond the tolerance."""
         return self.gap <= _GAP and self.energy_residual <= max(10.0 * self.tolerance, 1e-9)
 
     @property
     def ok(self) -> bool:
-        """Whether the errors are within the tolerance, pins stay closed and connections conserve
-        energy.
-        """
+        """Whether the errors are within the tolerance, pins stay closed and connections conserve energy."""
         return self.agrees and self.holds
 
     def data(self) -> dict[str, Any]:
@@ -383,9 +379,7 @@ def _spreads(network: Network, rows: Sequence[int], spread: Array) -> Array:
 
 
 def _away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_]:
-    """Whether each time is so far from each event that both runs have passed the event, or neither
-    has.
-    """
+    """Whether each time is so far from each event that both runs have passed the event, or neither has."""
     away, own = np.ones(len(grid), dtype=bool), np.array(run.events)
     gaps = np.diff([grid[0], *fine.events, grid[-1]])
     for event, before, after in zip(fine.events, gaps, gaps[1:], strict=False):

@@ -1,6 +1,4 @@
-"""Comparison of a coupled simulation with the FMU of the whole machine that the parts were cut
-from.
-"""
+"""Comparison of a coupled simulation with the FMU of the whole machine that the parts were cut from."""
 
 from __future__ import annotations
 

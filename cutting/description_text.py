@@ -11,9 +11,7 @@ _FIRST = ("name", "link", "joint", "parent", "type", "frame")  # keys that come 
 
 
 def description_text(tables: dict[str, Any], head: Iterable[str]) -> str:
-    """Return the text of a TOML file with the given tables; the lines of `head` come first, as
-    comments.
-    """
+    """Return the text of a TOML file with the given tables; the lines of `head` come first, as comments."""
     return "\n".join([*(f"# {comment(line)}" for line in head), *_lines(tables)]) + "\n"
 
 

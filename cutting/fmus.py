@@ -85,9 +85,7 @@ class FmuBuilder:
         members: Mapping[str, tuple[str, str]],
         documents: Mapping[str, str | bytes],
     ) -> None:
-        """Build an FMU and rename its variables; `members` gives the port and the member of each
-        variable.
-        """
+        """Build an FMU and rename its variables; `members` gives the port and the member of each variable."""
         names = {variable: f"{port}.{member}" for variable, (port, member) in members.items()}
         text = _NAME.sub(lambda found: f'name="{names.get(found[1], found[1])}"', sources.description)
         if self.fmi != "2.0" and members:

@@ -55,9 +55,7 @@ class MachinePart:
 
 @dataclass(frozen=True)
 class _Use:
-    """An entry of a description, such as a joint or a force, with the names of the links that it
-    refers to.
-    """
+    """An entry of a description, such as a joint or a force, with the names of the links that it refers to."""
 
     what: str
     links: frozenset[str]
@@ -84,9 +82,7 @@ def parts_of(model: System, cuts: Sequence[Cut], source: str) -> list[MachinePar
 
 
 class _Owners:
-    """Links that the names in a description refer to, for names of points, coordinates and
-    elements.
-    """
+    """Links that the names in a description refer to, for names of points, coordinates and elements."""
 
     def __init__(self, tables: Tables, cuts: Sequence[Cut]) -> None:
         links = [link["name"] for link in tables.get("links", ())]
@@ -332,9 +328,7 @@ class _Builder:
         return found | ({"expressions": shown} if shown else {})
 
     def _shows(self, name: str, links: frozenset[str]) -> bool:
-        """Whether this part contains an output; a note tells if the output needs links of several
-        parts.
-        """
+        """Whether this part contains an output; a note tells if the output needs links of several parts."""
         if self._has(links) and not links <= self._links:
             self._notes.append(f"output {name} depends on links of several parts and is omitted")
             return False

@@ -148,9 +148,7 @@ def _outputs(part: FmuPart, inputs: Array) -> dict[str, float]:
 
 
 def _slopes(part: FmuPart, inputs: Array) -> Array:
-    """Return the time derivatives of the outputs of an FMU in the initial state, for the given
-    inputs.
-    """
+    """Return the time derivatives of the outputs of an FMU in the initial state, for the given inputs."""
     part.start(0.0, inputs)
     part.begin()
     return part.slopes_now(np.zeros(len(inputs)))

@@ -158,9 +158,7 @@ class _Splitting:
         return self._folder / f"law_{cut.name}.fmu"
 
     def _whole(self) -> Tables:
-        """Return the description of the whole machine, with one additional point per pin as an
-        output.
-        """
+        """Return the description of the whole machine, with one additional point per pin as an output."""
         tables = tables_of(self._model.chain)
         ends = {
             pair.port: {"link": pair.sides[0].link, "position": list(pair.sides[0].position)}

@@ -89,10 +89,8 @@ def test_a_wish_overrules() -> None:
 def test_frequency_of_a_connection() -> None:
     """The rehearsal measures ω² = c/m_red from the answer to a force in one step."""
     _, remarks = chosen(stiff_pair(1000.0, 1e6, 0.0)[0])
-    assert (
-        "1e+03 rad/s, is too high for the communication step of 0.01 s (ωH = 10)"
-        in remarks["connection_above_step"].text
-    )
+    text = remarks["connection_above_step"].text
+    assert "1e+03 rad/s, is too high for the communication step of 0.01 s (ωH = 10)" in text
 
 
 # ---- Damaged couplings --------------------------------------------------------------------------------------
