@@ -252,8 +252,9 @@ def _sequential(
     wish = 2 if order is None else order
     if gain is not None and gain >= limits[min(wish, 2)]:
         text = (
-            f"the loop multiplies an error by {gain:.3g} in each step (for a force and motion cut: the apparent"
-            f" mass ratio of the driven to the free side), and order {wish} is stable below"
+            f"the loop multiplies an error by {gain:.3g} in each step (with forces and motions as signals: the"
+            f" apparent mass of the side that receives the motion, relative to that of the other side), and order"
+            f" {wish} is stable below"
             f" {limits[min(wish, 2)]:.3g}; let the heavier side provide the motion, or use FMUs that can"
             " restore their states"
         )

@@ -66,7 +66,7 @@ class Split:
             force = max(float(np.linalg.norm(force)) for force in found.preload.values())
             yield (
                 f"bushing at {name}: {found.stiffness:g} N/m and {found.damping:g} N·s/m in each direction; a"
-                f" force of {force:.3g} N, as at the start, deflects it by {force / found.stiffness:.2g} m"
+                f" change of its force by the initial {force:.3g} N deflects it by {force / found.stiffness:.2g} m"
             )
         yield from self.notes
 

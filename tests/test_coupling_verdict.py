@@ -58,7 +58,7 @@ def judged(network: Network, stop: float = 1.0, **wishes: Any) -> Coupled:
 @pytest.mark.parametrize(
     ("network", "methods", "reason"),
     [
-        (two_masses, ["hermite"], "a loop of parts that restore their states"),
+        (two_masses, ["hermite"], "a loop of parts that can restore their states"),
         (sampled_control, ["sequential", "sequential"], "no loop"),
         (lambda: quarter_car(restores=False), ["sequential"], "chassis, wheel cannot restore a state"),
         (
@@ -228,7 +228,7 @@ def test_verdict_of_two_masses() -> None:
             "fmus": ["A", "B"],
             "method": "hermite",
             "order": 4,
-            "reason": "a loop of parts that restore their states",
+            "reason": "a loop of parts that can restore their states",
         }
     ]
     assert any("agrees: estimated error" in line for line in lines(run))
