@@ -15,11 +15,13 @@ from helpers_backends import EXAMPLES, example_model, largest_error, random_stat
 from helpers_masters import slewing
 from helpers_multibody import state_names
 from helpers_multibody_crane import crane
+from helpers_parts import X, Z, body, link, machine
 
 import gpmelica as gp
 from gpmelica import load
-from gpmelica.analysis.system import System
+from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import MissingToolError
+from gpmelica.description.load import from_data
 from gpmelica.fmu.backends.backend import Compilers, write_modelica
 from gpmelica.fmu.backends.omc import OpenModelica
 from gpmelica.fmu.backends.openmodelica import Omc
@@ -194,6 +196,48 @@ STOP = 0.5  # s
 @pytest.mark.parametrize("file", FILES)
 def test_verdict(omc: Omc, tmp_path: Path, file: str) -> None:
     """Both modes agree with the reference, start included."""
-    model = gp.load(EXAMPLES / f"{file}.toml", simulation={"stop": STOP}).prepared
-    report = verify(model, RunOptions(rumoca=False), tmp_path, Compilers((OpenModelica(omc),)))
+    _agrees(gp.load(EXAMPLES / f"{file}.toml", simulation={"stop": STOP}).prepared, omc, tmp_path)
+
+
+def test_motors(omc: Omc, tmp_path: Path) -> None:
+    """A carriage with an arm, whose linear motors saturate by expressions of time, of states and of parameters."""
+    links = [
+        link("cart", "prismatic", X, stiffness=40.0) | body(2.0),
+        link("arm", "revolute", Z, "cart", position=0.4) | body(1.0, [0.3, 0.0, 0.0], [0.1, 0.1, 0.1]),
+    ]
+    current = "1.5*sin(4*t) - 0.5*arm.angle_dot"
+    motors = [
+        {"name": "drive", "joint": "cart", "constant": 10.0, "limit": 8.0, "current": current},
+        {"name": "wrist", "joint": "arm", "constant": "gain", "limit": 0.05, "current": "cos(3*t)"},
+    ]
+    simulation = {"start": "description", "stop": 1.5, "output_step": 0.02}
+    data = machine(*links, name="Robot", motors=motors, parameters={"gain": 0.1}, simulation=simulation)
+    _agrees(assemble_system(from_data(data)), omc, tmp_path)
+
+
+def _agrees(model: System, omc: Omc, folder: Path) -> None:
+    report = verify(model, RunOptions(rumoca=False), folder, Compilers((OpenModelica(omc),)))
     assert report.ok, [*report.findings, *report.notes]
+
+
+@pytest.mark.parametrize("kind", ["fixed", "prismatic"])
+def test_turned_frames_are_refused(omc: Omc, tmp_path: Path, kind: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """omc's FMU initialises while a closure's frames start turned by 60°, and stops with our words at 130°."""
+    ends = {"a": {"link": "ball", "rpy": [0.0, "pitch", 0.0]}, "b": {"link": "ground"}}
+    closure = {"name": "lock", "type": kind} | ends
+    tables = {"closures": [closure], "parameters": {"pitch": 0.3}, "simulation": {"start": "description"}}
+    model = assemble_system(
+        from_data(machine(link("ball", "spherical") | body(), gravity=[0.0, 0.0, 0.0], **tables))
+    )
+    request = Request(model.name, model.modelica(), modelica.experiment(model.name), "2.0", "me")
+    fmu = compile_text(request, tmp_path, omc).fmu
+
+    def start(pitch: float) -> None:
+        settings = {"stop_time": 1e-3, "start_values": {"pitch": np.radians(pitch)}, "fmi_type": "ModelExchange"}
+        fmpy.simulate_fmu(str(fmu), **settings)
+
+    start(60.0)
+    with pytest.raises(fmpy.fmi1.FMICallException):
+        start(130.0)
+    # omc's C code prints, whatever logger it is given
+    assert "closure lock are rotated relative to each other at the start" in capfd.readouterr().out
