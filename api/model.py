@@ -204,16 +204,22 @@ class Model:
 
     @taking(SplitOptions)
     def split(self, options: SplitOptions) -> Split:
-        """Cut the machine into parts that masters of co-simulation run together; see docs/coupling.md.
+        """Cut the machine into parts for co-simulation, and write descriptions and SSP archives of the parts.
+
+        The tutorial `docs/tutorials/two_parts.md` shows how to run the parts together.
 
         Returns
         -------
-        Split : paths of archives and descriptions, constants of bushings, notes
+        Split
+            Paths of the archives and of the descriptions, constants of the bushings that replace joints,
+            and notes on entries that no part contains.
 
         Raises
         ------
-        DescriptionError : for a place that cannot be cut, or a cut that does not separate
-        MissingToolError : without a C compiler
+        DescriptionError
+            If a place cannot be cut, or the two sides of a cut remain connected.
+        MissingToolError
+            If there is no C compiler.
         """
         from ..cutting.split import split
 

@@ -1,4 +1,4 @@
-"""The part of an HTML page that simulates: controls, data, scripts."""
+"""Interactive part of an HTML page that simulates a mechanism: controls, data and scripts."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from .frames import frames
 from .wasm import webassembly
 
 _SCRIPTS = ("engine.js", "plot.js", "live.js")
-_PLOTTED = 3  # signals that the page plots before the user has chosen any
+_PLOTTED = 3  # number of signals that the page plots before the user has chosen any
 
 
 @dataclass(frozen=True)
 class LivePart:
-    """A part of a page that simulates.
+    """Interactive part of an HTML page that simulates a mechanism.
 
     Parameters
     ----------
     markup
-        Controls, empty lists and plots.
+        HTML of the controls, of empty lists and of empty plots.
     scripts
-        Data as JSON, and the JavaScript.
+        HTML of the data as JSON, and of the JavaScript.
     policy
         Sources of scripts that the page's content security policy has to allow.
     """
@@ -48,17 +48,17 @@ class LivePart:
 
 
 def live_part(model: System, run: Trajectory | None, progress: Progress = silent) -> LivePart:
-    """Compile the model to WebAssembly and write the part of a page that simulates it.
+    """Compile a mechanism to WebAssembly and write the part of an HTML page that simulates it.
 
     Parameters
     ----------
     model
-        The description with its equations.
+        The mechanism with its equations.
     run
-        Co-simulation of the native FMU without inputs over time, which the page compares its own
-        run with; None if there is none.
+        Co-simulation of the native FMU with constant inputs, with which the page compares its own
+        simulation; None if there is none.
     progress
-        Function that is called with an activity and the fraction done.
+        Function that is called with an activity and the completed fraction.
 
     Raises
     ------
@@ -112,7 +112,10 @@ def _about(variable: Variable, number: dict[str, int]) -> dict[str, Any]:
 
 
 def _dial(variable: Variable, number: dict[str, int]) -> dict[str, Any]:
-    """Value, bounds, and the interval of the slider: from zero to twice the value, or both ways for an input."""
+    """Return value, bounds and slider interval of a variable.
+
+    The slider goes from zero to twice the value; for an input or a value of zero it covers both signs.
+    """
     value, bounds = float(variable.start or 0.0), variable.bounds
     size = abs(value) or 1.0
     low, high = (-2 * size, 2 * size) if variable.kind == "input" or not value else sorted((0.0, 2 * value))
@@ -122,7 +125,9 @@ def _dial(variable: Variable, number: dict[str, int]) -> dict[str, Any]:
 
 
 def _path(run: Trajectory, coordinates: list[str]) -> dict[str, Any]:
-    """Coordinates of the report's run at its output times, and their scales."""
+    """Return the coordinates of a simulation at its output times, as base64 text, and the scale of
+    each coordinate.
+    """
     path: Array = run.columns(coordinates)
     scales = np.maximum(np.ptp(path, axis=0), 1e-3)
     packed = base64.b64encode(np.ascontiguousarray(path, dtype="<f8").tobytes()).decode()

@@ -1,4 +1,4 @@
-"""Compile an FMU's C sources to WebAssembly, which a browser runs."""
+"""Compilation of an FMU's C sources to WebAssembly, which a browser can run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the parts at the start, and the coupling method of each group with its reason."""
+"""Tests of coupled parts at the start of a run, and choice of the coupling method of each group of parts."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from .stepping import (
 )
 from .system import CouplingRemark
 
-_SAME = 1e-9  # relative difference of two steps from one state
-_FAST = 2.0  # ωH from which a connection is kept by its energy and not resolved
+_SAME = 1e-9  # largest relative difference of outputs that count as equal
+_FAST = 2.0  # angular frequency of a connection times the step, above which its vibration is not resolved
 
 
 @dataclass(frozen=True)
 class MethodChoice:
-    """Method of a group and the reason in a sentence."""
+    """Coupling method of a group of parts, with its order and a sentence that gives the reason for the choice."""
 
     method: str
     order: int
@@ -46,15 +46,25 @@ class MethodChoice:
 def rehearse(
     network: Network, settings: Settings, method: str | None = None, order: int | None = None
 ) -> tuple[list[MethodChoice], list[CouplingRemark]]:
-    """Test the parts at the start and choose a method for each group. The parts must be started again afterwards.
+    """Test the coupled parts at the start and choose a coupling method for each group of parts.
+
+    The tests advance the parts, so all parts must be started again before the run.
 
     Parameters
     ----------
-    method, order : wishes that overrule the choice
+    network : parts and their connections
+    settings : time span, tolerance and step of the run
+    method : coupling method chosen by the user, or None or `auto` for a choice per group
+    order : degree of extrapolation chosen by the user, or None
+
+    Returns
+    -------
+    choices : one choice per group, in the order of the groups
+    remarks : facts about the parts and their coupling that the user should know
 
     Raises
     ------
-    SolveError : if a loop cannot be kept stable by any method that its parts allow
+    SolveError : if no method that the parts support keeps a loop of connections stable
     """
     present = Master(network, [], settings).initial()
     remarks: list[CouplingRemark] = []
@@ -72,7 +82,7 @@ def rehearse(
 
 
 def _tested(network: Network, k: int, part: Participant, present: Present, h: float) -> Iterator[CouplingRemark]:
-    """Remarks on one part; abilities that it has not are withdrawn."""
+    """Test one part and yield remarks; mark each capability that fails its test as unavailable."""
     given = network.inputs_at(present.values)[network.columns[k]]
     if part.abilities.restores and part.abilities.period is None:
         try:
@@ -81,7 +91,7 @@ def _tested(network: Network, k: int, part: Participant, present: Present, h: fl
             wrong = str(error)
         if wrong:
             part.abilities = replace(part.abilities, restores=False)
-            text = f"{part.name} claims to save and restore its state, but {wrong}; its state is not restored"
+            text = f"{part.name} claims to save and restore its state, but {wrong}; the feature is not used"
             yield CouplingRemark("restores_wrongly", part.name, text)
     if (
         not part.abilities.memory
@@ -90,22 +100,22 @@ def _tested(network: Network, k: int, part: Participant, present: Present, h: fl
         and _remembers(part, present.t, h, given)
     ):
         part.abilities = replace(part.abilities, memory=True)
-        text = f"{part.name} lists no states, but its outputs depend on earlier inputs; it is taken to have states"
+        text = f"{part.name} lists no states, but its outputs depend on earlier inputs; states are assumed"
         yield CouplingRemark("lists_no_states", part.name, text)
     if part.abilities.restores and part.abilities.takes_courses and part.abilities.memory and len(given):
         if _ignores_slopes(part, present.t, h, given):
             part.abilities = replace(part.abilities, takes_courses=False)
-            text = f"{part.name} claims to interpolate its inputs, but ignores their slopes; it gets mean values"
+            text = f"{part.name} claims to interpolate its inputs, but ignores their slopes; it gets their means"
             yield CouplingRemark("ignores_slopes", part.name, text)
     elif not part.abilities.takes_courses and part.abilities.memory and len(part.inputs):
         text = (
-            f"{part.name} takes no slopes of inputs, so its inputs are held at their mean in each step (order 2)"
+            f"{part.name} accepts no slopes of inputs, so each input is constant in a step, at its mean (order 2)"
         )
         yield CouplingRemark("takes_no_slopes", part.name, text)
     if part.abilities.step is not None and part.abilities.step > 0.1 * h:
         text = (
-            f"{part.name} integrates with a fixed step of {part.abilities.step:g} s, which the communication step"
-            f" of {h:g} s does not refine; its own error stays"
+            f"{part.name} integrates with a fixed step of {part.abilities.step:g} s; shorter communication steps"
+            f" than {h:g} s do not reduce its integration error"
         )
         yield CouplingRemark("coarse_step", part.name, text)
 
@@ -121,17 +131,21 @@ def _stepped(part: Participant, t: float, h: float, courses: Array) -> Array:
 
 
 def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> str:
-    """Save, step, restore, step, compare; then compare the outputs at the begin. An empty text if all is right."""
+    """Return an error of an FMU in saving and restoring its state, or an empty text if there is none.
+
+    Two steps from the same saved state must give the same outputs, and restoring the state must
+    give the outputs before the steps.
+    """
     course = polynomials.constant(given)
     begin = part.outputs_now()
     first, second = _stepped(part, t, h, course), _stepped(part, t, h, course)
     if not _same(first, second):
         return f"two steps of {h:g} s from one state differ by {float(np.max(np.abs(first - second))):.3g}"
-    return "" if _same(begin, part.outputs_now()) else "the outputs after it differ from those before"
+    return "" if _same(begin, part.outputs_now()) else "its outputs differ after its state is restored"
 
 
 def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
-    """Whether the outputs after two steps depend on the inputs of the first one."""
+    """Whether the outputs of a part after two steps depend on the inputs during the first step."""
     higher = given + np.maximum(1e-3 * np.abs(given), 1e-3)
     outputs = []
     for first in (given, higher):
@@ -147,7 +161,7 @@ def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
 
 
 def _ignores_slopes(part: Participant, t: float, h: float, given: Array) -> bool:
-    """Whether the outputs after a step depend on constant inputs, but not on their slopes."""
+    """Whether the outputs of a part after a step respond to the level of its inputs but not to their slopes."""
     rise = np.maximum(1e-3 * np.abs(given), 1e-3)
     steady = _stepped(part, t, h, polynomials.constant(given))
     rising = _stepped(part, t, h, polynomials.linear(given, given + rise))
@@ -171,81 +185,95 @@ def _chosen(
     order: int | None,
 ) -> tuple[MethodChoice, list[CouplingRemark]]:
     if not group.loops:
-        return MethodChoice(SEQUENTIAL, 2 if order is None else order, "no loop: the parts follow each other"), []
+        return MethodChoice(
+            SEQUENTIAL,
+            2 if order is None else order,
+            "no loop: the parts are advanced in turn",
+        ), []
     stuck = [network.parts[k].name for k in group.parts if not network.parts[k].abilities.restores]
     wished = None if method == "auto" else method
     if len(group.pins) and wished in (None, PIN):
         if stuck:
             raise SolveError(
-                f"coupling: a rigid pin needs parts that restore their state; {', '.join(stuck)} cannot"
+                f"coupling: a rigid pin needs FMUs that can restore their state; {', '.join(stuck)} cannot"
             )
         return MethodChoice(
-            PIN, 4, f"pairs of positions must agree ({len(group.pins)}): forces that close the gaps"
+            PIN, 4, f"{len(group.pins)} pairs of positions must agree: forces keep them together"
         ), []
     if wished == SEQUENTIAL or (wished is None and stuck):
         return _sequential(network, group, order, stuck, wished is not None)
     if stuck:
         raise SolveError(
-            f"coupling: the method {wished} repeats steps, and {', '.join(stuck)} cannot restore a state; use"
+            f"coupling: the method {wished} repeats steps, but {', '.join(stuck)} cannot restore a state; use"
             f" --method {SEQUENTIAL}"
         )
     speed = _connection_speed(network, group, present, settings.nominal)
     if wished == MEAN and speed is None:
         raise SolveError(
-            f"coupling: the method {MEAN} needs connections that are laws without memory between parts that take"
-            f" forces; use --method {HERMITE}, or put the springs and dampers into a part of their own"
+            f"coupling: the method {MEAN} requires that parts are connected by springs and dampers in FMUs without"
+            f" states; use --method {HERMITE}, or put the springs and dampers into a separate FMU"
         )
     if wished == MEAN or (wished is None and speed is not None and speed * settings.nominal > _FAST):
         return _mean(speed or 0.0, settings.nominal)
     more = [] if speed is None else [f", ωH = {speed * settings.nominal:.2g}"]
-    return MethodChoice(HERMITE, 4, "a loop of parts that restore their states" + "".join(more)), []
+    return MethodChoice(HERMITE, 4, "a loop of parts that can restore their states" + "".join(more)), []
 
 
 def _mean(speed: float, h: float) -> tuple[MethodChoice, list[CouplingRemark]]:
     text = (
-        f"the frequency of the connection, {speed:.3g} rad/s, is above the communication step of {h:g} s"
-        f" (ωH = {speed * h:.2g}): its vibration keeps its energy, but is not resolved"
+        f"the frequency of the connection, {speed:.3g} rad/s, is too high for the communication step of {h:g} s"
+        f" (ωH = {speed * h:.2g}): its vibration is not resolved, but its energy is conserved"
     )
     remarks = [CouplingRemark("connection_above_step", "group", text)] if speed * h > _FAST else []
     return MethodChoice(
-        MEAN, 2, f"a connection too fast for the step, ωH = {speed * h:.2g}: constant mean force"
+        MEAN,
+        2,
+        f"a connection is too fast for the step, ωH = {speed * h:.2g}: constant mean force",
     ), remarks
 
 
 def _sequential(
     network: Network, group: CoupledGroup, order: int | None, stuck: list[str], wished: bool
 ) -> tuple[MethodChoice, list[CouplingRemark]]:
-    """Sequential steps, with the largest order that the loop's gain allows."""
+    """Choose sequential steps, with the largest order of extrapolation that the gain of the loop allows.
+
+    Raises
+    ------
+    SolveError : if no order is stable and the user has not chosen the method
+    """
     remarks = []
     gain = _loop_gain(network, group)
     names = ", ".join(stuck)
     if stuck:
-        text = f"{names} cannot restore a state, so steps are not repeated: this costs most of the accuracy"
+        text = f"{names} cannot restore a state, so steps cannot be repeated; this costs most of the accuracy"
         remarks.append(CouplingRemark("cannot_restore", names, text))
     limits = [1.0 / (2.0 ** (q + 1) - 1.0) for q in range(3)]
     most = max((q for q in range(3) if gain is None or gain < limits[q]), default=-1)
     wish = 2 if order is None else order
     if gain is not None and gain >= limits[min(wish, 2)]:
         text = (
-            f"the loop multiplies an error by {gain:.3g} in each step (for a force and motion cut: the apparent"
-            f" mass ratio of the driven to the free side), and order {wish} is stable below"
-            f" {limits[min(wish, 2)]:.3g}; let the heavier side give the motion, or use parts that restore their"
-            " states"
+            f"the loop multiplies an error by {gain:.3g} in each step (with forces and motions as signals: the"
+            f" apparent mass of the side that receives the motion, relative to that of the other side), and order"
+            f" {wish} is stable below"
+            f" {limits[min(wish, 2)]:.3g}; let the heavier side provide the motion, or use FMUs that can"
+            " restore their states"
         )
         remarks.append(CouplingRemark("mass_ratio", "group", text))
         if most < 0 and not wished:
             raise SolveError(f"coupling: {text}")
     chosen = wish if order is not None or wished else min(wish, max(most, 0))
-    reason = f"{names} cannot restore a state" if stuck else "as asked for"
+    reason = f"{names} cannot restore a state" if stuck else "chosen by the user"
     return MethodChoice(
         SEQUENTIAL, chosen, f"{reason}: sequential steps with extrapolation of order {chosen}"
     ), remarks
 
 
 def _loop_gain(network: Network, group: CoupledGroup) -> float | None:
-    """Factor of an error of the extrapolated inputs in one sequential pass; None if a part gives no gains.
+    """Return the factor by which one sequential step multiplies an error of the extrapolated inputs.
 
-    Parts earlier in the order have given their new outputs, so only connections backwards carry the error on.
+    Parts are advanced in a fixed order. A connection to a later part passes on its new output; only a
+    connection to an earlier part uses an extrapolated value and carries an error to the next step.
+    Returns None if a part does not provide the derivatives of its outputs by its inputs.
     """
     gains, connection = gains_of(network, group), connection_of(network, group)
     if gains is None:
@@ -260,7 +288,11 @@ def _loop_gain(network: Network, group: CoupledGroup) -> float | None:
 
 
 def _connection_speed(network: Network, group: CoupledGroup, present: Present, h: float) -> float | None:
-    """Largest ω of connections that are laws without memory, rad/s, from the response to their forces."""
+    """Return the largest angular frequency of the springs between the parts of a group, rad/s.
+
+    The frequency follows from the response of the spring forces to a change of these forces. Returns
+    None if the parts are not connected by force laws without states.
+    """
     law = {k for k in group.parts if not network.parts[k].abilities.memory}
     if not len(group.feedback) or any(network.owner(int(row)) not in law for row in group.feedback):
         return None

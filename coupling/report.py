@@ -1,4 +1,4 @@
-"""A coupled run in words: short text for the terminal and for a file."""
+"""Report of a coupled run as a short text for the terminal and for a file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .verdict import Coupled
 
 
 def lines(run: Coupled) -> Iterator[str]:
-    """Sentences of the report, most important first."""
+    """Yield the lines of the report of a coupled run, the verdict first."""
     yield f"{run.name}: {'the coupling agrees and holds' if run.ok else 'the coupling is not good enough'}"
     for group, choice in zip(run.network.groups, run.choices, strict=True):
         names = ", ".join(run.network.parts[k].name for k in group.parts)
@@ -25,7 +25,7 @@ def lines(run: Coupled) -> Iterator[str]:
     if len(run.network.pairs):
         yield f"  holds: gaps of the pins up to {run.gap:.2g} of the range"
     for residual in run.residuals:
-        turned = f"{residual.turned_over:.3g} J turned over"
+        turned = f"{residual.turned_over:.3g} J transferred"
         yield f"  energy at {residual.where}: {residual.created:.3g} J created of {turned}"
     record = run.record
     counts = f"{len(record.pieces)} steps, {record.rejected} rejected, {len(record.events)} events"
@@ -33,4 +33,4 @@ def lines(run: Coupled) -> Iterator[str]:
     for name, seconds in sorted(record.seconds.items(), key=lambda item: -item[1]):
         yield f"  time in {name}: {seconds:.2f} s"
     for remark in run.remarks:
-        yield f"  look at: {remark.text}"
+        yield f"  remark: {remark.text}"

@@ -1,9 +1,11 @@
-"""Systems from SSP archives of version 1.0 and 2.0: elements, connections, parameter values, annotations.
+"""Reader of SSP archives (System Structure and Parameterization) of versions 1.0 and 2.0.
 
-Nested systems are flattened: `inner.motor` is the element `motor` of the system `inner`. The reader takes FMUs,
-linear transformations, unit conversions, parameter sets and mappings, inside the description or as files. It takes
-no nested archives, signal dictionaries, clocks and structural parameters. What the master needs beyond the
-standard is in an annotation of the type `org.gpmelica.coupling`; a step may also be in one of OMSimulator or OSP.
+Nested systems are flattened: `inner.motor` is the element `motor` of the system `inner`. The reader
+supports FMUs, linear transformations, unit conversions, and parameter sets and mappings, which are
+inside the description or in separate files. It does not support nested archives, signal
+dictionaries, clocks and structural parameters. Settings of the coupling that the standard does not
+define are read from an annotation of the type `org.gpmelica.coupling`; the step may also be in an
+annotation of the programs OMSimulator or OSP (Open Simulation Platform).
 """
 
 from __future__ import annotations
@@ -30,12 +32,12 @@ _FMU = "application/x-fmu-sharedlibrary"
 
 @dataclass
 class SystemElement:
-    """An FMU of the system.
+    """An FMU of a coupled system.
 
     Parameters
     ----------
-    name : path of names that dots separate
-    source : the FMU
+    name : names of the enclosing systems and of the element, separated by dots
+    source : path of the FMU
     parameters : start values by name of the variable
     """
 
@@ -46,11 +48,14 @@ class SystemElement:
 
 @dataclass(frozen=True)
 class SystemConnection:
-    """A connection between elements after flattening: value = factor · value of the source + offset.
+    """A connection between two FMUs after nested systems were flattened: input = factor · output + offset.
 
     Parameters
     ----------
-    unchecked : connector without a known unit whose other side has one, if the connection has such a connector
+    source : output that drives the connection
+    target : input that the connection drives
+    factor, offset : conversion of units and linear transformations together
+    unchecked : connector with an unknown unit although the unit of the other side is known, or None
     """
 
     source: Port
@@ -62,7 +67,14 @@ class SystemConnection:
 
 @dataclass(frozen=True)
 class Hop:
-    """A connection as the archive gives it, from a connector, with its linear transformation."""
+    """A connection as the archive describes it, before nested systems are flattened.
+
+    Parameters
+    ----------
+    source : connector at which the connection starts
+    factor, offset : linear transformation of the connection
+    suppressed : whether the archive forbids the conversion of units
+    """
 
     source: Port
     factor: float
@@ -72,18 +84,20 @@ class Hop:
 
 @dataclass
 class SystemStructure:
-    """A system as an archive describes it.
+    """A coupled system as an SSP archive describes it.
 
     Parameters
     ----------
-    elements : by name
-    links : connections between elements, by the units of connectors alone
-    hops : connections by the connectors that they lead to
+    elements : FMUs by the names of their elements
+    links : connections from FMU to FMU, after nested systems were flattened
+    pins : pairs of points of two FMUs that must coincide
+    hops : connections of the archive by the connector at which each ends
     connectors : name of the unit of each connector, or an empty string
-    start, stop : of the default experiment, s
-    step, tolerance : from annotations
-    periods : element → sample period, s
-    whole : machine that the parts were cut from, or None
+    units : definitions of units by name
+    start, stop : time span of the default experiment, s
+    step, tolerance : communication step, s, and admissible relative error, from annotations
+    periods : sample period of each sampled element, s
+    whole : machine that the FMUs were cut from, or None
     """
 
     name: str
@@ -103,11 +117,11 @@ class SystemStructure:
 
 
 def read_ssp(path: Path, folder: Path) -> SystemStructure:
-    """Read `SystemStructure.ssd` of an archive, which is unpacked into a folder.
+    """Unpack an SSP archive into a folder and read its `SystemStructure.ssd`.
 
     Raises
     ------
-    DescriptionError : with all problems found
+    DescriptionError : with all problems found in the archive
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -127,7 +141,7 @@ def _local(node: Any) -> str:
 
 
 def _children(node: Any, *path: str) -> Iterator[Any]:
-    """Children by local names, level by level."""
+    """Yield the descendants of an XML element along a path of local names, one level per name."""
     if not path:
         yield node
         return
@@ -137,7 +151,7 @@ def _children(node: Any, *path: str) -> Iterator[Any]:
 
 
 class _Reader:
-    """Reads one description; `problems` collects what is wrong with it."""
+    """Reader of one SSP description, which collects all problems before it raises an error."""
 
     def __init__(self, source: str, folder: Path) -> None:
         self._folder, self._problems, self._systems = folder, list[Problem](), {""}
@@ -167,7 +181,7 @@ class _Reader:
         return found
 
     def _nowhere(self) -> Iterator[Problem]:
-        """Problems of connections to elements that do not exist."""
+        """Yield a problem for each connection to an element that does not exist."""
         places = {*self._found.elements, *self._systems}
         for target, hop in self._found.hops.items():
             for element, _ in (hop.source, target):
@@ -192,7 +206,7 @@ class _Reader:
         return None
 
     def _linear(self, node: Any, where: str) -> tuple[float, float]:
-        """Factor and offset of the linear transformation of a connection or mapping."""
+        """Return factor and offset of the linear transformation of a connection or mapping, by default 1 and 0."""
         linear = next(_children(node, "LinearTransformation"), None)
         if linear is None:
             return 1.0, 0.0
@@ -207,7 +221,7 @@ class _Reader:
         for child in (c for elements in _children(node, "Elements") for c in elements):
             name = prefix + child.get("name", "")
             if name in self._found.elements:
-                self._problems.append(Problem(f"element {name}", "expected unique names of elements; rename one"))
+                self._problems.append(Problem(f"element {name}", "expected a unique name; rename the element"))
             self._connectors_of(child, name)
             if _local(child) == "System":
                 self._systems.add(name)
@@ -255,7 +269,7 @@ class _Reader:
         hops = self._found.hops
         if target in hops:
             first = ".".join(hops[target].source)
-            text = f"has two drivers, {first} and {'.'.join(source)}; remove one of the connections"
+            text = f"is connected to two outputs, {first} and {'.'.join(source)}; remove one of the connections"
             self._problems.append(Problem(f"input {'.'.join(target)}", text))
         suppressed = node.get("suppressUnitConversion", "false") in ("true", "1")
         hops[target] = Hop(source, factor, offset, suppressed)
@@ -291,7 +305,9 @@ class _Reader:
         return round(value) if kind == "Integer" and value is not None and value == round(value) else value
 
     def _mapped(self, values: Mapping[str, Any], mapping: Any) -> dict[str, Any]:
-        """Values under the names, and with the transformations, of a mapping; others stay as they are."""
+        """Rename and transform parameter values as a mapping specifies; values that it does not
+        mention stay unchanged.
+        """
         entries = [*_children(mapping, "MappingEntry")]
         sources = {entry.get("source") for entry in entries}
         found = {name: value for name, value in values.items() if name not in sources}
@@ -313,12 +329,14 @@ class _Reader:
         path = self._folder / unquote(name or "")
         if not path.is_file() or not path.resolve().is_relative_to(self._folder.resolve()):
             text = f"expected the file {name} in the archive, found none"
-            self._problems.append(Problem("parameter binding", text))
+            self._problems.append(Problem("values of parameters", text))
             return None
         return read_xml(path)
 
     def _assign(self, name: str, value: Any) -> None:
-        """Give a value to the element with the longest name that begins it."""
+        """Set a parameter `ELEMENT.VARIABLE`, whose element is the one with the longest name that
+        the text begins with.
+        """
         owners = [e for e in self._found.elements if name.startswith(e + ".")]
         if owners:
             owner = max(owners, key=len)
@@ -328,7 +346,7 @@ class _Reader:
 
     def _annotation(self, node: Any) -> None:
         found, tag = self._found, _local(node)
-        if tag == "FixedStepMaster":  # of OMSimulator and OSP
+        if tag == "FixedStepMaster":  # annotation of the program OMSimulator
             found.step = self._number(node, "stepSize", tag, 0.0) or found.step
         elif tag == "FixedStepAlgorithm":
             found.step = self._number(node, "baseStepSize", tag, 0.0) or found.step
@@ -379,14 +397,16 @@ class _Reader:
 def connections(
     structure: SystemStructure, signals: Mapping[Port, PortSignal]
 ) -> tuple[list[SystemConnection], list[Problem]]:
-    """Connections from element to element, through the connectors of systems; and units that do not fit.
+    """Return the connections from FMU to FMU, and a problem for each pair of units that cannot be converted.
 
-    A connector without a unit has that of the FMU's variable; a connector of a system that has none passes the
-    value on in the unit that it comes in.
+    A connection between two FMUs may pass through connectors of nested systems. A connector of an FMU
+    without a unit has the unit of its variable. A connector of a nested system without a unit leaves the
+    unit of the value unchanged.
 
     Parameters
     ----------
-    signals : variables of the FMUs, as far as they are known
+    structure : the system with nested systems
+    signals : variables of the FMUs, or an empty mapping if the FMUs have not been read
     """
     found, problems = list[SystemConnection](), list[Problem]()
     for target in structure.hops:
@@ -397,7 +417,9 @@ def connections(
 
 
 def _route(structure: SystemStructure, target: Port) -> list[tuple[Hop, Port]]:
-    """Hops to a connector, each with where it leads, the first one first."""
+    """Return the successive connections that lead to a connector, from the first source on, each
+    with the connector at which it ends.
+    """
     found, port = list[tuple[Hop, Port]](), target
     while port in structure.hops and all(port != passed for _, passed in found):
         found.insert(0, (structure.hops[port], port))
@@ -407,18 +429,20 @@ def _route(structure: SystemStructure, target: Port) -> list[tuple[Hop, Port]]:
 
 @dataclass(frozen=True)
 class _Units:
-    """Units of connectors, or of the variables behind them."""
+    """Units of connectors; a connector without a unit has the unit of the FMU's variable."""
 
     structure: SystemStructure
     signals: Mapping[Port, PortSignal]
 
     def name(self, port: Port) -> str:
-        """Name of a unit, or an empty string."""
+        """Return the name of the unit of a connector, or an empty string if it has no unit."""
         variable = self.signals.get(port)
         return self.structure.connectors.get(port, "") or ("" if variable is None else variable.unit)
 
     def at(self, port: Port) -> PhysicalUnit | None:
-        """Unit in base units; None if there is none or it is unknown."""
+        """Return the unit of a connector in SI base units, or None if the connector has no unit or
+        an unknown one.
+        """
         name, variable = self.structure.connectors.get(port, ""), self.signals.get(port)
         if name in self.structure.units:
             return self.structure.units[name]
@@ -428,7 +452,10 @@ class _Units:
 
 
 def _along(route: list[tuple[Hop, Port]], units: _Units, problems: list[Problem]) -> SystemConnection:
-    """Hops as one connection: on each, first the conversion of units, then the linear transformation."""
+    """Combine successive connections into one; each converts the unit and then applies its linear transformation.
+
+    A pair of units that cannot be converted is added to `problems`.
+    """
     source, (_, target) = route[0][0].source, route[-1]
     factor, offset, unchecked = 1.0, 0.0, None
     unit, giver = units.at(source), source
@@ -441,7 +468,7 @@ def _along(route: list[tuple[Hop, Port]], units: _Units, problems: list[Problem]
             else:
                 text = f"expected a unit that converts to {units.name(port)}, got {units.name(giver)}"
                 problems.append(
-                    Problem(f"connection to {'.'.join(port)}", f"{text} of {'.'.join(giver)}; correct one of them")
+                    Problem(f"connection to {'.'.join(port)}", f"{text} at {'.'.join(giver)}; correct a unit")
                 )
         elif not hop.suppressed and (unit is not None or wanted is not None):
             unchecked = giver if unit is None else port if port == target else unchecked

@@ -1,4 +1,10 @@
-"""One communication step of one group of parts, by each coupling method."""
+"""One communication step of one group of coupled parts, by each coupling method.
+
+A course is the polynomial of a signal over the step: its four coefficients in ascending powers of
+the fraction of the step. A pin is a pair of positions of two parts that must be equal; the pin force
+is the unknown force that makes them equal. A law is a part without states that returns forces, such
+as a spring. The network has n_y outputs and n_u inputs in total.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +26,12 @@ from .redundancy import PinBasis
 SEQUENTIAL, HERMITE, MEAN, PIN = "sequential", "hermite", "mean_force", "pin"
 METHODS = (SEQUENTIAL, HERMITE, MEAN, PIN)
 _ROUNDING = 1e-12
-_MOST_EVENTS = 100  # of one part in one step
-_GAP = 1e-11  # of the range of a position, to which a pin is closed
+_MOST_EVENTS = 100  # largest number of events of one part in one step
+_GAP = 1e-11  # admissible gap between the positions of a pin, relative to the range of the position
 
 
 class EarlyReturn(Exception):
-    """A part has ended its step at an event before the end of the communication step."""
+    """Exception for a part that stopped at an event before the end of the communication step; `time` in s."""
 
     def __init__(self, time: float) -> None:
         super().__init__(time)
@@ -33,20 +39,21 @@ class EarlyReturn(Exception):
 
 
 class NotConverged(Exception):
-    """The iteration of a step has found no solution."""
+    """Exception for a communication step whose iteration found no solution."""
 
 
 @dataclass
 class Present:
-    """Values at the present communication point, and those before it since the last event.
+    """Values of all signals at the present communication point and at earlier ones since the last event.
 
     Parameters
     ----------
     t : time, s
     values : outputs and pin forces, shape (n_y + pins,)
-    slopes : time derivatives of the outputs, zero where a part does not give them, shape (n_y + pins,)
-    times, history : earlier communication points, newest last, and the values there
-    last : courses of the last step and its length, s; None after a start or an event
+    slopes : time derivatives of the outputs, zero where a part provides none, shape (n_y + pins,)
+    times : earlier communication points and the present one, in ascending order, s
+    history : values at `times`
+    last : polynomials of the last step and its length, s; None after a start or an event
     """
 
     t: float
@@ -57,13 +64,16 @@ class Present:
     last: tuple[Array, float] | None = None
 
     def predicted(self, h: float, degree: int) -> Array:
-        """Courses over the next step by a polynomial of at most this degree through the last values."""
+        """Return polynomials of at most the given degree through the last values, continued over the next step."""
         points = min(degree + 1, len(self.times))
         times = tuple(round((time - self.t) / h, 12) for time in self.times[-points:])
         return polynomials.through(times, np.stack(self.history[-points:], axis=1))
 
     def continued(self, h: float) -> Array:
-        """Courses over the next step that continue those of the last one, or begin with the slopes."""
+        """Return the polynomials of the last step, extrapolated over the next step.
+
+        After a start or an event they are straight lines with the present values and slopes.
+        """
         if self.last is not None:
             courses, length = self.last
             return polynomials.part(courses, 1.0, round(h / length, 12))
@@ -74,19 +84,20 @@ class Present:
 
 @dataclass
 class Step:
-    """One attempt of a communication step.
+    """One attempt of a communication step; polynomials have four coefficients per signal.
 
     Parameters
     ----------
-    t, h : begin and length, s
-    courses : of all outputs and pin forces, first predicted, then found, shape (n_y + pins, 4)
-    given : input courses as the parts got them, shape (n_u, 4)
-    saved : states of the parts at the begin, by index
-    events : parts that have an event at the end
-    predicted : courses of the outputs as they were predicted, shape (n_y + pins, 4)
-    returns : whether all parts can go back to the begin of the step
-    late : number of events inside the step that the other parts see at its end
-    slopes : time derivatives of the outputs at the end, shape (n_y + pins,)
+    t, h : time at the beginning of the step, s, and its length, s
+    courses : polynomials of all outputs and pin forces, first predicted, then computed, shape
+        (n_y + pins, 4)
+    given : polynomials of the inputs as passed to the parts, shape (n_u, 4)
+    saved : states of the parts at the beginning of the step, by index of the part
+    events : indices of the parts that have an event at the end of the step
+    predicted : polynomials of the outputs before the step, shape (n_y + pins, 4)
+    returns : whether all parts can go back to the beginning of the step
+    late : number of events inside the step that the other parts see only at its end
+    slopes : time derivatives of the outputs at the end of the step, shape (n_y + pins,)
     """
 
     t: float
@@ -102,18 +113,20 @@ class Step:
 
     @property
     def end(self) -> float:
-        """Time at the end, s."""
+        """Time at the end of the step, s."""
         return self.t + self.h
 
 
 class Stepper:
-    """Communication steps of a group by one method.
+    """Computation of the communication steps of one group of parts by one coupling method.
 
     Parameters
     ----------
-    method : sequential, hermite, mean_force or pin
+    network : all parts and their connections
+    group : the parts that are advanced together
+    method : `sequential`, `hermite`, `mean_force` or `pin`
     order : degree of extrapolation of the sequential method
-    position_of : row of a velocity → row of the position that it is the derivative of
+    position_of : map from the row of a velocity to the row of the position whose time derivative it is
     """
 
     def __init__(
@@ -134,9 +147,11 @@ class Stepper:
         self.seconds = dict.fromkeys(group.parts, 0.0)
 
     def _paired_rates(self) -> Any:
-        """Rows of the velocities of pinned positions, if forces may change within a step; else an empty array.
+        """Return the output rows of both velocities of each pin, shape (pins, 2), or an empty array.
 
-        Forces that are linear in time then close gaps of position and velocity, constant ones those of position.
+        Pin forces that vary linearly in a step make both positions and velocities agree at its end; constant
+        pin forces make only positions agree. The array is empty if pin forces have to be constant, because a
+        part does not accept inputs that vary within a step or does not provide the velocities.
         """
         rate_of = {position: rate for rate, position in self._position_of.items()}
         takes = all(self.network.parts[k].abilities.takes_courses for k in self.group.parts)
@@ -148,10 +163,10 @@ class Stepper:
 
     @cached_property
     def resolved(self) -> list[int]:
-        """Rows of outputs whose course the method resolves.
+        """Rows of the outputs whose variation in time the method reproduces with its order of accuracy.
 
-        A connection faster than the step is resolved in its positions, a pin in positions and velocities: forces
-        that are piecewise linear let accelerations jump.
+        With a mean force these are the positions, and with pins the positions and velocities: forces that
+        are constant or linear in each step jump between steps, and so do accelerations.
         """
         rows = [k for k in self._rows if k not in self._held]
         if self.method not in (MEAN, PIN):
@@ -162,20 +177,23 @@ class Stepper:
 
     @property
     def iterates(self) -> bool:
-        """Whether a step is repeated until the inputs agree with the outputs."""
+        """Whether the step is repeated until the inputs of all parts agree with the connected outputs."""
         return self.method != SEQUENTIAL and self.group.loops
 
     def step(self, present: Present, step: Step, scale: Array, tolerance: float) -> None:
-        """Advance the group over a step.
+        """Advance a group of coupled parts over one communication step.
 
         Parameters
         ----------
+        present : values at the beginning of the step
+        step : the step, whose polynomials are filled in
         scale : sizes of the outputs and pin forces, shape (n_y + pins,)
-        tolerance : of the iteration, relative to the scales
+        tolerance : admissible residual of the iteration, relative to `scale`
 
         Raises
         ------
-        EarlyReturn, NotConverged
+        EarlyReturn : if a part stops at an event before the end of the step
+        NotConverged : if the iteration finds no solution
         """
         self._basis.update(present.values)
         self._predict(present, step)
@@ -199,9 +217,10 @@ class Stepper:
         self._finish(present, step)
 
     def response(self, present: Present, step: Step, scale: Array) -> Array:
-        """Answer of the connections' mean forces to a change of these forces in one step, shape (n, n).
+        """Return the derivatives of the mean connection forces by these forces in one step, shape (n, n).
 
-        The eigenvalues of a spring of stiffness c between masses are −(ωh)²/4 with ω² = c/m_red.
+        A spring of stiffness c between two masses has the eigenvalue −(ωh)²/4, with step length h,
+        ω² = c/m and the reduced mass m = m₁m₂/(m₁ + m₂).
         """
         self._predict(present, step)
         kept = step.courses.copy()
@@ -233,7 +252,7 @@ class Stepper:
         step.courses[self.group.pins] = self._last_forces(present)
 
     def _last_forces(self, present: Present) -> Array:
-        """Pin forces to begin with: those of the last step."""
+        """Return the pin forces of the last step as the initial guess of the next step."""
         found = polynomials.constant(present.values[self.group.pins])
         if present.last is not None and len(self._rates):
             found = polynomials.part(present.last[0][self.group.pins], 1.0, 1.0)
@@ -248,7 +267,12 @@ class Stepper:
             self._advance(part, present, step)
 
     def _advance(self, part: int, present: Present, step: Step) -> None:
-        """Advance one part and note the courses of its outputs."""
+        """Advance one part over the step and store the polynomials of its outputs.
+
+        Raises
+        ------
+        EarlyReturn : if the part stops at an event and all parts can go back
+        """
         network = self.network
         participant = network.parts[part]
         if participant.abilities.period is not None:
@@ -271,7 +295,14 @@ class Stepper:
         step.courses[network.rows[part]] = self._courses(part, present, step)
 
     def _resume(self, part: int, reached: float, step: Step, given: Array) -> None:
-        """Handle events inside a step that others cannot return from, and advance to its end."""
+        """Handle events of one part inside the step and advance the part to the end of the step.
+
+        This is used if another part cannot go back to the beginning of the step.
+
+        Raises
+        ------
+        SolveError : if the part has too many events in the step
+        """
         participant = self.network.parts[part]
         for _ in range(_MOST_EVENTS):
             if reached >= step.end - _ROUNDING * max(1.0, abs(step.end)):
@@ -287,7 +318,9 @@ class Stepper:
         )
 
     def _sample(self, part: int, step: Step) -> None:
-        """Evaluate a sampled part if the step ends at a sample time; its outputs are held over the step."""
+        """Evaluate a sampled part if the step ends at one of its sample times; its outputs stay
+        constant during the step.
+        """
         participant, period = self.network.parts[part], self.network.parts[part].abilities.period
         assert period is not None
         count = round(step.end / period)
@@ -298,7 +331,11 @@ class Stepper:
             step.events.add(part)
 
     def _courses(self, part: int, present: Present, step: Step) -> Array:
-        """Courses of a part's outputs from the values at both ends, and slopes or earlier values."""
+        """Return interpolating polynomials of the outputs of one part over the step, shape (outputs, 4).
+
+        They match the values at both ends and the slopes there, or earlier values if the part provides no
+        slopes.
+        """
         h = step.h
         rows, participant = self.network.rows[part], self.network.parts[part]
         end = participant.outputs_now()
@@ -325,7 +362,10 @@ class Stepper:
     def _replace_velocities(
         self, courses: Array, rows: slice, present: Present, end: Array, rises: Array, h: float
     ) -> None:
-        """Give velocities courses whose means are the rises of positions: pin forces let initial slopes jump."""
+        """Replace the polynomials of velocities by ones whose mean is the change of position divided by h.
+
+        The slopes at the beginning of the step are not used, since pin forces jump between steps.
+        """
         own = [
             (v - rows.start, x - rows.start) for v, x in self._position_of.items() if rows.start <= v < rows.stop
         ]
@@ -336,7 +376,10 @@ class Stepper:
             courses[velocity] = polynomials.with_means(begin[velocity], end[velocity], rises[velocity], means)
 
     def _mean_inputs(self, part: int, present: Present, step: Step) -> Array:
-        """Inputs of a law at the middle of the step: mean positions, and mean velocities from their rises."""
+        """Return the inputs of a force law at the middle of the step: mean positions and mean velocities.
+
+        A mean velocity is the change of the position divided by the length of the step.
+        """
         network = self.network
         columns = network.columns[part]
         found = []
@@ -374,12 +417,15 @@ class Stepper:
             return
         begin, rise = step.courses[rows, 0], step.courses[rows, 1]
         final = 2.0 * (end - begin) - rise
-        sloped = np.searchsorted(rows, self._sloped)  # both are sorted
+        sloped = np.searchsorted(rows, self._sloped)  # searchsorted is correct because both arrays are sorted
         final[sloped], rise[sloped] = z[n + len(rows) :], present.slopes[self._sloped] * step.h
         step.courses[rows] = polynomials.hermite(present.values[rows], rise, end, final)
 
     def _mismatch(self, step: Step, present: Present, z: Array, scale: Array, weight: float) -> Array:
-        """Gaps of pins, and mismatches of connections, which count by `weight`; relative to the scales."""
+        """Return the residual of the iteration: gaps of pins, then differences of inputs and connected outputs.
+
+        All entries are relative to the sizes of the signals; the differences are multiplied by `weight`.
+        """
         rows, n = self.group.feedback, self._n_pin
         new = self._read(step.courses, present)[n:]
         wires = [rows] if self.method == MEAN else [rows, self._sloped]
@@ -388,7 +434,7 @@ class Stepper:
 
     @property
     def _n_pin(self) -> int:
-        """Number of unknowns of the pins."""
+        """Number of unknown values and slopes of the pin forces."""
         return self._basis.size + self._n_rates
 
     @property
@@ -397,7 +443,11 @@ class Stepper:
         return self._basis.size if len(self._rates) else 0
 
     def _gaps(self, step: Step, scale: Array) -> Array:
-        """Gaps of positions, then of velocities times half a step, relative to the largest size of a position."""
+        """Return the gaps of all pins at the end of the step, relative to the largest size of a position.
+
+        The first entries are differences of the two positions of a pin; the others, if pin forces vary in
+        the step, are differences of the two velocities times half a step.
+        """
         ends = polynomials.ends(step.courses)
         size = np.max(scale[self._pairs[:, 0]], initial=0.0)
         position = self._basis.reduced(ends[self._pairs[:, 0]] - ends[self._pairs[:, 1]])
@@ -411,14 +461,19 @@ class Stepper:
         return np.concatenate(rows if self.method == MEAN else [*rows, scale[self._sloped]])
 
     def corrected(self, step: Step, values: Array) -> Array:
-        """Outputs at the end of a step, corrected by directional derivatives for inputs that were extrapolated.
+        """Return the outputs at the end of a sequential step, corrected for the extrapolation of inputs.
 
-        The parts got inputs that differ from those which the outputs ask for. With ∂ outputs / ∂ inputs, outputs
-        and inputs that belong together follow from one linear system, also in a loop without memory.
+        The extrapolated inputs of the parts differ from the values that the connected outputs imply. With the
+        derivatives of outputs by inputs, a system of linear equations gives outputs and inputs that agree.
 
         Parameters
         ----------
-        values : outputs and pin forces as the parts give them, shape (n_y + pins,)
+        step : the step after all parts were advanced
+        values : outputs of the parts and pin forces, shape (n_y + pins,)
+
+        Raises
+        ------
+        SolveError : if the linear equations are singular
         """
         if self.method != SEQUENTIAL or not self.group.loops:
             return values
@@ -432,12 +487,13 @@ class Stepper:
             found[rows] += gains @ np.linalg.solve(np.eye(len(columns)) - connection @ gains, miss)
         except np.linalg.LinAlgError:
             raise SolveError(
-                f"coupling: the loop has no unique solution at t = {step.end:.9g} s; break it by a state"
+                f"coupling: the loop of connections has no unique solution at t = {step.end:.9g} s; break"
+                " the loop by a part whose output is a state"
             ) from None
         return found
 
     def _finish(self, present: Present, step: Step) -> None:
-        """Evaluate laws at the end of the step, if they were evaluated at its middle."""
+        """Evaluate the force laws at the end of the step, since the iteration evaluates them at its middle."""
         if not self._laws:
             return
         network = self.network
@@ -454,19 +510,25 @@ class Stepper:
 
 
 def held(courses: Array, abilities: Any) -> Array:
-    """Courses as a part can take them: unchanged, or constant at their mean, or at their end for a law."""
+    """Return polynomials of inputs in a form that a part accepts.
+
+    They are unchanged if the part accepts inputs that vary within a step. Otherwise they are constant: the
+    mean over the step, or the value at its end for a part without states.
+    """
     if abilities.takes_courses:
         return courses
     return polynomials.constant(polynomials.means(courses) if abilities.memory else polynomials.ends(courses))
 
 
 def indices(slices: Any, parts: Any) -> list[int]:
-    """Rows or columns of some parts, in their order."""
+    """Return the indices in the slices of some parts, in the order of these parts."""
     return [k for part in parts for k in range(slices[part].start, slices[part].stop)]
 
 
 def connection_of(network: Network, group: CoupledGroup) -> Array:
-    """Derivatives of a group's inputs by its outputs, shape (inputs, outputs) of the group."""
+    """Return the derivatives of a group's inputs by the connected outputs, shape (inputs, outputs)
+    of the group.
+    """
     columns, rows = indices(network.columns, group.parts), indices(network.rows, group.parts)
     place = {row: k for k, row in enumerate(rows)}
     found = np.zeros((len(columns), len(rows)))
@@ -478,7 +540,10 @@ def connection_of(network: Network, group: CoupledGroup) -> Array:
 
 
 def gains_of(network: Network, group: CoupledGroup) -> Array | None:
-    """Derivatives of a group's outputs by its inputs, shape (outputs, inputs); None if a part does not tell."""
+    """Return the derivatives of a group's outputs by its inputs, shape (outputs, inputs) of the group.
+
+    Returns None if a part does not provide directional derivatives.
+    """
     blocks = [network.parts[part].gains() for part in group.parts]
     known = [block for block in blocks if block is not None]
     if len(known) < len(blocks):

@@ -1,4 +1,4 @@
-"""A coupled system from an SSP archive: FMUs as parts, connections as wires, and what is wrong with them."""
+"""Coupled system from an SSP archive (System Structure and Parameterization), with problems of its connections."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .whole import WholeMachine
 
 @dataclass(frozen=True)
 class CouplingRemark:
-    """A fact about a coupling that its user should know.
+    """A fact about a coupled system that its user should know.
 
     Parameters
     ----------
     id : kind of the fact, such as `missing_unit`
-    where : element or connection
+    where : element or connection that the fact concerns
     text : a sentence with numbers and a remedy
     """
 
@@ -33,7 +33,18 @@ class CouplingRemark:
 
 @dataclass
 class CoupledSystem:
-    """A system that is ready to run; `close` ends its FMUs."""
+    """A coupled system that is ready to run; `close` terminates its FMUs.
+
+    Parameters
+    ----------
+    name : name of the system
+    network : FMUs and their connections
+    start, stop : time span, s; `stop` is None if the archive gives no end
+    step : communication step of the archive, s, or None
+    tolerance : admissible relative error of the archive, or None
+    remarks : facts that the user should know
+    whole : machine that the FMUs were cut from, or None
+    """
 
     name: str
     network: Network
@@ -45,13 +56,13 @@ class CoupledSystem:
     whole: WholeMachine | None = None
 
     def close(self) -> None:
-        """End all parts."""
+        """Terminate the FMUs of all parts."""
         for part in self.network.parts:
             part.close()
 
 
 def open_system(path: Path, folder: Path) -> CoupledSystem:
-    """Open a system from an archive, which is unpacked into a folder.
+    """Unpack an SSP archive into a folder and start the FMUs of its system.
 
     Raises
     ------
@@ -86,7 +97,10 @@ def open_system(path: Path, folder: Path) -> CoupledSystem:
 
 
 def _whole(structure: SystemStructure, folder: Path) -> WholeMachine | None:
-    """Return the machine before it was cut, with the values that its parts get; initial states stay its own."""
+    """Return the machine before it was cut, with the parameter values of its parts.
+
+    Start values (`…_start`) are left out, so the machine begins in its own initial state.
+    """
     if structure.whole is None:
         return None
     values = {name: value for e in structure.elements.values() for name, value in e.parameters.items()}
@@ -95,7 +109,9 @@ def _whole(structure: SystemStructure, folder: Path) -> WholeMachine | None:
 
 
 def _parts(structure: SystemStructure, folder: Path, opened: ExitStack) -> Iterator[FmuPart]:
-    """FMUs of the elements, each unpacked into a folder of its own; `opened` ends them."""
+    """Yield the FMUs of the elements, each unpacked into its own folder; the exit stack `opened`
+    terminates them.
+    """
     for k, element in enumerate(structure.elements.values()):
         period = {"period": structure.periods[element.name]} if element.name in structure.periods else {}
         part = FmuPart(element.name, element.source, folder / str(k), element.parameters, **period)
@@ -107,7 +123,7 @@ def _missing(parts: Sequence[FmuPart]) -> Iterator[Problem]:
     if not parts:
         yield Problem("", "expected at least one FMU in the system, found none")
     elif not any(part.outputs for part in parts):
-        yield Problem("", "expected at least one output of an FMU that is a number, found none")
+        yield Problem("", "expected at least one FMU with a numerical output, found none")
 
 
 def _unknown(structure: SystemStructure, signals: Mapping[Port, PortSignal]) -> Iterator[Problem]:
@@ -124,7 +140,7 @@ def _unchecked(structure: SystemStructure) -> Iterator[CouplingRemark]:
         if link.unchecked is not None:
             where = f"{'.'.join(link.source)} → {'.'.join(link.target)}"
             name = ".".join(link.unchecked)
-            text = f"{name} has no known unit, so the connection cannot be checked; give it one"
+            text = f"{name} has no known unit, so the units of the connection cannot be checked; specify the unit"
             yield CouplingRemark("missing_unit", where, text)
 
 
@@ -132,5 +148,5 @@ def _unconnected(network: Network) -> Iterator[CouplingRemark]:
     for column, port in enumerate(network.inputs):
         if not network.driven[column]:
             value = network.offset[column]
-            text = f"input {'.'.join(port)} has no driver and keeps its start value, {value:g}; connect it"
+            text = f"input {'.'.join(port)} is not connected and keeps its start value, {value:g}; connect it"
             yield CouplingRemark("unconnected_input", ".".join(port), text)

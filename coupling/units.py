@@ -1,4 +1,4 @@
-"""Units of signals: what they are in base units, and how values convert."""
+"""Units of signals in terms of SI base units, and conversion of values between units."""
 
 from __future__ import annotations
 
@@ -10,18 +10,24 @@ from ..exchange.ssp.system import EXPONENTS
 
 @dataclass(frozen=True)
 class PhysicalUnit:
-    """A unit by its exponents of kg, m, s, A, K, mol and cd: base value = factor · value + offset."""
+    """A unit as a product of powers of SI base units: value in base units = factor · value + offset.
+
+    Parameters
+    ----------
+    exponents : powers of kg, m, s, A, K, mol and cd
+    factor, offset : conversion of a value to base units
+    """
 
     exponents: tuple[int, ...]
     factor: float = 1.0
     offset: float = 0.0
 
     def fits(self, other: PhysicalUnit) -> bool:
-        """Whether values of one can be converted into the other."""
+        """Whether values of this unit can be converted into the other unit."""
         return self.exponents == other.exponents
 
     def times(self, other: PhysicalUnit) -> PhysicalUnit:
-        """Unit of the product of two values."""
+        """Return the unit of the product of a value in this unit and a value in the other unit."""
         summed = tuple(a + b for a, b in zip(self.exponents, other.exponents, strict=True))
         return PhysicalUnit(summed, self.factor * other.factor)
 
@@ -30,14 +36,16 @@ SECOND, WATT = PhysicalUnit((0, 0, 1, 0, 0, 0, 0)), PhysicalUnit((1, 2, -3, 0, 0
 
 
 def defined(base: object) -> PhysicalUnit:
-    """Return the unit of a definition whose attributes are the exponents, the factor and the offset."""
+    """Return the unit of an XML element whose attributes are the exponents of base units, the
+    factor and the offset.
+    """
     powers = tuple(int(float(getattr(base, key, 0) or 0)) for key in EXPONENTS)
     factor = float(getattr(base, "factor", 1.0) or 1.0)
     return PhysicalUnit(powers, factor, float(getattr(base, "offset", 0.0) or 0.0))
 
 
 def by_name(name: str) -> PhysicalUnit | None:
-    """Return a coherent SI unit that is written as in `N.m` or `m/s`; None for another name."""
+    """Return the coherent SI unit of a name such as `N.m` or `m/s`, or None for any other name."""
     try:
         found = exponents(name)
     except ValueError:
@@ -46,5 +54,7 @@ def by_name(name: str) -> PhysicalUnit | None:
 
 
 def conversion(source: PhysicalUnit, target: PhysicalUnit) -> tuple[float, float]:
-    """Factor and offset from a value in one unit to that in another that fits."""
+    """Return factor and offset that convert a value from the source unit to the target unit, which
+    must be compatible.
+    """
     return source.factor / target.factor, (source.offset - target.offset) / target.factor

@@ -1,4 +1,8 @@
-"""The verdict of a coupling: consistent, agrees, holds, plausible; with the runs that it rests on."""
+"""Verdict on a coupled simulation, with the coarser and finer runs that it compares.
+
+A simulation agrees if its estimated error is within the tolerance. It holds if pinned positions
+coincide and no connection creates or loses energy. Remarks tell what is not plausible.
+"""
 
 from __future__ import annotations
 
@@ -22,27 +26,27 @@ from .stepping import MEAN, METHODS, Stepper
 from .system import CoupledSystem, CouplingRemark
 from .whole import WholeDifference, compare_whole
 
-_OUTPUTS = 1000  # intervals between output times
-_GAP = 1e-9  # of the range of a position
-_REFINEMENTS = 2
-_USUAL = 1e-4  # tolerance
-_FINER = 10.0  # tolerance of a run over that of the run that it is compared with
-_TRIALS = 3  # runs until the ranges of the signals are confirmed
-_CONFIRMED = 2.0  # assumed range over the range found, up to which the assumed range is confirmed
-_SMALL = 1e-3  # of the magnitude, and of the largest range in the same unit: the least range that counts
+_OUTPUTS = 1000  # number of intervals between output times
+_GAP = 1e-9  # admissible gap of pinned positions, relative to the range of the position
+_REFINEMENTS = 2  # largest number of repetitions with finer settings
+_USUAL = 1e-4  # default of the admissible relative error
+_FINER = 10.0  # ratio of the tolerances of a run and of the finer run that estimates its error
+_TRIALS = 3  # largest number of runs to find the ranges of the signals
+_CONFIRMED = 2.0  # largest ratio of the assumed range of a signal to its computed range
+_SMALL = 1e-3  # smallest range of a signal, relative to the largest range of signals with the same unit
 
 
 @dataclass(frozen=True)
 class Options:
-    """Wishes of the user.
+    """Settings of a coupled simulation that the user chooses.
 
     Parameters
     ----------
     tolerance : admissible error, relative to the range of each signal
-    method : sequential, hermite, mean_force, pin, or auto
+    method : `sequential`, `hermite`, `mean_force`, `pin`, or `auto`
     step : fixed communication step, s
-    order : degree of extrapolation of the sequential method, 0 … 2
-    stop : end of the run, s
+    order : degree of extrapolation of the sequential method, 0, 1 or 2
+    stop : final time, s
     """
 
     tolerance: float | None = None
@@ -64,16 +68,25 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Coupled:
-    """A coupled run with its verdict.
+    """Result of a coupled simulation with its verdict.
 
     Parameters
     ----------
-    time, signals : output times, s, shape (N,), and each output `part.signal` there, shape (N,)
-    units : output → unit
+    name : name of the system
+    network : parts and their connections
+    choices : coupling method of each group of parts
+    record : communication points, values and events of the run
+    time : output times, s, shape (N,)
+    signals : values of each output `part.signal` at the output times, shape (N,)
+    units : unit of each output
+    tolerance : admissible error, relative to the range of each signal
     error : estimated error of the run, relative to the range of the worst signal
     worst : output with the largest error
-    order : observed order of convergence, or None if the errors are rounding
-    whole : difference to the machine before it was cut, or None if the archive has none
+    order : observed order of convergence, or None if it cannot be observed
+    residuals : energy that each connection creates or loses
+    gap : largest gap of pinned positions, relative to their range
+    remarks : facts that the user should know
+    whole : difference to the machine before it was cut, or None if the archive does not contain it
     """
 
     name: str
@@ -94,32 +107,36 @@ class Coupled:
 
     @property
     def energy_residual(self) -> float:
-        """Largest energy created or lost at a connection, relative to that turned over there."""
+        """Largest energy created or lost at a connection, relative to the energy transferred there."""
         return float(np.max([0.0, *(abs(r.relative) for r in self.residuals)]))
 
     @property
     def rejected_steps(self) -> int:
-        """Number of steps that were rolled back and repeated."""
+        """Number of communication steps that were rolled back and repeated."""
         return self.record.rejected
 
     @property
     def agrees(self) -> bool:
-        """Whether the estimated error and the difference to a machine with equal equations are admissible."""
+        """Whether the estimated error is within the tolerance.
+
+        If the archive contains an uncut machine with the same equations, the difference to that machine must
+        also be within the tolerance.
+        """
         different = 0.0 if self.whole is None or not self.whole.exact else self.whole.difference
         return self.error <= self.tolerance and different <= self.tolerance
 
     @property
     def holds(self) -> bool:
-        """Whether gaps stay closed and no connection creates or loses energy beyond the tolerance."""
+        """Whether pinned positions coincide and no connection creates or loses energy beyond the tolerance."""
         return self.gap <= _GAP and self.energy_residual <= max(10.0 * self.tolerance, 1e-9)
 
     @property
     def ok(self) -> bool:
-        """Whether the coupling agrees and holds."""
+        """Whether the errors are within the tolerance, pins stay closed and connections conserve energy."""
         return self.agrees and self.holds
 
     def data(self) -> dict[str, Any]:
-        """Return the verdict for `result.json`."""
+        """Return the verdict as the content of `result.json`."""
         names = [[self.network.parts[k].name for k in group.parts] for group in self.network.groups]
         return {
             "system": self.name,
@@ -152,14 +169,14 @@ class Coupled:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated error of a run by coarser and finer runs.
+    """Estimated error of a coupled run, from a comparison with coarser and finer runs.
 
     Parameters
     ----------
     tolerance : admissible error, relative to the range of each signal
     error : estimated error of the worst signal, relative to its range
-    worst : name of this signal
-    order : observed order of convergence, or None
+    worst : name of the signal with the largest error
+    order : observed order of convergence, or None if it cannot be observed
     whole : difference to the machine before it was cut, or None
     """
 
@@ -171,11 +188,11 @@ class Estimate:
 
 
 def couple(system: CoupledSystem, options: Options, progress: Progress = silent) -> Coupled:
-    """Run a system and judge the run by coarser and finer ones.
+    """Simulate a coupled system and judge the result by coarser and finer runs.
 
     Raises
     ------
-    DescriptionError : if no end of the run is known
+    DescriptionError : if the final time is not known
     SolveError : if the coupling is unstable or a part fails
     """
     settings = _settings(system, options)
@@ -193,14 +210,15 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
         coarse, run, settings = run, fine, _finer(settings)
     order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, grid)
     whole = None
-    if system.whole is not None:  # a change of the model is seen best in the finer run
+    if system.whole is not None:
+        # The finer run shows a change of the model with the smallest error of the coupling.
         chosen = run if system.whole.exact else fine
         whole = compare_whole(system.whole, system.network, rows, chosen, settings, _output_times(settings))
     return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order, whole), remarks)
 
 
 def _compared(network: Network, choices: Sequence[MethodChoice]) -> list[int]:
-    """Rows of outputs that runs are compared in."""
+    """Return the rows of the outputs by which two runs are compared."""
     pairs = positions(network)
     resolved = [
         row
@@ -213,17 +231,22 @@ def _compared(network: Network, choices: Sequence[MethodChoice]) -> list[int]:
 def _settings(system: CoupledSystem, options: Options) -> Settings:
     stop = options.stop or system.stop
     if stop is None or stop <= system.start:
-        raise DescriptionError(system.name, "expected the end of the run in the archive, found none; give --stop")
+        raise DescriptionError(system.name, "expected a final time in the archive, found none; give --stop")
     tolerance = options.tolerance or system.tolerance or _USUAL
     nominal = options.step or system.step or (stop - system.start) / 1000.0
     return Settings(system.start, stop, tolerance, options.step, nominal, 2)
 
 
 def _with_mean_force(s: Settings, choices: Sequence[MethodChoice]) -> Settings:
-    """Settings whose nominal step fits the tolerance, if the mean force takes it in every step."""
+    """Return settings in which the step of the mean-force method suits the tolerance.
+
+    The mean-force method does not adapt its step, so the nominal step is scaled with the square root of
+    the tolerance. Other methods leave the settings unchanged.
+    """
     if s.step is not None or not _takes_nominal(choices):
         return s
-    return replace(s, nominal=s.nominal * (s.tolerance / _USUAL) ** 0.5)  # order 2, and no estimate of its error
+    # The error of the mean-force method is proportional to the square of the step.
+    return replace(s, nominal=s.nominal * (s.tolerance / _USUAL) ** 0.5)
 
 
 def _takes_nominal(choices: Sequence[MethodChoice]) -> bool:
@@ -239,14 +262,18 @@ def _finer(s: Settings) -> Settings:
 
 
 def _refined(s: Settings, length: float, tolerance: float) -> Settings:
-    """Settings with steps of another length; without loops the nominal step alone limits the error."""
+    """Return the settings of a coarser or finer run.
+
+    A fixed step is scaled by `length`; otherwise the nominal step is scaled by `length` and the tolerance
+    by `tolerance`.
+    """
     if s.step is not None:
         return replace(s, step=length * s.step)
     return replace(s, tolerance=tolerance * s.tolerance, nominal=length * s.nominal)
 
 
 def _coarse(network: Network, choices: Sequence[MethodChoice], settings: Settings) -> Record | None:
-    """Coarser run, or None if its longer steps are unstable."""
+    """Simulate with coarser settings; returns None if the longer steps are unstable."""
     try:
         return _run(network, choices, _coarser(settings), silent)
     except SolveError:
@@ -260,9 +287,11 @@ def _scaled(
     coarse: Record | None,
     progress: Progress,
 ) -> tuple[Settings, Record]:
-    """Settings with the ranges of the signals from a coarser run, and a run by them that has these ranges.
+    """Return settings with the ranges of all signals, and the run that was simulated with them.
 
-    A coarse run that diverges has ranges against which every error is small. The ranges are then those of the run.
+    Errors are judged relative to the ranges of the signals, which a coarser run provides. If that run
+    diverged, its ranges are too large and every error would seem small; then the simulation is repeated
+    with the ranges of the latest run.
     """
     known = coarse
     for _ in range(_TRIALS):
@@ -275,7 +304,11 @@ def _scaled(
 
 
 def _confirmed(scales: Array, run: Record, network: Network) -> bool:
-    """Whether no assumed range is much larger than the range, or a thousandth of the size, of its signal."""
+    """Whether no assumed range of a signal is much larger than its range in the run.
+
+    The range in the run counts as at least a thousandth of the signal's largest magnitude and of the
+    largest range of the signals with the same unit.
+    """
     values = np.array(run.values)[:, : network.n_y]
     found = np.maximum(np.ptp(values, axis=0), _SMALL * np.max(np.abs(values), axis=0))
     for rows in network.alike:
@@ -296,7 +329,9 @@ def _run(network: Network, choices: Sequence[MethodChoice], settings: Settings, 
 
 
 def _grid(settings: Settings) -> Array:
-    """Times at which runs are compared, s: output times, and communication points of runs with fixed steps."""
+    """Return the times at which runs are compared, s: output times and communication points of runs
+    with fixed steps.
+    """
     step = settings.nominal if settings.step is None else 2.0 * settings.step
     points = settings.start + output_grid(settings.stop - settings.start, step)
     return np.union1d(points, _output_times(settings))
@@ -315,7 +350,10 @@ def _ranges(record: Record, network: Network) -> Array:
 def _difference(
     network: Network, rows: Sequence[int], run: Record, fine: Record, grid: Array
 ) -> tuple[float, str]:
-    """Largest difference of two runs relative to each signal's range, without the neighbourhood of jumps."""
+    """Return the largest difference of two runs, relative to the range of each signal, and the signal's name.
+
+    Times near jumps are left out; without any other time the difference is infinite.
+    """
     grid = grid[_away_from_events(run, fine, grid)]
     if not len(grid):
         return math.inf, ""
@@ -324,13 +362,15 @@ def _difference(
     spread = _spreads(network, rows, np.maximum(np.ptp(a, axis=1), np.ptp(b, axis=1)))
     floor = np.maximum(1e-9 * np.maximum(np.max(np.abs(a), axis=1), np.max(np.abs(b), axis=1)), 1e-300)
     errors = off / np.maximum(spread, floor)
-    errors[(off <= floor) & (spread <= floor)] = 0.0  # constant in both runs
+    errors[(off <= floor) & (spread <= floor)] = 0.0  # a signal that is constant in both runs
     k = int(np.argmax(errors))
     return float(errors[k]), ".".join(network.outputs[rows[k]])
 
 
 def _spreads(network: Network, rows: Sequence[int], spread: Array) -> Array:
-    """Ranges of signals, which are at least a thousandth of the largest range of signals of one unit."""
+    """Return the ranges of signals, each at least a thousandth of the largest range of the signals
+    with the same unit.
+    """
     found = np.zeros(network.n_y)
     found[[*rows]] = spread
     for alike in network.alike:
@@ -339,7 +379,7 @@ def _spreads(network: Network, rows: Sequence[int], spread: Array) -> Array:
 
 
 def _away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_]:
-    """Whether each time is so far from the events of the finer run that both runs are before or after them."""
+    """Whether each time is so far from each event that both runs have passed the event, or neither has."""
     away, own = np.ones(len(grid), dtype=bool), np.array(run.events)
     gaps = np.diff([grid[0], *fine.events, grid[-1]])
     for event, before, after in zip(fine.events, gaps, gaps[1:], strict=False):
@@ -380,20 +420,26 @@ def _judged(
 def _order(
     network: Network, rows: Sequence[int], runs: tuple[Record, Record, Record], error: float, grid: Array
 ) -> float | None:
-    """Observed order from three runs; None if rounding, or a step that does not change, hides it."""
+    """Return the observed order of convergence of three runs, or None if rounding or nearly equal
+    steps make it meaningless.
+    """
     coarse, run, fine = runs
     outer, _ = _difference(network, rows, coarse, fine, grid)
     counts = [len(r.pieces) for r in (coarse, run, fine)]
     if error < 1e-12 or outer <= error or counts[1] <= 1.05 * counts[0]:
         return None
-    if abs(counts[2] / counts[1] - counts[1] / counts[0]) < 0.05:  # equal ratios, as with fixed steps
+    # With equal ratios of the numbers of steps, the order follows from differences of successive runs.
+    if abs(counts[2] / counts[1] - counts[1] / counts[0]) < 0.05:
         ratio = counts[1] / counts[0]
         return math.log(outer / error - 1.0) / math.log(ratio) if outer / error > 1.0 + 1e-9 else None
     return math.log(outer / error) / math.log(counts[1] / counts[0])
 
 
 def _gap(network: Network, run: Record) -> float:
-    """Largest gap of pinned positions at the communication points after the start, over their largest range."""
+    """Return the largest gap of pinned positions, relative to the largest range of these positions.
+
+    The gaps are taken at all communication points after the start.
+    """
     if not len(network.pairs):
         return 0.0
     values = np.array(run.values)
@@ -408,7 +454,7 @@ def _created(found: Sequence[EnergyResidual], tolerance: float) -> list[Coupling
             "creates_energy",
             r.where,
             f"the coupling at {r.where} {'creates' if r.created > 0.0 else 'loses'} {abs(r.created):.3g} J,"
-            f" {abs(r.relative):.2g} of the energy turned over; lower the tolerance or the step",
+            f" {abs(r.relative):.2g} of the energy transferred there; reduce the tolerance or the step",
         )
         for r in found
         if abs(r.relative) > max(10.0 * tolerance, 1e-9)
@@ -418,8 +464,8 @@ def _created(found: Sequence[EnergyResidual], tolerance: float) -> list[Coupling
 def _missed(run: Record) -> Iterator[CouplingRemark]:
     if run.late:
         text = (
-            f"{run.late} events lie inside communication steps, and not all FMUs can go back to them: the others"
-            " see them at the end of the step; shorten --step, or use FMUs that restore their states"
+            f"{run.late} events lie inside communication steps, and not all FMUs can go back to these times: other"
+            " FMUs see the events at the end of the step; shorten --step, or use FMUs that restore their states"
         )
         yield CouplingRemark("event_inside_step", "system", text)
     if run.missed:
@@ -431,7 +477,7 @@ def _missed(run: Record) -> Iterator[CouplingRemark]:
 
 
 def _off_grid(network: Network, settings: Settings) -> list[CouplingRemark]:
-    """Sample times that no multiple of a fixed step meets."""
+    """Return a remark for each sample period that is no multiple of the fixed communication step."""
     found = []
     for part in network.parts:
         period = part.abilities.period
@@ -440,7 +486,7 @@ def _off_grid(network: Network, settings: Settings) -> list[CouplingRemark]:
             if abs(ratio - round(ratio)) > 1e-6:
                 text = (
                     f"the sample period {period:g} s of {part.name} is no multiple of the step of"
-                    f" {settings.step:g} s; communication points on the sample times are added"
+                    f" {settings.step:g} s; communication points are added at the sample times"
                 )
                 found.append(CouplingRemark("sample_off_grid", part.name, text))
     return found

@@ -1,4 +1,4 @@
-"""Comparison of a coupled run with the whole machine, an FMU that the parts were cut from."""
+"""Comparison of a coupled simulation with the FMU of the whole machine that the parts were cut from."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from .stepping import SEQUENTIAL, Stepper
 
 @dataclass(frozen=True)
 class WholeMachine:
-    """FMU of a machine before it was cut.
+    """FMU of a machine before it was cut into parts.
 
     Parameters
     ----------
-    fmu : the file
-    exact : whether the parts have the same equations; False if bushings replace pins
-    same : outputs of parts and variables of the whole machine that should be equal
+    fmu : path of the FMU
+    exact : whether the coupled parts have the same equations; False if spring-dampers replace pins
+    same : outputs of parts, each with the variable of the whole machine that it should equal
     parameters : values that the archive gives to variables of the parts
-    folder : place to unpack the FMU
+    folder : folder into which the FMU is unpacked
     """
 
     fmu: Path
@@ -39,12 +39,12 @@ class WholeMachine:
 
 @dataclass(frozen=True)
 class WholeDifference:
-    """Difference of a coupled run to the whole machine.
+    """Difference between a coupled simulation and the whole machine before the cut.
 
     Parameters
     ----------
     difference : largest difference of a signal, relative to its range
-    worst : output of a part with this difference
+    worst : output of a part with the largest difference
     exact : whether the difference is an error of the coupling; otherwise it is a change of the model
     """
 
@@ -61,11 +61,17 @@ def compare_whole(
     settings: Settings,
     grid: Array,
 ) -> WholeDifference | None:
-    """Run the whole machine alone and compare it with a coupled run, or return None if it cannot be compared.
+    """Simulate the whole machine alone and compare it with the coupled simulation of its parts.
+
+    Returns None if a connection drives an input of the whole machine, or if no signal can be compared.
 
     Parameters
     ----------
-    rows : outputs whose course the coupling resolves
+    whole : the machine before it was cut
+    network : parts and their connections
+    rows : rows of the outputs that the coupling computes accurately
+    run : the coupled run
+    settings : time span of the run
     grid : output times, s
     """
     known = {v.name for v in read_fmu(whole.fmu).modelVariables if v.causality == "parameter"}
@@ -93,7 +99,9 @@ def compare_whole(
 
 
 def _at_least(spread: Array, units: Sequence[str]) -> Array:
-    """Ranges of at least a thousandth of the largest range of signals with the same unit."""
+    """Return the ranges of signals, each at least a thousandth of the largest range of the signals
+    with the same unit.
+    """
     found = spread.copy()
     for unit in set(units):
         alike = np.array([other == unit for other in units])

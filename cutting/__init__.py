@@ -1,1 +1,1 @@
-"""One machine as several FMUs in an archive of the standard SSP (System Structure and Parameterization)."""
+"""Division of one machine into several FMUs, in an SSP archive (System Structure and Parameterization)."""

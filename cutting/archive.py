@@ -1,7 +1,8 @@
-"""Archives of a cut machine: FMUs of its parts and laws, start values, connections, and facts for the master.
+"""Archives of a machine that was cut: FMUs of its parts and laws, start values and connections.
 
-The archive `rigid` has the pins as an annotation, which the master of gpmelica closes. The archive `bushing` has a
-spring-damper in their place, an FMU of its own, and runs in every master.
+A law is an FMU without states that returns the forces between parts. The archive `rigid` describes the
+pins in an annotation, and the co-simulation of gpmelica keeps their points together. The archive
+`bushing` has a spring-damper in place of each pin, as a law, and runs in every SSP program.
 """
 
 from __future__ import annotations
@@ -27,7 +28,13 @@ _FORCES = tuple(member for member in MEMBERS if member[0] == "f")
 
 @dataclass(frozen=True)
 class PartFmu:
-    """FMU of the archive with the values of its parameters that differ from those of the FMU, by name."""
+    """FMU in the archive of a cut machine.
+
+    Parameters
+    ----------
+    fmu : path of the FMU
+    parameters : values of parameters that differ from those in the FMU, by name
+    """
 
     fmu: Path
     parameters: Mapping[str, float] = field(default_factory=dict)
@@ -35,16 +42,16 @@ class PartFmu:
 
 @dataclass(frozen=True)
 class CutSystem:
-    """A cut machine in FMUs.
+    """A cut machine as FMUs, from which archives are written.
 
     Parameters
     ----------
     name : name of the whole machine
     fmus : FMUs of parts and laws by the names of their elements
     whole : FMU of the machine before the cut
-    owner : link → element
-    same : outputs of elements, `element.variable`, and of the whole machine that are equal but for the coupling
-    experiment : end of the run, s, step for masters without one of their own, s, and tolerance of the solvers
+    owner : element of each link
+    same : outputs of elements, `element.variable`, each with the equal output of the whole machine
+    experiment : final time, s, communication step for other programs, s, and tolerance of the solvers
     """
 
     name: str
@@ -55,13 +62,13 @@ class CutSystem:
     experiment: tuple[float, float, float]
 
     def write(self, path: Path, pins: Sequence[Cut], laws: Mapping[str, Cut]) -> Path:
-        """Write an archive.
+        """Write an SSP archive and return its path.
 
         Parameters
         ----------
-        path : the archive
-        pins : cuts that the master closes
-        laws : element of a law → cut whose forces it gives
+        path : path of the archive
+        pins : cuts whose points the co-simulation keeps together
+        laws : elements of force laws, each with the cut at which its forces act
         """
         parts = {*self.owner.values()}
         chosen = {name: part for name, part in self.fmus.items() if name in parts or name in laws}
@@ -87,7 +94,7 @@ class CutSystem:
         return [element for element, cut in laws.items() if cut.kind != "rope"]
 
     def _ports(self, cut: Cut) -> Iterator[tuple[str, str, str]]:
-        """Element, port and end of a law at each point of a cut."""
+        """Yield element, port and end of the law for each point of a cut."""
         for pair, ends in zip(cut.pairs, ends_of(cut), strict=True):
             for side, end in zip(pair.sides, ends, strict=True):
                 yield self.owner[side.link], pair.port, end
@@ -139,14 +146,14 @@ class CutSystem:
 
 
 def _without_open_inputs(element: SspElement, driven: set[tuple[str | None, str]]) -> SspElement:
-    """Element without connectors of inputs that nothing drives, which FMPy does not take."""
+    """Return an element without connectors of unconnected inputs, which FMPy does not accept."""
     kept = tuple(c for c in element.connectors if c.kind == "output" or (element.name, c.name) in driven)
     return replace(element, connectors=kept)
 
 
 @dataclass(frozen=True)
 class _Parameter:
-    """A start value as the template takes it."""
+    """Start value of a parameter in the form that the template of parameter files needs."""
 
     name: str
     start: float

@@ -1,7 +1,8 @@
-"""Places where a machine is cut, as pairs of points: of a joint, a loop closure or a rope.
+"""Places where a machine is cut, at joints, loop closures or ropes, as pairs of points.
 
-One pair of points replaces a spherical joint or a rope, two pairs on the axis replace a revolute joint, and three
-pairs a fixed one. Opposite forces act between the points of a pair; some forces of several pairs are redundant.
+One pair of points replaces a spherical joint or a rope, two pairs on the axis replace a revolute joint,
+and three pairs replace a fixed joint. Opposite forces act on the two points of a pair. With several
+pairs some force components are redundant.
 """
 
 from __future__ import annotations
@@ -27,17 +28,23 @@ from ..language import expressions
 from ..language.suggest import unknown
 
 _Z = np.array([0.0, 0.0, 1.0])
-_SPAN = 0.1  # distance of redundant points from the joint, as a part of the mechanism's extent
-# directions of the points from the joint's origin, for an axis along z; those of a fixed joint lie across x
+_SPAN = 0.1  # distance of a point from the joint if a joint has several, as a fraction of the mechanism's extent
+# Unit vectors from the joint's origin to its points, with the z axis as the joint's axis.
 _TRIANGLE = tuple(np.array([0.0, np.cos(angle), np.sin(angle)]) for angle in 2.0 * np.pi / 3.0 * np.arange(3))
 _DIRECTIONS = {"spherical": (np.zeros(3),), "revolute": (-_Z, _Z), "fixed": _TRIANGLE}
-# keys of a joint that act between its two sides
+# Keys of a joint whose forces or torques act between its two sides, so a cut cannot replace the joint.
 _ACTING = ("stiffness", "damping", "friction", "limits", "armature")
 
 
 @dataclass(frozen=True)
 class FixedPoint:
-    """A point fixed to a link: name of the link and position in its undeformed frame, m."""
+    """A point fixed to a link.
+
+    Parameters
+    ----------
+    link : name of the link
+    position : coordinates in the frame of the undeformed link, m
+    """
 
     link: str
     position: tuple[float, ...]
@@ -49,8 +56,8 @@ class PointPair:
 
     Parameters
     ----------
-    port : name of the port that both parts get there
-    sides : the points
+    port : name of the group of variables of this point in the FMUs of both parts
+    sides : the two points
     """
 
     port: str
@@ -63,11 +70,11 @@ class Cut:
 
     Parameters
     ----------
-    name : the joint's link, the closure or the line
-    kind : what is cut
-    pairs : points that get opposite forces
-    axis : axis of a joint in the link's frame, shape (3,)
-    line : the rope
+    name : name of the joint's link, of the closure or of the line
+    kind : `joint`, `closure` or `rope`
+    pairs : pairs of points on which opposite forces act
+    axis : axis of a joint in the frame of its link, shape (3,)
+    line : description of the rope, or None
     """
 
     name: str
@@ -78,17 +85,17 @@ class Cut:
 
     @property
     def links(self) -> tuple[str, str]:
-        """Links on both sides."""
+        """Names of the links on both sides of the cut."""
         first, second = self.pairs[0].sides
         return first.link, second.link
 
 
 def cuts_at(model: System, names: Sequence[str], source: str) -> list[Cut]:
-    """Return the cuts at joints, named by their links, closures or lines.
+    """Return the cuts of a machine at the given joints, loop closures and lines; a joint has the name of its link.
 
     Raises
     ------
-    DescriptionError : for a name that is unknown, or a place that points cannot replace
+    DescriptionError : for an unknown name, or a place that pairs of points cannot replace
     """
     chain = model.chain
     known: dict[str, Link | Closure | Line] = {
@@ -110,7 +117,9 @@ def cuts_at(model: System, names: Sequence[str], source: str) -> list[Cut]:
 
 
 def frame_of(model: System, link: str, q: Array) -> Array:
-    """World frame of a link where it begins, shape (4, 4), m, at coordinates q, shape (n,)."""
+    """Return the frame of a link at its joint, in the world frame, shape (4, 4), m, at coordinates
+    q, shape (n,).
+    """
     body = next(k for k, body in enumerate(model.mechanism.bodies) if body.link == link)
     return np.asarray(poses(model.mechanism, q)[body])
 
@@ -132,7 +141,14 @@ def _cut(place: Link | Closure | Line, span: float, taken: set[str]) -> Cut:
 
 @dataclass(frozen=True)
 class _Side:
-    """Frame of a joint on a link, whose z axis is the joint's: origin, shape (3,), m, and axes, shape (3, 3)."""
+    """Frame of a cut joint on one of its links, with the joint's axis as its z axis.
+
+    Parameters
+    ----------
+    link : name of the link
+    offset : origin in the frame of the link, shape (3,), m
+    rotation : axes in the frame of the link, shape (3, 3)
+    """
 
     link: str
     offset: Array
@@ -153,7 +169,7 @@ def _pairs(name: str, kind: str, span: float, sides: Sequence[_Side], taken: set
 
 
 def turning(axis: Array) -> Array:
-    """Rotation that turns the z axis to a unit vector, shape (3, 3)."""
+    """Return a rotation matrix that turns the z axis to the given unit vector, shape (3, 3)."""
     if np.array_equal(axis, _Z):
         return np.eye(3)
     x = np.cross(np.eye(3)[int(np.argmin(np.abs(axis)))], axis)
@@ -169,7 +185,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
-    """Reasons why points cannot replace a joint, closure or line."""
+    """Yield the reasons why pairs of points cannot replace a joint, closure or line."""
     if isinstance(place, Line):
         links: tuple[str, ...] = (place.a.link, place.b.link)
         yield from _rope(place, {*model.chain.parameters})
@@ -183,7 +199,7 @@ def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
         yield from _kind(place.joint.type)
         acting = [key for key in _ACTING if key in place.joint.model_fields_set and getattr(place.joint, key)]
         if acting:
-            yield f"its joint has {', '.join(acting)}, which points do not carry; cut the machine at another joint"
+            yield f"its joint has {', '.join(acting)}, which points cannot transmit; cut at another joint"
         elements = [element for _, element in model.chain.elements]
         drives: list[Force | Motion | Element] = [*model.chain.forces, *model.chain.motions, *elements]
         driven = [drive.name for drive in drives if _on(getattr(drive, "joint", None), place.name)]
@@ -194,7 +210,10 @@ def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
 
 
 def _rope(line: Line, parameters: set[str]) -> Iterator[str]:
-    """Reasons why a law that knows its own ends alone cannot give the force of a line."""
+    """Yield the reasons why the force of a line cannot be computed from the motion of its two ends.
+
+    This is possible if the force depends only on length, rate, time and parameters.
+    """
     if line.input or isinstance(line.rest, Followed):
         yield "its force or length is an input; expected a rope with spring and damper, or with an expression"
         return

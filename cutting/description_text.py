@@ -1,4 +1,4 @@
-"""Tables of a description as a TOML file that people can read."""
+"""Text of a TOML description file from the tables of a description."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 from ..exchange.toml_text import comment, value
 
-_FIRST = ("name", "link", "joint", "parent", "type", "frame")  # keys of entries, in this order
+_FIRST = ("name", "link", "joint", "parent", "type", "frame")  # keys that come first in each table, in this order
 
 
 def description_text(tables: dict[str, Any], head: Iterable[str]) -> str:
-    """Return the text of a file that begins with some lines of comment."""
+    """Return the text of a TOML file with the given tables; the lines of `head` come first, as comments."""
     return "\n".join([*(f"# {comment(line)}" for line in head), *_lines(tables)]) + "\n"
 
 
@@ -32,5 +32,5 @@ def _keys(table: dict[str, Any]) -> Iterator[str]:
 
 
 def _is_list(entry: Any) -> bool:
-    """Whether an entry is a list of tables."""
+    """Whether an entry of a description is a list of tables."""
     return isinstance(entry, list) and bool(entry) and isinstance(entry[0], dict)

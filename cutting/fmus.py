@@ -1,4 +1,8 @@
-"""FMUs of parts and laws, whose variables at a port are called `port.member` as SSP 2.1 drafts it."""
+"""FMUs of the parts of a cut machine and of the force laws between them.
+
+The variables of a connection point have names of the form `port.member`, as drafted for SSP 2.1
+(System Structure and Parameterization).
+"""
 
 from __future__ import annotations
 
@@ -26,12 +30,13 @@ MEMBERS = (*AXES, *(f"v{axis}" for axis in AXES), *(f"f{axis}" for axis in AXES)
 
 @dataclass(frozen=True)
 class FmuBuilder:
-    """Builds the FMUs of a cut machine.
+    """Builder of the FMUs of a cut machine.
 
     Parameters
     ----------
-    fmi : version of the standard, 2.0 or 3.0
-    march : processors to build for, see `gpmelica build --march`
+    fmi : version of FMI, `2.0` or `3.0`
+    march : processors to build for, as for `gpmelica build --march`
+    progress : function that is called with an activity and the completed fraction
     """
 
     fmi: str = "2.0"
@@ -41,11 +46,18 @@ class FmuBuilder:
     def machine(
         self, tables: Tables, fmu: Path, ports: Sequence[str] = (), source: str = "description"
     ) -> Description:
-        """Write the FMU of a description; each port is a point and the force input `<port>_f` there.
+        """Write the FMU of a part or of the whole machine, and return its description.
+
+        Parameters
+        ----------
+        tables : tables of the description
+        fmu : path of the FMU
+        ports : names of points of the description, each with a force input `<port>_f`
+        source : name of the description in messages
 
         Raises
         ------
-        DescriptionError : for a part that has no equations of motion
+        DescriptionError : if the description is invalid or has no equations of motion
         """
         chain = from_data(tables, source=source)
         model, made_by = assemble_system(chain, source), binaries.toolchains(self.fmi, (), self.march)
@@ -59,7 +71,9 @@ class FmuBuilder:
         return chain
 
     def law(self, law: ForceLaw, experiment: Description, fmu: Path) -> None:
-        """Write the FMU of a law; `experiment` gives stop time, tolerance and step."""
+        """Write the FMU of a force law; final time, tolerance and step are those of the description
+        `experiment`.
+        """
         members = {f"{port}_{member}": (port, member) for port in law.ports for member in MEMBERS}
         documents = licences(binaries.toolchains(self.fmi, (), self.march))
         self._build(native.generate(law.program(), experiment, self.fmi), fmu, members, documents)
@@ -71,7 +85,7 @@ class FmuBuilder:
         members: Mapping[str, tuple[str, str]],
         documents: Mapping[str, str | bytes],
     ) -> None:
-        """Build an FMU; members: variable → port and member."""
+        """Build an FMU and rename its variables; `members` gives the port and the member of each variable."""
         names = {variable: f"{port}.{member}" for variable, (port, member) in members.items()}
         text = _NAME.sub(lambda found: f'name="{names.get(found[1], found[1])}"', sources.description)
         if self.fmi != "2.0" and members:
@@ -88,5 +102,5 @@ def _terminals(names: Mapping[str, str], members: Mapping[str, tuple[str, str]])
 
 
 def ports_of(part: MachinePart, ports: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Ports at the links of a part; ports: name → links on both sides."""
+    """Yield the ports on the links of a part; `ports` gives the links on both sides of each port."""
     return (port for port, links in ports.items() if part.links & {*links})

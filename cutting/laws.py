@@ -1,7 +1,8 @@
-"""Laws of the forces between parts, as FMUs without states: a bushing at a pin, a rope between two ends.
+"""Force laws between the parts of a cut machine, as FMUs without states.
 
-The FMU of a law takes positions and velocities of its ends a and b in the world frame, and returns the forces on
-the parts there.
+A law is a bushing, which is a spring-damper in place of a joint, or a rope between two ends. Its inputs
+are positions and velocities of its ends a and b in the world frame; its outputs are the forces on the
+parts there.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Definition: TypeAlias = tuple[str, str | Expr]
 
 @dataclass(frozen=True)
 class LawParameter:
-    """A number of a law with its unit and meaning."""
+    """Value of a parameter of a force law, with its unit and a text that explains it."""
 
     value: float
     unit: str
@@ -38,17 +39,17 @@ class LawParameter:
 
 @dataclass(frozen=True)
 class ForceLaw:
-    """Expressions of the description language that give forces.
+    """A force law as expressions of the description language.
 
     Parameters
     ----------
-    name : name of the FMU's model
+    name : name of the model in the FMU
     text : description of the model
     ports : names of the ends, in pairs
-    parameters : numbers by name
-    definitions : name → unit and expression, as text or as a tree, each of names before it
-    outputs : names of definitions that are outputs besides the forces
-    starts : inputs in the initial state, m and m/s, by name
+    parameters : values of parameters by name
+    definitions : unit and expression of each variable by name; an expression may use earlier variables
+    outputs : names of variables that are outputs in addition to the forces
+    starts : positions, m, and velocities, m/s, of the ends in the initial state, by name of the input
     """
 
     name: str
@@ -60,7 +61,7 @@ class ForceLaw:
     starts: Mapping[str, float] = field(default_factory=dict)
 
     def program(self) -> EquationSystem:
-        """Return the equations of the FMU."""
+        """Return the equations from which the FMU of the force law is generated."""
         found = EquationSystem(self.name, self.text, formulation="force law without states")
         known: dict[str, Expr] = {}
         lower = Lowering(found, {}, lambda name: known.get(name, ir.symbol(name)), {})
@@ -86,12 +87,12 @@ class ForceLaw:
 
 @dataclass(frozen=True)
 class Bushing:
-    """Constants of the spring-dampers of a cut.
+    """Constants of the spring-dampers that replace a joint.
 
     Parameters
     ----------
-    stiffness, damping : in all directions, N/m and N·s/m
-    preload : port of the cut → force on the first part while the points coincide, shape (3,), N
+    stiffness, damping : values in every direction, N/m and N·s/m
+    preload : force on the first part at each port while the points coincide, shape (3,), N
     """
 
     stiffness: float
@@ -100,13 +101,14 @@ class Bushing:
 
 
 def bushing(name: str, cut: Cut, constants: Bushing, starts: Mapping[str, float]) -> ForceLaw:
-    """Law of a spring-damper at each pair of points of a cut.
+    """Return the law of a spring-damper at each pair of points of a cut.
 
     Parameters
     ----------
-    name : name of the FMU's model
-    cut : pin
-    starts : inputs in the initial state, by name
+    name : name of the model in the FMU
+    cut : joint or loop closure that is cut
+    constants : stiffness, damping and preload
+    starts : positions, m, and velocities, m/s, of the ends in the initial state, by name of the input
     """
     stiffness, damping, preload = constants.stiffness, constants.damping, constants.preload
     parameters = {
@@ -127,16 +129,16 @@ def bushing(name: str, cut: Cut, constants: Bushing, starts: Mapping[str, float]
 
 
 def ends_of(cut: Cut) -> Iterator[tuple[str, str]]:
-    """Names of the ends of a law at each pair of points of a cut."""
+    """Yield the names of the two ends of a force law at each pair of points of a cut."""
     several = len(cut.pairs) > 1
     for number in range(1, len(cut.pairs) + 1):
         yield (f"a{number}", f"b{number}") if several else ("a", "b")
 
 
 def rope(name: str, line: Line, chain: Description, starts: Mapping[str, float]) -> ForceLaw:
-    """Law of a rope with spring and damper, or with an expression; see `[[lines]]` of a description."""
+    """Return the law of a rope with a spring and a damper, or with an expression for its force."""
     length, rate, force = outputs = [f"{line.name}_{key}" for key in ("length", "rate", "force")]
-    d = {axis: f"{line.name}_d{axis}" for axis in AXES}  # names that no parameter of the description has
+    d = {axis: f"{line.name}_d{axis}" for axis in AXES}  # differs from names of parameters
     definitions: dict[str, Definition] = {d[axis]: ("m", f"b_{axis} - a_{axis}") for axis in AXES}
     definitions[length] = "m", f"sqrt({' + '.join(f'{d[axis]}^2' for axis in AXES)})"
     definitions[rate] = "m/s", f"({' + '.join(f'{d[axis]}*(b_v{axis} - a_v{axis})' for axis in AXES)})/{length}"
@@ -154,7 +156,7 @@ def rope(name: str, line: Line, chain: Description, starts: Mapping[str, float])
 
 
 def _parameters(definitions: Mapping[str, Definition], chain: Description) -> Iterator[tuple[str, LawParameter]]:
-    """Parameters of the description that expressions use."""
+    """Yield the parameters of the description that occur in the expressions of a force law."""
     used = {name for _, given in definitions.values() for name in expressions.names(_tree(given))}
     for name, given in chain.parameters.items():
         if name in used:
@@ -162,9 +164,10 @@ def _parameters(definitions: Mapping[str, Definition], chain: Description) -> It
 
 
 def _tension(line: Line, length: str, rate: str) -> Iterator[tuple[str, Definition]]:
-    """Definitions of the tension; a rope with a spring exerts no force while it is shorter than at rest.
+    """Yield the variables that define the tension of a rope.
 
-    An FMU without states looks for no events inside its steps, so conditions take effect at once.
+    A rope with a spring exerts no force while it is shorter than its rest length. An FMU without states
+    does not search for events, so the conditions are evaluated without events (`noevent`).
     """
     force, stretch, free = (f"{line.name}_{key}" for key in ("force", "stretch", "if_tight"))
     if line.force is not None:

@@ -1,7 +1,8 @@
-"""Descriptions of the parts of a machine that is cut, as tables of description files.
+"""Descriptions of the parts of a machine that is cut.
 
-Links that a joint, closure, force element or task connects belong to one part, unless the connection is cut. A
-link whose joint is cut gets a free joint to the ground, at its place in the initial state of the whole machine.
+Links that are connected by a joint, closure, force element or task belong to the same part, unless the
+connection is cut. A link whose joint is cut gets a free joint to the ground, with the position and
+velocity that the link has in the initial state of the whole machine.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Tables = dict[str, Any]
 _LISTS = ("closures", "programmed", "motions", "nonholonomic", "forces", "lines", "contacts", *ELEMENTS)
 _OUTPUTS = ("loads", "points", "links")
 _COPIED = ("schema", "gravity", "parameters", "tables")
-_STEP = 1e-6  # s, of differences that give velocities at the start
+_STEP = 1e-6  # time step, s, of the difference quotients that give initial velocities
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,11 @@ class MachinePart:
     Parameters
     ----------
     name : name of the part in the archive
-    links : names of its links, `base` among them
-    tables : its description
-    start : start parameters of coordinates that a description cannot give, by name
-    notes : what the part does not take over from the whole machine
+    links : names of its links, including `base`
+    tables : tables of its description
+    start : start values of deflections and of the base, which a description cannot contain, by name of
+        the parameter
+    notes : entries of the whole machine that no part contains
     """
 
     name: str
@@ -53,18 +55,20 @@ class MachinePart:
 
 @dataclass(frozen=True)
 class _Use:
-    """Entry of a description with the links that it needs."""
+    """An entry of a description, such as a joint or a force, with the names of the links that it refers to."""
 
     what: str
     links: frozenset[str]
 
 
 def parts_of(model: System, cuts: Sequence[Cut], source: str) -> list[MachinePart]:
-    """Distribute a description to the parts between cuts; the part of the first link comes first.
+    """Return the descriptions of the parts between the cuts.
+
+    The first part contains the first link of the description that is connected to a cut.
 
     Raises
     ------
-    DescriptionError : if a cut does not separate its sides, with the entries that connect them
+    DescriptionError : if the sides of a cut remain connected, with the entries that connect them
     """
     tables = tables_of(model.chain)
     owners = _Owners(tables, cuts)
@@ -78,13 +82,13 @@ def parts_of(model: System, cuts: Sequence[Cut], source: str) -> list[MachinePar
 
 
 class _Owners:
-    """Links behind the names that entries of a description refer to."""
+    """Links that the names in a description refer to, for names of points, coordinates and elements."""
 
     def __init__(self, tables: Tables, cuts: Sequence[Cut]) -> None:
         links = [link["name"] for link in tables.get("links", ())]
         self.bodies = [*(["base"] if "base" in tables else []), *links]
         self._links = {name: frozenset([name]) for name in self.bodies}
-        # a coordinate of a joint that is cut needs both sides
+        # The coordinate of a joint that is cut depends on the links on both sides.
         self._coordinates = self._links | {c.name: frozenset(c.links) for c in cuts if c.kind == "joint"}
         self._points = {name: self._of_link(point["link"]) for name, point in tables.get("points", {}).items()}
         self._parameters = {*tables.get("parameters", ()), "t", "pi"}
@@ -94,10 +98,12 @@ class _Owners:
                 self._elements[entry["name"]] = self.of({k: v for k, v in entry.items() if k != "name"})
 
     def _of_link(self, name: str) -> frozenset[str]:
-        return self._links.get(name, frozenset())  # none of the ground
+        return self._links.get(name, frozenset())  # the ground belongs to no part
 
     def of(self, entry: Any, key: str = "") -> frozenset[str]:
-        """Links that an entry, or the value of one of its keys, refers to."""
+        """Return the names of the links that an entry of a description, or the value of one of its
+        keys, refers to.
+        """
         if isinstance(entry, dict):
             return frozenset().union(*(self.of(value, name) for name, value in entry.items()))
         if isinstance(entry, list):
@@ -113,7 +119,7 @@ class _Owners:
     def _in_expression(self, text: str) -> frozenset[str]:
         try:
             names = set(expressions.names(expressions.parse(text)))
-        except ValueError:  # a name or a word of the format
+        except ValueError:  # the text is a name or a keyword, not an expression
             return frozenset()
         return frozenset().union(*map(self._named, names - self._parameters))
 
@@ -125,7 +131,7 @@ class _Owners:
 
 
 def _uses(tables: Tables, owners: _Owners, cuts: Sequence[Cut]) -> Iterator[_Use]:
-    """Entries that keep links together: joints first, then the others; not what is cut."""
+    """Yield the entries that connect links and are not cut: joints first, then all others."""
     cut = {(c.kind, c.name) for c in cuts}
     for link in tables.get("links", ()):
         if ("joint", link["name"]) not in cut:
@@ -148,7 +154,9 @@ def _graph(bodies: Sequence[str], uses: Sequence[_Use]) -> Any:
 
 
 def _labels(bodies: Sequence[str], uses: Sequence[_Use], cuts: Sequence[Cut]) -> dict[str, int]:
-    """Number of each link's part; links that no cut concerns belong to the first part."""
+    """Return the number of the part of each link; links that are not connected to a cut belong to
+    the first part.
+    """
     _, found = connected_components(_graph(bodies, uses), directed=False)
     component = dict(zip(bodies, found.tolist(), strict=True))
     concerned = {component[link] for cut in cuts for link in cut.links}
@@ -159,7 +167,7 @@ def _labels(bodies: Sequence[str], uses: Sequence[_Use], cuts: Sequence[Cut]) ->
 def _joined(
     bodies: Sequence[str], uses: Sequence[_Use], cuts: Sequence[Cut], labels: Mapping[str, int]
 ) -> Iterator[Problem]:
-    """Problems of cuts whose sides something else connects."""
+    """Yield a problem for each cut whose two sides remain connected by other entries."""
     for cut in cuts:
         first, second = cut.links
         if labels[first] != labels[second]:
@@ -170,13 +178,13 @@ def _joined(
         names = [use.what for use in around if any({*step} <= use.links for step in steps)]
         text = (
             f"does not separate {first} from {second}, which {', '.join(names) or 'other joints'} also connects;"
-            " cut the machine there, too, or remove the connection"
+            " cut this connection, too, or remove it"
         )
         yield Problem(f"cut at {cut.name}", text)
 
 
 def _path(bodies: Sequence[str], uses: Sequence[_Use], first: str, second: str) -> list[str]:
-    """Bodies on the shortest way between two that are connected."""
+    """Return the links on the shortest chain of connections between two links."""
     begin, end = bodies.index(first), bodies.index(second)
     _, before = shortest_path(_graph(bodies, uses), directed=False, indices=begin, return_predecessors=True)
     found = [end]
@@ -186,7 +194,7 @@ def _path(bodies: Sequence[str], uses: Sequence[_Use], first: str, second: str) 
 
 
 class _Builder:
-    """Builds the description of one part."""
+    """Builder of the description of one part of a cut machine."""
 
     def __init__(
         self, model: System, cuts: Sequence[Cut], tables: Tables, owners: _Owners, links: frozenset[str], k: int
@@ -199,7 +207,7 @@ class _Builder:
         }
 
     def part(self) -> MachinePart:
-        """Return the part."""
+        """Return the part with its description and start values."""
         whole = self._tables
         found: Tables = {key: whole[key] for key in _COPIED if key in whole}
         found["name"] = f"{whole['name']}_{self._letter}"
@@ -218,13 +226,20 @@ class _Builder:
         return MachinePart(name, self._links, _used(found, name), parameters, tuple(self._notes))
 
     def _has(self, links: frozenset[str]) -> bool:
-        """Whether this part gets an entry that needs some links; the first part gets those that need none."""
+        """Whether an entry that refers to some links belongs to this part.
+
+        An entry that refers to no link belongs to the first part.
+        """
         return bool(links & self._links) if links else self._letter == "a"
 
     # ---- Links ---------------------------------------------------------------------------------------------
 
     def _placed(self, table: Tables) -> Iterator[Tables]:
-        """The link with its start; a link that is cut off hangs on a frame with a free joint."""
+        """Yield a link of this part with its initial position and velocity.
+
+        If the joint of the link is cut, a carrier with a free joint to the ground comes first, and a fixed
+        joint connects the link to the carrier.
+        """
         if table["name"] not in self._links:
             return
         cut = next((c for c in self._cuts if c.kind == "joint" and c.name == table["name"]), None)
@@ -251,7 +266,10 @@ class _Builder:
         return any(c.name == coordinate and c.role == "joint" for c in self._model.mechanism.coordinates)
 
     def _carried(self, cut: Cut, turn: Array) -> Tables:
-        """Frame and free joint at the place and with the velocity of a link at the start; z is the cut's axis."""
+        """Return frame and free joint of the carrier of a link, with the link's initial pose and velocity.
+
+        The z axis of the carrier is the axis of the joint that is cut.
+        """
         (q, rate), link = self._model.start, cut.name
         pose = frame_of(self._model, link, q) @ turn
         joint: Tables = {"type": "free"}
@@ -264,7 +282,7 @@ class _Builder:
     # ---- Points and forces ---------------------------------------------------------------------------------
 
     def _ends(self) -> Iterator[tuple[str, FixedPoint]]:
-        """Ports of this part with their points."""
+        """Yield the ports of this part with their points."""
         for cut in self._cuts:
             for pair in cut.pairs:
                 yield from ((pair.port, side) for side in pair.sides if side.link in self._links)
@@ -310,14 +328,17 @@ class _Builder:
         return found | ({"expressions": shown} if shown else {})
 
     def _shows(self, name: str, links: frozenset[str]) -> bool:
-        """Whether this part has an output; one that needs several parts is left out, with a note."""
+        """Whether this part contains an output; a note tells if the output needs links of several parts."""
         if self._has(links) and not links <= self._links:
-            self._notes.append(f"output {name} needs links of several parts and is left out")
+            self._notes.append(f"output {name} depends on links of several parts and is omitted")
             return False
         return self._has(links)
 
     def _parameters(self) -> Iterator[tuple[str, float]]:
-        """Start parameters of base and beams, whose deflections a description does not give."""
+        """Yield names and values of the start parameters of the base and of the deflections of beams.
+
+        A description cannot contain the start values of deflections.
+        """
         for coordinate in self._model.mechanism.coordinates:
             if coordinate.role != "joint" and coordinate.owner in self._links:
                 for quantity, value in zip(("position", "velocity"), self._start[coordinate.name], strict=True):
@@ -325,7 +346,7 @@ class _Builder:
 
 
 def _used(tables: Tables, source: str) -> Tables:
-    """Tables without parameters and lookup tables that only other parts use."""
+    """Return the tables of a description without parameters and lookup tables that no entry uses."""
     found = dict(tables)
     while True:
         idle = unused(from_data(found, source=source))

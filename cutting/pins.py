@@ -1,7 +1,8 @@
-"""Forces at pins in the initial state, and how the points of pins accelerate under forces.
+"""Forces at the pins of a cut machine in the initial state, and accelerations of the points of pins.
 
-Accelerations of the points depend linearly on the forces: a = a0 + W·f, with W by unit forces on the parts' FMUs.
-The forces for which both points of each pair accelerate equally replace the joint. They have the minimum norm.
+A pin is a pair of points of two parts that coincide. The accelerations of the points depend linearly on
+the forces: a = a0 + W·f. The matrix W follows from unit forces on the FMUs of the parts. The pin forces
+are those of minimum norm for which both points of each pair have the same acceleration.
 """
 
 from __future__ import annotations
@@ -19,26 +20,31 @@ from .cuts import Cut, PointPair
 from .fmus import MEMBERS
 from .laws import AXES, ends_of
 
-_UNIT = 1.0  # N, size of the forces that give W
-_LIMIT, _RATIO = 0.1, 0.5  # product of a bushing's frequency and the step; damping ratio of a bushing
-_RANK = 1e-9  # of singular values
+_UNIT = 1.0  # force from which the accelerations per force are computed, N
+_LIMIT = 0.1  # angular frequency of a bushing times the communication step
+_RATIO = 0.5  # damping ratio of a bushing
+_RANK = 1e-9  # smallest singular value, relative to the largest, that counts as nonzero
 
 
 @dataclass(frozen=True)
 class PinStatics:
-    """Forces and mobility of pins in the initial state.
+    """Forces at pins in the initial state, and accelerations per force.
 
     Parameters
     ----------
-    forces : port → force on the first side, shape (3,), N
-    mobility : accelerations between the sides per force, shape (3 k, 3 k), 1/kg, for the ports in their order
+    forces : force on the first part at each port, shape (3,), N
+    mobility : accelerations between the two points per force, 1/kg, shape (3k, 3k) for k ports in the
+        order of `forces`
     """
 
     forces: Mapping[str, Array]
     mobility: Array
 
     def bushing(self, ports: Sequence[str], step: float) -> tuple[float, float]:
-        """Stiffness, N/m, and damping, N·s/m, with which a master that holds its inputs is stable at a step, s."""
+        """Return stiffness, N/m, and damping, N·s/m, of a bushing for a given communication step, s.
+
+        With these values a co-simulation that keeps inputs constant during a step is stable.
+        """
         order = [*self.forces]
         rows = [3 * order.index(port) + k for port in ports for k in range(3)]
         lightest = float(np.linalg.eigvalsh(self.mobility[np.ix_(rows, rows)])[-1])
@@ -47,12 +53,13 @@ class PinStatics:
 
 
 class PartsAtStart:
-    """Parts in the initial state, as FMUs that are unpacked into a folder; `close` ends them.
+    """FMUs of the parts of a cut machine in the initial state; `close` terminates them.
 
     Parameters
     ----------
     fmus : FMUs of the parts by element
-    owner : link → element
+    owner : element of each link
+    folder : folder into which the FMUs are unpacked
     """
 
     def __init__(self, fmus: Mapping[str, PartFmu], owner: Mapping[str, str], folder: Path) -> None:
@@ -64,12 +71,14 @@ class PartsAtStart:
         self._outputs = {name: _outputs(part, self._given[name]) for name, part in self._parts.items()}
 
     def close(self) -> None:
-        """End the FMUs."""
+        """Terminate the FMUs of all parts."""
         for part in self._parts.values():
             part.close()
 
     def motion(self, cut: Cut) -> dict[str, float]:
-        """Positions and velocities of the ends of a law, as its inputs, m and m/s, by name."""
+        """Return initial positions, m, and velocities, m/s, of the ends of a force law, by name of
+        the law's input.
+        """
         return {
             f"{end}_{member}": self._outputs[self._owner[side.link]][f"{pair.port}.{member}"]
             for pair, ends in zip(cut.pairs, ends_of(cut), strict=True)
@@ -79,7 +88,7 @@ class PartsAtStart:
         }
 
     def act(self, cut: Cut, law: Path) -> None:
-        """Let a rope's law act on the parts."""
+        """Compute the initial force of a rope and apply it to the parts at both ends."""
         part = FmuPart(cut.name, law, self._folder / cut.name)
         try:
             forces = _outputs(part, np.array([signal.start for signal in part.inputs]))
@@ -94,7 +103,7 @@ class PartsAtStart:
                     self._given[element][k] = forces[f"{end}.{member}"]
 
     def statics(self, cuts: Sequence[Cut]) -> PinStatics:
-        """Return forces and mobility of the pins of some cuts."""
+        """Return the initial forces and the mobility of the pins of the given cuts."""
         pairs = [pair for cut in cuts for pair in cut.pairs]
         gap, mobility = np.zeros(3 * len(pairs)), np.zeros((3 * len(pairs),) * 2)
         for element, part in self._parts.items():
@@ -118,7 +127,11 @@ class PartsAtStart:
 def _ends(
     pairs: Sequence[PointPair], part: FmuPart, owner: Mapping[str, str]
 ) -> Iterator[tuple[int, float, int, int]]:
-    """Row of the gap, sign in it, input of the force and output of the velocity, for each end on a part."""
+    """Yield four numbers for each force component on a part at a pin.
+
+    They are the row of the acceleration difference, the sign of the part's acceleration in this row, the
+    index of the force among the inputs, and the index of the velocity among the outputs of the part.
+    """
     inputs, outputs = ({s.name: k for k, s in enumerate(signals)} for signals in (part.inputs, part.outputs))
     for k, pair in enumerate(pairs):
         for sign, side in zip((1.0, -1.0), pair.sides, strict=True):
@@ -128,14 +141,14 @@ def _ends(
 
 
 def _outputs(part: FmuPart, inputs: Array) -> dict[str, float]:
-    """Outputs of an FMU in the initial state, by name."""
+    """Return the outputs of an FMU in the initial state, by name."""
     part.start(0.0, inputs)
     part.begin()
     return {s.name: float(y) for s, y in zip(part.outputs, part.outputs_now(), strict=True)}
 
 
 def _slopes(part: FmuPart, inputs: Array) -> Array:
-    """Time derivatives of the outputs in the initial state for some inputs."""
+    """Return the time derivatives of the outputs of an FMU in the initial state, for the given inputs."""
     part.start(0.0, inputs)
     part.begin()
     return part.slopes_now(np.zeros(len(inputs)))

@@ -1,4 +1,4 @@
-"""A machine in two or more FMUs: from a description to archives that masters run."""
+"""Division of a machine into several FMUs: descriptions of its parts, and archives for co-simulation."""
 
 from __future__ import annotations
 
@@ -26,24 +26,28 @@ from .laws import AXES, Bushing, bushing, rope
 from .parts import MachinePart, Tables, parts_of
 from .pins import PartsAtStart
 
-_STEPS = 10  # communication steps of other masters per output step
-# tolerance of the parts' solvers over that of the description, since stiff bushings turn errors of positions into
-# forces; and the least one
-_FINER, _FINEST = 1e-2, 1e-12
-_JUMPING = ("acceleration", "effort", "load")  # quantities that forces of a step let jump
+_STEPS = 10  # communication steps per output step, for co-simulation programs without step control
+# Ratio of the solver tolerance of the parts to that of the description; stiff bushings amplify position errors.
+_FINER = 1e-2
+_FINEST = 1e-12  # smallest solver tolerance of the parts
+_JUMPING = ("acceleration", "effort", "load")  # quantities that jump if forces jump between steps
 _EQUAL = ("coordinate", "point", "link", "line", "contact", "support", "element", "output", "filter")
 
 
 @dataclass(frozen=True)
 class Split:
-    """A machine that was cut.
+    """Files of a machine that was cut into parts; the tutorial `two_parts` runs such parts together.
 
     Parameters
     ----------
-    archives : paths of the SSP archives by their kind: `rigid` and `bushing`, or `rope` if only ropes are cut
-    descriptions : paths of the parts' descriptions
-    bushings : constants of the spring-dampers by the name of their cut
-    notes : what the parts do not take over from the whole machine
+    archives
+        Paths of the SSP archives by kind: `rigid` and `bushing`, or `rope` if only ropes are cut.
+    descriptions
+        Paths of the descriptions of the parts.
+    bushings
+        Constants of the spring-dampers in the archive `bushing`, by the name of the cut.
+    notes
+        Sentences about entries of the whole machine that no part contains.
     """
 
     archives: Mapping[str, Path]
@@ -53,32 +57,38 @@ class Split:
 
     @property
     def files(self) -> list[Path]:
-        """All paths."""
+        """Paths of all archives and descriptions."""
         return [*self.archives.values(), *self.descriptions]
 
     def lines(self) -> Iterator[str]:
-        """Facts about the archives in sentences."""
+        """Yield sentences about the bushings and about entries that no part contains."""
         for name, found in self.bushings.items():
             force = max(float(np.linalg.norm(force)) for force in found.preload.values())
             yield (
                 f"bushing at {name}: {found.stiffness:g} N/m and {found.damping:g} N·s/m in each direction; a"
-                f" change by the initial force of {force:.3g} N moves it by {force / found.stiffness:.2g} m"
+                f" change of its force by the initial {force:.3g} N deflects it by {force / found.stiffness:.2g} m"
             )
         yield from self.notes
 
 
 def split(model: System, options: SplitOptions, source: str = "description") -> Split:
-    """Cut a machine and write its parts, as descriptions and as archives of FMUs.
+    """Cut a machine into parts, and write descriptions of the parts and archives of their FMUs.
 
     Parameters
     ----------
-    options : places of the cuts, folder, and settings of the archives
-    source : file of the description, for messages
+    model
+        The machine with its equations.
+    options
+        Places of the cuts, folder, and settings of the archives.
+    source
+        Name of the description in messages.
 
     Raises
     ------
-    DescriptionError : for a place that cannot be cut, or a cut that does not separate
-    MissingToolError : without a C compiler
+    DescriptionError
+        If a place cannot be cut, or the two sides of a cut remain connected.
+    MissingToolError
+        If there is no C compiler.
     """
     one_of("fmi", options.fmi, FMI_VERSIONS)
     for key in ("step", "stiffness", "damping"):
@@ -100,7 +110,7 @@ def split(model: System, options: SplitOptions, source: str = "description") -> 
 
 
 class _Splitting:
-    """Work on one machine, in a folder that is deleted afterwards."""
+    """Construction of all FMUs and archives of one cut machine, in a folder for intermediate files."""
 
     def __init__(
         self,
@@ -117,7 +127,7 @@ class _Splitting:
         self._step = options.step or model.chain.simulation.output_step / _STEPS
 
     def archives(self, out: Path) -> tuple[dict[str, Path], dict[str, Bushing]]:
-        """Write the archives; return their paths, and the bushings."""
+        """Write the archives; return their paths by kind, and the constants of the bushings by cut."""
         whole, name = self._folder / "whole.fmu", self._model.name
         chain = self._builder.machine(self._whole(), whole)
         fmus = {part.name: self._built(part) for part in self._parts}
@@ -148,7 +158,7 @@ class _Splitting:
         return self._folder / f"law_{cut.name}.fmu"
 
     def _whole(self) -> Tables:
-        """Description of the whole machine with the points of the first sides of pins."""
+        """Return the description of the whole machine, with one additional point per pin as an output."""
         tables = tables_of(self._model.chain)
         ends = {
             pair.port: {"link": pair.sides[0].link, "position": list(pair.sides[0].position)}
@@ -165,7 +175,10 @@ class _Splitting:
         return PartFmu(fmu, {"solver_tolerance": tolerance, **part.start})
 
     def _ropes(self, chain: Description, state: PartsAtStart) -> dict[str, Cut]:
-        """Build the laws of ropes that are cut, and let them act in the initial state; returns cuts by element."""
+        """Build the FMUs of the ropes that are cut and apply their initial forces to the parts.
+
+        Returns the cuts by the names of the ropes.
+        """
         found = {}
         for cut in self._cuts:
             if cut.line is not None:
@@ -175,7 +188,7 @@ class _Splitting:
         return found
 
     def _bushings(self, state: PartsAtStart) -> dict[str, Bushing]:
-        """Constants of the spring-dampers at the pins."""
+        """Return the constants of the spring-dampers that replace pins, by the name of the cut."""
         statics, options = state.statics(self._pins), self._options
         found = {}
         for cut in self._pins:
@@ -186,7 +199,7 @@ class _Splitting:
         return found
 
     def _same(self, whole: Path, fmus: Mapping[str, PartFmu]) -> Iterator[tuple[str, str]]:
-        """Outputs of parts and ropes that the whole machine also has."""
+        """Yield the outputs of parts and ropes, each with the equal output of the whole machine."""
         signals = self._model.signals
         outputs = {v.name for v in read_fmu(whole).modelVariables if v.causality == "output"}
         for element, part in fmus.items():
@@ -210,7 +223,7 @@ def _about_start(part: MachinePart) -> Iterator[str]:
 
 
 def _relocated(tables: Tables, folder: Path) -> Tables:
-    """Tables whose files have paths from another folder."""
+    """Return the tables of a description with the paths of files relative to another folder."""
 
     def placed(key: str, value: Any) -> Any:
         if isinstance(value, dict):

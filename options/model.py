@@ -108,7 +108,7 @@ class SplitOptions:
     Parameters
     ----------
     at
-        Joints, named by their links, loop closures and lines to cut; a list, or a text with commas.
+        Joints (named by their links), loop closures and lines to cut: a list, or a text with commas.
     out
         Folder of archives and descriptions; default: the model's name, `_` and the case.
     fmi
@@ -116,9 +116,10 @@ class SplitOptions:
     march
         Processors to build for: `native` (this one) or `x86-64-v3`; default: all.
     step
-        Communication step of masters that run the archive with bushings, s; default: a tenth of the output step.
+        Communication step, s, for which bushings are stable in other programs; default: a tenth of the output
+        step.
     stiffness
-        Stiffness of each bushing in all directions, N/m; default: as stiff as the step allows.
+        Stiffness of each bushing in all directions, N/m; default: the largest stable value for the step.
     damping
         Damping of each bushing in all directions, N·s/m; default: half of the critical damping.
     progress
@@ -133,9 +134,9 @@ class SplitOptions:
     _: KW_ONLY
     fmi: Fmi = "2.0"
     march: March = ""
-    step: Annotated[float | None, Option("step of masters for the bushings, s (default: output_step/10)")] = None
-    stiffness: Annotated[float | None, Option("stiffness of bushings, N/m (default: by the step)")] = None
-    damping: Annotated[float | None, Option("damping of bushings, N.s/m (default: by the step)")] = None
+    step: Annotated[float | None, Option("communication step for bushings, s (default: output_step/10)")] = None
+    stiffness: Annotated[float | None, Option("stiffness of bushings, N/m (default: from the step)")] = None
+    damping: Annotated[float | None, Option("damping of bushings, N.s/m (default: from the step)")] = None
     progress: Progress = silent
 
 

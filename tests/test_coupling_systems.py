@@ -116,8 +116,8 @@ def test_two_drivers_and_units_that_do_not_fit(tmp_path: Path) -> None:
     with pytest.raises(DescriptionError) as caught:
         _read(tmp_path, text)
     said = str(caught.value)
-    assert "input b.u: has two drivers, a.z and a.y; remove one of the connections" in said
-    assert "connection to b.u: expected a unit that converts to m, got kg of a.y" in said
+    assert "input b.u: is connected to two outputs, a.z and a.y; remove one of the connections" in said
+    assert "connection to b.u: expected a unit that converts to m, got kg at a.y" in said
 
 
 def test_connection_of_an_element_that_does_not_exist(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def test_places_that_cannot_be_cut(change: dict[str, Any], at: str, sentence: st
     ("joint", "keys", "sentence"),
     [
         ("universal", {}, "expected a spherical, revolute, fixed joint"),
-        ("spherical", {"stiffness": 5.0}, "its joint has stiffness, which points do not carry"),
+        ("spherical", {"stiffness": 5.0}, "its joint has stiffness, which points cannot transmit"),
     ],
 )
 def test_joints_that_cannot_be_cut(joint: str, keys: dict[str, Any], sentence: str) -> None:
@@ -152,7 +152,7 @@ def test_distribution() -> None:
     assert {*first.tables["points"]} == {"low", "upper_pin1", "upper_pin2"}
     assert first.tables["outputs"] == {"loads": ["lower", "mast"]}
     assert second.tables["outputs"] == {"points": ["tip"], "expressions": {"high": {"expression": "tip.z"}}}
-    assert first.notes + second.notes == ("output both needs links of several parts and is left out",) * 2
+    assert first.notes + second.notes == ("output both depends on links of several parts and is omitted",) * 2
     assert (first.tables["parameters"], second.tables.get("parameters")) == (
         {"length": {"value": 1.0}},
         {},
