@@ -242,6 +242,7 @@ def test_parts_are_the_machine(split_boom: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_bushings_change_the_model(split_boom: Path) -> None:
     """The coupling of the bushings agrees, and their change of the model is told apart from its error."""
     run = gp.cosim(split_boom / "Boom_bushing.ssp")
@@ -271,7 +272,7 @@ def test_archives_follow_the_standards(split_boom: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+@pytest.mark.parametrize("fmi", ["2.0", pytest.param("3.0", marks=pytest.mark.campaign)])
 def test_slopes_of_a_law(fmi: str, tmp_path: Path) -> None:
     """The forces of a bushing change with the slopes of its inputs, from which its courses follow."""
     model = prepared(boom("spherical"))
@@ -296,6 +297,7 @@ def test_slopes_of_a_law(fmi: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_rope_between_two_parts(tmp_path: Path) -> None:
     """A load on a rope that is slack for a while, cut at the rope, moves as the uncut machine does."""
     cart = link("cart", "prismatic", X, stiffness=2e3) | body(50.0)
@@ -320,6 +322,7 @@ def test_rope_between_two_parts(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_loop_cut_at_its_closure(tmp_path: Path) -> None:
     """A four-bar linkage in two parts, whose joints hold most of the pin's forces, moves as the whole one."""
     found = gp.load(EXAMPLES / "four_bar_3d.toml").split("pin", tmp_path)

@@ -8,7 +8,7 @@ from typing import Any
 import fmpy
 import numpy as np
 import pytest
-from helpers_browser import browser, page_at, until
+from helpers_browser import browser, chromium, page_at, until
 
 import gpmelica
 from gpmelica.browser import LivePart, live_part
@@ -72,6 +72,7 @@ CHANGED = """async ([name, value, count]) => {
 def test_browser_agrees_with_fmpy(
     tmp_path: Path, name: str, case: str | None, parameter: str, factor: float
 ) -> None:
+    chromium()  # skips the test before anything is compiled
     model = gpmelica.load(EXAMPLES / name, case=case).prepared
     fmu = native.build_bare(model, tmp_path)
     default = fmu_run(model, fmu, {})
@@ -93,6 +94,7 @@ def test_browser_agrees_with_fmpy(
 
 @pytest.mark.campaign
 def test_report_compares_the_browser_with_its_own_run(tmp_path: Path) -> None:
+    chromium()
     model = gpmelica.load(EXAMPLES / "four_bar_3d.toml", simulation={"stop": 0.5})
     model.run(tmp_path, rumoca=False, compiler="native", live=True)
     with browser() as found, page_at(found, (tmp_path / "report.html").as_uri(), 1200) as (shown, complaints):
