@@ -70,13 +70,14 @@ CHANGED = """async ([name, value, count]) => {
 }"""
 
 
-# runs that failed after three output times and at their begin: numbers of frames that the player has of them
+# runs that failed after three output times and at their begin: frames that the player has of them, and their times
+# relative to the right ones
 FAILED = """async () => {
   const live = document.getElementById("live").live, { motions } = live.player;
-  const result = await live.run(live.request(live.data.stop, 5));
+  const result = await live.run(live.request(0.33 * live.data.stop, 5));
   live.keep({ ...result, reached: 3, failure: "failed" });
   live.keep({ ...result, reached: 0, failure: "failed" });
-  return motions.slice(0, -1).map((motion) => motion.frames);
+  return motions.slice(0, -1).map(({ frames, pace }) => [frames, pace * live.player.rate * result.step]);
 }"""
 
 # as many changes of a parameter as a key makes that is held for five seconds
@@ -107,7 +108,7 @@ def test_browser_agrees_with_fmpy(
         assert error.max() < 1e-9
         assert np.abs(expected - default).max() > 1e-6  # the parameter has an effect
         shown.evaluate(MANY)
-        assert shown.evaluate(FAILED) == [3]
+        assert shown.evaluate(FAILED) == [[3, pytest.approx(1.0)]]
         assert not complaints
 
 
