@@ -2,3 +2,4 @@
 
 from .page import LivePart as LivePart
 from .page import live_part as live_part
+from .wasm import check_compiler as check_compiler

@@ -3,6 +3,7 @@
 
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 const KEYS = [["KeyQ", "KeyA"], ["KeyW", "KeyS"], ["KeyE", "KeyD"], ["KeyR", "KeyF"], ["KeyT", "KeyG"], ["KeyU", "KeyJ"]];
+const LINK_DELAY = 300;  // ms from the last change to a new link; browsers refuse frequent changes of the link
 const LONGEST_STEP = 0.05;  // s of the model in one picture, so that a slow browser stays in control
 
 function bytesOf(text) { return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)); }
@@ -68,8 +69,8 @@ class Live {
   say(text) { this.part("state").textContent = text; }
 
   listen() {
-    this.part("simulate").onclick = () => this.simulate();
-    this.part("drive").onclick = () => (this.driving ? this.stop() : this.drive());
+    this.part("simulate").onclick = () => this.attempt(this.simulate());
+    this.part("drive").onclick = () => (this.driving ? this.stop() : this.attempt(this.drive()));
     this.part("defaults").onclick = () => { [...this.inputs, ...this.parameters].forEach((dial) => dial.show(dial.data.value)); this.remember(); };
     this.part("search").oninput = () => this.filter();
     this.part("signals").onchange = (event) => { this.plot(event.target.value); this.remember(); };
@@ -93,6 +94,9 @@ class Live {
     event.preventDefault();
     if (down) this.held.add(event.code); else this.held.delete(event.code);
   }
+
+  /* Shows the error of an activity that fails. */
+  attempt(activity) { return activity.catch((error) => this.say(`This browser cannot simulate: ${error.message}`)); }
 
   // ---- requests and runs ----
 
@@ -135,7 +139,7 @@ class Live {
     const { count } = this.player.scene.time, begin = performance.now();
     const result = await this.run(this.request(stop, count), (part) => this.say(`Simulating: ${Math.round(100 * part)} %`));
     const seconds = (performance.now() - begin) / 1000, reached = (result.reached - 1) * result.step;
-    this.keep(result, stop);
+    this.keep(result);
     this.say(result.failure ? `The run ended at ${short(reached)} s: ${result.failure}` : `Simulated ${short(stop)} s in ${seconds.toFixed(2)} s.`);
   }
 
@@ -144,13 +148,13 @@ class Live {
     return named.map((dial) => `${dial.data.name} = ${short(dial.value)}`).join(", ") || "defaults";
   }
 
-  keep(result, stop) {
+  keep(result) {
     const n = this.data.outputs.length, times = Array.from({ length: result.reached }, (_, k) => k * result.step);
     const column = (k) => Float64Array.from(times, (_, i) => result.rows[i * n + k]);
     const run = { name: `run ${(this.last = (this.last || 0) + 1)}`, changes: this.changes(), time: times, column, shown: true };
     run.colour = COLOURS[(this.last - 1) % COLOURS.length];
     this.runs.push(run);
-    this.player.add(run.name, result.frames, result.reached, stop);
+    if (result.reached > 1) this.player.add(run.name, result.frames.slice(0, 7 * this.data.bodies * result.reached), result.reached, run.time[result.reached - 1]);
     if (!this.plots.size) this.data.plotted.forEach((name) => this.plot(name));
     this.list();
     this.redraw();
@@ -267,9 +271,9 @@ class Live {
 
   /* Largest difference of the coordinates from the report's run, relative to their ranges; null if there is none. */
   async agreement() {
-    const { report, coordinates, stop } = this.data;
+    const { report, coordinates } = this.data;
     if (!report) return null;
-    const result = await this.run(this.request(stop, report.count, false));
+    const result = await this.run(this.request(report.stop, report.count, false));
     const expected = new Float64Array(bytesOf(report.path).buffer), n = coordinates.length;
     if (result.failure || result.reached < report.count) return Infinity;
     let worst = 0;
@@ -288,11 +292,16 @@ class Live {
   // ---- the state in the page's link ----
 
   remember() {
+    this.filter();
+    clearTimeout(this.linking);
+    this.linking = setTimeout(() => this.link(), LINK_DELAY);
+  }
+
+  link() {
     const changed = (dials) => Object.fromEntries(dials.filter((d) => d.isChanged).map((d) => [d.data.name, d.value]));
     const state = { i: changed(this.inputs), p: changed(this.parameters), s: [...this.plots.keys()] };
     const empty = !Object.keys(state.i).length && !Object.keys(state.p).length && !state.s.length;
     history.replaceState(null, "", empty ? location.pathname + location.search : "#live=" + encodeURIComponent(JSON.stringify(state)));
-    this.filter();
   }
 
   recall() {
@@ -304,7 +313,7 @@ class Live {
       for (const dial of this.parameters) if (dial.data.name in state.p) dial.show(Number(state.p[dial.data.name]));
       for (const name of state.s) this.plot(name);
       this.filter();
-      this.simulate();
+      this.attempt(this.simulate());
     } catch (error) {
       this.say("The link's state cannot be read: " + error.message);
     }
@@ -316,7 +325,7 @@ function startLive() {
   if (!player) return;
   const live = new Live(element, JSON.parse(document.getElementById("live-data").textContent), player);
   element.live = live;
-  live.compare().catch((error) => live.say(`This browser cannot simulate: ${error.message}`));
+  live.attempt(live.compare());
 }
 
 startLive();

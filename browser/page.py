@@ -125,10 +125,13 @@ def _dial(variable: Variable, number: dict[str, int]) -> dict[str, Any]:
 
 
 def _path(run: Trajectory, coordinates: list[str]) -> dict[str, Any]:
-    """Return the coordinates of a simulation at its output times, as base64 text, and the scale of
-    each coordinate.
+    """Return the coordinates of a run at equally spaced output times, as base64 text, and their scales.
+
+    The last output time is left out if the interval before it is shorter than the others.
     """
-    path: Array = run.columns(coordinates)
+    steps = np.diff(run.time)
+    count = len(run.time) - int(steps[-1] < (1 - 1e-6) * steps[0])
+    path: Array = run.columns(coordinates)[:count]
     scales = np.maximum(np.ptp(path, axis=0), 1e-3)
     packed = base64.b64encode(np.ascontiguousarray(path, dtype="<f8").tobytes()).decode()
-    return {"count": len(run.time), "path": packed, "scales": scales.tolist()}
+    return {"count": count, "stop": float(run.time[count - 1]), "path": packed, "scales": scales.tolist()}

@@ -34,6 +34,12 @@ _EXPORTED = (
 _FLAGS = ("-O2", "-fno-math-errno", "-Iinclude")
 
 
+def check_compiler() -> None:
+    """Raise MissingToolError if ziglang is not installed."""
+    if not compiler.has_zig():
+        raise MissingToolError("simulation in the browser needs ziglang; pip install ziglang")
+
+
 def webassembly(sources: Sources, frames: Frames) -> bytes:
     """Compile the FMI 2.0 sources of a native FMU to a WebAssembly module without imports.
 
@@ -47,8 +53,7 @@ def webassembly(sources: Sources, frames: Frames) -> bytes:
     BuildError
         If the compiler fails.
     """
-    if not compiler.has_zig():
-        raise MissingToolError("simulation in the browser needs ziglang; pip install ziglang")
+    check_compiler()
     zig = compiler.zig(_TARGET)
     shim = files(__package__).joinpath("shim.c").read_text(encoding="utf-8")
     texts = {**sources.files, _SHIM: shim, _FRAMES: frames.code}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .. import analysis, plausibility
 from ..analysis.system import System
-from ..browser import LivePart, live_part
+from ..browser import LivePart, check_compiler, live_part
 from ..core.csv_file import write_csv
 from ..core.progress import renamed
 from ..core.trajectory import Trajectory
@@ -79,6 +79,8 @@ def begin(options: RunOptions, out: Path) -> Compilers:
         above_zero("tolerance", options.tolerance)
     compilers = compilers_of(options.compiler, options.omc, options.timeout)
     check_march(options.march, compilers, options.fmi)
+    if options.live:
+        check_compiler()
     return compilers
 
 

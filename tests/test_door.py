@@ -53,7 +53,7 @@ METHODS = {
     " -> ModeTracks",
     "reactions": "() -> analysis.Reactions",
     "run": "(out=None, *, inputs=None, tolerance=None, rumoca=True, compiler='auto', fmi='2.0', march='',"
-    " omc=None, timeout=600.0, command='', progress) -> RunReport",
+    " omc=None, timeout=600.0, live=False, command='', progress) -> RunReport",
     "simulate": "(inputs=None, progress) -> Run",
     "statics": "() -> dict[str, float]",
 }

@@ -54,9 +54,11 @@ def fmu_run(model: Any, fmu: Path, start_values: dict[str, float]) -> Array:
 
 
 def parts(model: Any, path: Array) -> LivePart:
+    """Part of a page whose report has a run that ended early, with a shorter last interval."""
     names = signal_names(model.mechanism.coordinates, "position")
-    time = np.linspace(0.0, model.chain.simulation.stop, COUNT)
-    return live_part(model, Trajectory("fmu-native-cs", time, dict(zip(names, path.T, strict=True))))
+    time = np.linspace(0.0, model.chain.simulation.stop, COUNT)[:-10]
+    time[-1] -= 0.5 * time[1]
+    return live_part(model, Trajectory("fmu-native-cs", time, dict(zip(names, path[:-10].T, strict=True))))
 
 
 # a run of the page with one changed parameter: its coordinates, row by row
@@ -65,6 +67,23 @@ CHANGED = """async ([name, value, count]) => {
   live.parameters.find((dial) => dial.data.name === name).set(value);
   const result = await live.run(live.request(live.data.stop, count));
   return [result.failure, Array.from(result.path)];
+}"""
+
+
+# runs that failed after three output times and at their begin: frames that the player has of them, and their times
+# relative to the right ones
+FAILED = """async () => {
+  const live = document.getElementById("live").live, { motions } = live.player;
+  const result = await live.run(live.request(0.33 * live.data.stop, 5));
+  live.keep({ ...result, reached: 3, failure: "failed" });
+  live.keep({ ...result, reached: 0, failure: "failed" });
+  return motions.slice(0, -1).map(({ frames, pace }) => [frames, pace * live.player.rate * result.step]);
+}"""
+
+# as many changes of a parameter as a key makes that is held for five seconds
+MANY = """() => {
+  const dial = document.getElementById("live").live.parameters[0], { value } = dial;
+  for (let k = 300; k >= 0; k--) dial.set((1 + 1e-3 * k) * value);
 }"""
 
 
@@ -89,6 +108,8 @@ def test_browser_agrees_with_fmpy(
         error = np.abs(np.reshape(path, expected.shape) - expected) / scale
         assert error.max() < 1e-9
         assert np.abs(expected - default).max() > 1e-6  # the parameter has an effect
+        shown.evaluate(MANY)
+        assert shown.evaluate(FAILED) == [[3, pytest.approx(1.0)]]
         assert not complaints
 
 
@@ -107,3 +128,10 @@ def test_missing_ziglang_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler, "has_zig", lambda: False)
     with pytest.raises(gpmelica.MissingToolError, match="pip install ziglang"):
         live_part(gpmelica.load(EXAMPLES / "four_bar_3d.toml").prepared, None)
+
+
+def test_missing_ziglang_is_reported_before_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "has_zig", lambda: False)
+    with pytest.raises(gpmelica.MissingToolError, match="pip install ziglang"):
+        gpmelica.load(EXAMPLES / "four_bar_3d.toml").run(tmp_path, live=True)
+    assert not any(tmp_path.iterdir())

@@ -376,8 +376,8 @@ class Player {
     const pace = (frames - 1) / stop / this.rate;
     this.motions.splice(this.motions.length - 1, 0, new Motion({ name, count, bodies, frames, data, pace, acting: false }));
     if (!this.ghosts.length) this.world.add(...(this.ghosts = this.veiled()));
-    const { time } = this.scene, rate = this.rate;
-    if (stop > time.end) Object.assign(time, { end: stop, count: 1 + Math.round(rate * (stop - time.begin)) });
+    const { time } = this.scene, steps = Math.ceil(this.rate * (stop - time.begin));
+    if (stop > time.end) Object.assign(time, { end: time.begin + steps / this.rate, count: 1 + steps });  // The rate stays.
     if (this.control("scrub")) this.control("scrub").max = time.count - 1;
     this.choices(this.motions.length - 2);
     this.go(0);
