@@ -187,7 +187,7 @@ def test_runs_agree(compile_data: CompileData) -> None:
     said = {name: (variables[name].unit, variables[name].description) for name in ("reach", "pull", "E_ax")}
     assert said["reach"] == ("m", "tip to column")
     assert said["pull"] == (None, "rope_force*rope_rate + 0*start(E.z)")
-    assert said["E_ax"] == ("m/s2", "acceleration of point E, world x, without gravity")
+    assert said["E_ax"] == ("m/s2", "acceleration of E, world x, without gravity")
     assert Signal("value", model.signals["reach"].origin) == model.signals["reach"]
 
 
