@@ -96,6 +96,7 @@ def cuts_at(model: System, names: Sequence[str], source: str) -> list[Cut]:
         **{closure.name: closure for closure in chain.closures},
         **{line.name: line for line in chain.lines},
     }
+    taken = {*chain.points, *known, *(force.name.removesuffix("_f") for force in chain.forces)}
     span = float(f"{_SPAN * model.solvability.extent:.1g}")
     found, problems = [], []
     for name in dict.fromkeys(names):
@@ -103,7 +104,7 @@ def cuts_at(model: System, names: Sequence[str], source: str) -> list[Cut]:
         wrong = [unknown("joint, closure or rope", name, known)] if place is None else [*_refused(place, model)]
         problems += [Problem(f"cut at {name}", text) for text in wrong]
         if place is not None and not wrong:
-            found.append(_cut(place, span, {*chain.points, *known}))
+            found.append(_cut(place, span, taken))
     if problems:
         raise DescriptionError(source, problems)
     return found
@@ -118,9 +119,7 @@ def frame_of(model: System, link: str, q: Array) -> Array:
 def _cut(place: Link | Closure | Line, span: float, taken: set[str]) -> Cut:
     if isinstance(place, Line):
         first, second = (FixedPoint(end.link, values_of(end.point)) for end in (place.a, place.b))
-        return Cut(
-            place.name, "rope", (PointPair(_free(f"{place.name}_end", taken), (first, second)),), line=place
-        )
+        return Cut(place.name, "rope", (PointPair(free(f"{place.name}_end", taken), (first, second)),), line=place)
     if isinstance(place, Closure):
         sides = [_Side(frame.link, frame.offset, frame.rotation) for frame in (place.a, place.b)]
         return Cut(place.name, "closure", _pairs(place.name, place.type, span, sides, taken))
@@ -143,7 +142,7 @@ def _pairs(name: str, kind: str, span: float, sides: Sequence[_Side], taken: set
     directions = _DIRECTIONS[kind]
     found = []
     for number, direction in enumerate(directions, start=1):
-        port = _free(f"{name}_pin{number if len(directions) > 1 else ''}", taken)
+        port = free(f"{name}_pin{number if len(directions) > 1 else ''}", taken)
         first, second = (
             FixedPoint(side.link, tuple((side.offset + side.rotation @ (span * direction)).tolist()))
             for side in sides
@@ -161,7 +160,8 @@ def turning(axis: Array) -> Array:
     return np.column_stack([x, np.cross(axis, x), axis])
 
 
-def _free(name: str, taken: set[str]) -> str:
+def free(name: str, taken: set[str]) -> str:
+    """Return a name that is not taken yet, and take it."""
     while name in taken:
         name += "_"
     taken.add(name)

@@ -22,7 +22,7 @@ from ..description.elements import ELEMENTS
 from ..description.load import from_data, tables_of
 from ..description.uses import unused
 from ..language import expressions
-from .cuts import Cut, FixedPoint, frame_of, turning
+from .cuts import Cut, FixedPoint, frame_of, free, turning
 
 Tables = dict[str, Any]
 _LISTS = ("closures", "programmed", "motions", "nonholonomic", "forces", "lines", "contacts", *ELEMENTS)
@@ -231,7 +231,7 @@ class _Builder:
         if cut is None:
             yield table | {"joint": self._started(table)}
             return
-        carrier, turn = f"{cut.name}_carrier", np.eye(4)
+        carrier, turn = free(f"{cut.name}_carrier", {*self._owners.bodies}), np.eye(4)
         turn[:3, :3] = turning(cut.axis)
         yield {"name": carrier, "parent": "ground", **self._carried(cut, turn)}
         kept = {key: value for key, value in table.items() if key not in ("parent", "frame", "joint")}

@@ -159,6 +159,15 @@ def test_distribution() -> None:
     )
 
 
+def test_names_that_are_taken() -> None:
+    """Ports, their forces and the carrier of a link that is cut off get names that nothing else has."""
+    data = boom(forces=[{"name": "upper_pin1_f", "joint": "lower", "effort": 1.0}])
+    data["links"].append(link("upper_carrier", "revolute", Z, "upper") | body(1.0, X))
+    first, second = parts(data, "upper")
+    assert [force["name"] for force in first.tables["forces"]] == ["upper_pin1_f", "upper_pin1__f", "upper_pin2_f"]
+    assert second.tables["links"][0]["name"] == "upper_carrier_"
+
+
 def test_initial_state_of_the_parts() -> None:
     """Pin points of both parts have equal positions and velocities, in a plane that turns."""
     found = []
@@ -297,10 +306,13 @@ def test_slopes_of_a_law(fmi: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_rope_between_two_parts(tmp_path: Path) -> None:
-    """A load on a rope that is slack for a while, cut at the rope, moves as the uncut machine does."""
+    """A load on a rope that is slack for a while, cut at the rope, moves as the uncut machine does.
+
+    The rope has the name of a file in the archive.
+    """
     cart = link("cart", "prismatic", X, stiffness=2e3) | body(50.0)
     load = link("load", "free", xyz=[0.3, 0.0, -2.0], velocity=[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]) | body(100.0)
-    rope = {"name": "rope", "a": {"link": "cart"}, "b": {"link": "load"}, "stiffness": 1e5, "damping": 50.0}
+    rope = {"name": "Whole", "a": {"link": "cart"}, "b": {"link": "load"}, "stiffness": 1e5, "damping": 50.0}
     rope |= {"rest": "length", "tension_only": True}
     data = machine(
         cart,
@@ -311,12 +323,12 @@ def test_rope_between_two_parts(tmp_path: Path) -> None:
         points={"hook": {"link": "load"}},
         simulation={"stop": 0.4, "start": "description"},
     )
-    found = Model(from_data(data)).split(["rope"], tmp_path)
+    found = Model(from_data(data)).split(["Whole"], tmp_path)
     run = gp.cosim(found.archives["rope"])
     assert run.coupled.whole is not None
     assert run.coupled.whole.difference < 1e-4
     assert run.ok
-    assert np.min(run["rope.rope_force"]) == 0.0 < np.max(run["rope.rope_force"])
+    assert np.min(run["Whole_.Whole_force"]) == 0.0 < np.max(run["Whole_.Whole_force"])
 
 
 @pytest.mark.slow
