@@ -287,9 +287,9 @@ class _Builder:
         if whole.get("constraints", {}).get("redundant") == "minimum_norm":
             constraints["redundant"] = "minimum_norm"
         if isinstance(constraints.get("actuated"), list):
-            constraints["actuated"] = [
-                n for n in constraints["actuated"] if self._has(self._owners.of(n, "joint"))
-            ]
+            cut = {c.name for c in self._cuts if c.kind == "joint"}
+            own = self._links - cut
+            constraints["actuated"] = [n for n in constraints["actuated"] if n.partition(".")[0] in own]
         simulation = {k: v for k, v in whole.get("simulation", {}).items() if k != "starts_violated"}
         settings = {"constraints": constraints, "simulation": simulation | {"start": "description"}}
         return {k: v for k, v in (settings | {"outputs": self._outputs()}).items() if v}

@@ -159,6 +159,17 @@ def test_distribution() -> None:
     )
 
 
+def test_actuated_joints_of_the_parts() -> None:
+    """Each part keeps its own actuated joints; a joint that is cut is a free one, and none of them."""
+    task = {"name": "task", "expression": "lower.angle - 0.6 - 0.3*t"}
+    data = boom(constraints={"actuated": ["lower", "upper"]}, programmed=[task])
+    first, second = parts(data, "upper")
+    assert first.tables["constraints"]["actuated"] == ["lower"]
+    assert not second.tables.get("constraints", {}).get("actuated")
+    for part in (first, second):
+        prepared(part.tables)
+
+
 def test_names_that_are_taken() -> None:
     """Ports, their forces and the carrier of a link that is cut off get names that nothing else has."""
     data = boom(forces=[{"name": "upper_pin1_f", "joint": "lower", "effort": 1.0}])
