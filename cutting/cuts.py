@@ -105,9 +105,19 @@ def cuts_at(model: System, names: Sequence[str], source: str) -> list[Cut]:
         problems += [Problem(f"cut at {name}", text) for text in wrong]
         if place is not None and not wrong:
             found.append(_cut(place, span, taken))
+            problems += [Problem(f"cut at {name}", text) for text in _bent(found[-1], model)]
     if problems:
         raise DescriptionError(source, problems)
     return found
+
+
+def _bent(cut: Cut, model: System) -> Iterator[str]:
+    """Reasons why the points of a joint do not keep their distances on a flexible beam, which lies along x."""
+    beams = {link.name: link.beam for link in model.chain.links if link.beam is not None}
+    for link, points in zip(cut.links, zip(*(pair.sides for pair in cut.pairs), strict=True), strict=True):
+        beam = beams.get(link)
+        if beam is not None and beam.flexible and np.ptp([point.position[0] for point in points]) > 1e-9:
+            yield f"its points would lie in several elements of the beam {link}; cut at a joint across the beam"
 
 
 def frame_of(model: System, link: str, q: Array) -> Array:

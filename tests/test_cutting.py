@@ -179,6 +179,19 @@ def test_names_that_are_taken() -> None:
     assert second.tables["links"][0]["name"] == "upper_carrier_"
 
 
+def test_points_on_a_beam_keep_their_distance() -> None:
+    """A joint whose axis lies along a flexible beam is no cut, since its points would be in two elements."""
+    data = boom()
+    lower = data["links"][1]
+    data["links"][1] = {k: v for k, v in lower.items() if k not in ("mass", "com", "inertia")}
+    section = {"area": 0.01, "density": 7800.0, "E": 2e11, "G": 8e10, "Iy": 1e-5, "Iz": 1e-5, "J": 1e-5}
+    data["links"][1]["beam"] = section | {"length": 3.0, "elements": 2}
+    assert len(parts(data, "upper")) == 2
+    data["links"][2]["joint"]["axis"] = X
+    with pytest.raises(DescriptionError, match="several elements of the beam lower"):
+        parts(data, "upper")
+
+
 def test_initial_state_of_the_parts() -> None:
     """Pin points of both parts have equal positions and velocities, in a plane that turns."""
     found = []
