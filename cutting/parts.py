@@ -28,6 +28,7 @@ Tables = dict[str, Any]
 _LISTS = ("closures", "programmed", "motions", "nonholonomic", "forces", "lines", "contacts", *ELEMENTS)
 _OUTPUTS = ("loads", "points", "links")
 _COPIED = ("schema", "gravity", "parameters", "tables")
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"  # names of parts
 _STEP = 1e-6  # s, of differences that give velocities at the start
 
 
@@ -73,6 +74,9 @@ def parts_of(model: System, cuts: Sequence[Cut], source: str) -> list[MachinePar
     problems = [*_joined(owners.bodies, uses, cuts, labels)]
     if problems:
         raise DescriptionError(source, problems)
+    if max(labels.values()) >= len(_LETTERS):
+        text = f"expected at most {len(_LETTERS)} parts, got {max(labels.values()) + 1}; cut fewer joints"
+        raise DescriptionError(source, text)
     groups = [frozenset(b for b in owners.bodies if labels[b] == k) for k in range(max(labels.values()) + 1)]
     return [_Builder(model, cuts, tables, owners, group, k).part() for k, group in enumerate(groups)]
 
@@ -192,7 +196,7 @@ class _Builder:
         self, model: System, cuts: Sequence[Cut], tables: Tables, owners: _Owners, links: frozenset[str], k: int
     ) -> None:
         self._model, self._cuts, self._tables, self._owners, self._links = model, cuts, tables, owners, links
-        self._letter, self._notes = "abcdefghijklmnopqrstuvwxyz"[k], list[str]()
+        self._letter, self._notes = _LETTERS[k], list[str]()
         self._start = {
             coordinate.name: (float(q), float(rate))
             for coordinate, q, rate in zip(model.mechanism.coordinates, *model.start, strict=True)

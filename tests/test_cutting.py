@@ -135,6 +135,14 @@ def test_joints_that_cannot_be_cut(joint: str, keys: dict[str, Any], sentence: s
         parts(data, "upper")
 
 
+def test_more_parts_than_letters() -> None:
+    """A part is called by a letter; more cuts than these are refused."""
+    joints = [link("k0", "revolute", Z) | body(1.0, X)]
+    joints += [link(f"k{n}", "revolute", Z, f"k{n - 1}", xyz=X) | body(1.0, X) for n in range(1, 27)]
+    with pytest.raises(DescriptionError, match="expected at most 26 parts, got 27; cut fewer joints"):
+        parts(machine(*joints, simulation={"start": "description"}), *(f"k{n}" for n in range(1, 27)))
+
+
 # ---- Parts --------------------------------------------------------------------------------------------------
 
 
