@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -174,7 +175,7 @@ class _Reader:
         for node in root.iter():
             if isinstance(node.tag, str):
                 self._annotation(node)
-        self._problems += self._nowhere()
+        self._problems += [*self._nowhere(), *self._uneven_joints()]
         found.links, unfitting = connections(found, {})
         if self._problems or unfitting:
             raise DescriptionError(found.source, [*self._problems, *unfitting])
@@ -189,6 +190,13 @@ class _Reader:
                     known = ", ".join(sorted(places - {""})) or "none"
                     text = f"expected an element of the system, found no {element}; known are: {known}"
                     yield Problem(f"connection from {'.'.join(hop.source)} to {'.'.join(target)}", text)
+
+    def _uneven_joints(self) -> Iterator[Problem]:
+        """Problems of rigid joints whose pins are not those of one, two or three points."""
+        for joint, count in Counter(pin.joint for pin in self._found.pins if pin.joint).items():
+            if count > 3 and count not in (6, 9):
+                text = f"expected pins along x, y and z of at most three points, found {count} pins"
+                yield Problem(f"joint {joint}", text)
 
     def _number(self, node: Any, key: str, where: str, least: float = -math.inf) -> float | None:
         """Return an attribute that is a finite number above `least`, or None if it is missing or wrong."""
@@ -362,7 +370,9 @@ class _Reader:
         elif tag == "Sampled":
             self._sampled(node)
         elif tag == "Whole":
-            same = [(self._port(child.get("signal", "")), child.get("whole", "")) for child in node]
+            same = [
+                (self._port(child.get("signal", "")), child.get("whole", "")) for child in _children(node, "Same")
+            ]
             exact = node.get("exact", "true") in ("true", "1")
             found.whole = WholeMachine(self._folder / unquote(node.get("source", "")), exact, same)
         elif tag == "Pin":

@@ -22,6 +22,7 @@ from .cuts import Cut
 from .fmus import MEMBERS
 from .laws import AXES, ends_of
 
+WHOLE = "Whole"  # name of the FMU of the machine before the cut
 _MOTION = tuple(member for member in MEMBERS if member[0] != "f")
 _FORCES = tuple(member for member in MEMBERS if member[0] == "f")
 
@@ -72,7 +73,7 @@ class CutSystem:
         """
         parts = {*self.owner.values()}
         chosen = {name: part for name, part in self.fmus.items() if name in parts or name in laws}
-        files: dict[str, str | bytes] = {"resources/Whole.fmu": self.whole.read_bytes()}
+        files: dict[str, str | bytes] = {f"resources/{WHOLE}.fmu": self.whole.read_bytes()}
         elements, units = [], dict[str, SspUnit]()
         for name, part in chosen.items():
             description = read_fmu(part.fmu)

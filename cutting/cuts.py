@@ -103,6 +103,7 @@ def cuts_at(model: System, names: Sequence[str], source: str) -> list[Cut]:
         **{closure.name: closure for closure in chain.closures},
         **{line.name: line for line in chain.lines},
     }
+    taken = {*chain.points, *known, *(force.name.removesuffix("_f") for force in chain.forces)}
     span = float(f"{_SPAN * model.solvability.extent:.1g}")
     found, problems = [], []
     for name in dict.fromkeys(names):
@@ -110,10 +111,20 @@ def cuts_at(model: System, names: Sequence[str], source: str) -> list[Cut]:
         wrong = [unknown("joint, closure or rope", name, known)] if place is None else [*_refused(place, model)]
         problems += [Problem(f"cut at {name}", text) for text in wrong]
         if place is not None and not wrong:
-            found.append(_cut(place, span, {*chain.points, *known}))
+            found.append(_cut(place, span, taken))
+            problems += [Problem(f"cut at {name}", text) for text in _bent(found[-1], model)]
     if problems:
         raise DescriptionError(source, problems)
     return found
+
+
+def _bent(cut: Cut, model: System) -> Iterator[str]:
+    """Reasons why the points of a joint do not keep their distances on a flexible beam, which lies along x."""
+    beams = {link.name: link.beam for link in model.chain.links if link.beam is not None}
+    for link, points in zip(cut.links, zip(*(pair.sides for pair in cut.pairs), strict=True), strict=True):
+        beam = beams.get(link)
+        if beam is not None and beam.flexible and np.ptp([point.position[0] for point in points]) > 1e-9:
+            yield f"its points would lie in several elements of the beam {link}; cut at a joint across the beam"
 
 
 def frame_of(model: System, link: str, q: Array) -> Array:
@@ -127,9 +138,7 @@ def frame_of(model: System, link: str, q: Array) -> Array:
 def _cut(place: Link | Closure | Line, span: float, taken: set[str]) -> Cut:
     if isinstance(place, Line):
         first, second = (FixedPoint(end.link, values_of(end.point)) for end in (place.a, place.b))
-        return Cut(
-            place.name, "rope", (PointPair(_free(f"{place.name}_end", taken), (first, second)),), line=place
-        )
+        return Cut(place.name, "rope", (PointPair(free(f"{place.name}_end", taken), (first, second)),), line=place)
     if isinstance(place, Closure):
         sides = [_Side(frame.link, frame.offset, frame.rotation) for frame in (place.a, place.b)]
         return Cut(place.name, "closure", _pairs(place.name, place.type, span, sides, taken))
@@ -159,7 +168,7 @@ def _pairs(name: str, kind: str, span: float, sides: Sequence[_Side], taken: set
     directions = _DIRECTIONS[kind]
     found = []
     for number, direction in enumerate(directions, start=1):
-        port = _free(f"{name}_pin{number if len(directions) > 1 else ''}", taken)
+        port = free(f"{name}_pin{number if len(directions) > 1 else ''}", taken)
         first, second = (
             FixedPoint(side.link, tuple((side.offset + side.rotation @ (span * direction)).tolist()))
             for side in sides
@@ -177,7 +186,8 @@ def turning(axis: Array) -> Array:
     return np.column_stack([x, np.cross(axis, x), axis])
 
 
-def _free(name: str, taken: set[str]) -> str:
+def free(name: str, taken: set[str]) -> str:
+    """Return a name that is not taken yet, and take it."""
     while name in taken:
         name += "_"
     taken.add(name)

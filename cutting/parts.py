@@ -23,12 +23,13 @@ from ..description.elements import ELEMENTS
 from ..description.load import from_data, tables_of
 from ..description.uses import unused
 from ..language import expressions
-from .cuts import Cut, FixedPoint, frame_of, turning
+from .cuts import Cut, FixedPoint, frame_of, free, turning
 
 Tables = dict[str, Any]
 _LISTS = ("closures", "programmed", "motions", "nonholonomic", "forces", "lines", "contacts", *ELEMENTS)
 _OUTPUTS = ("loads", "points", "links")
 _COPIED = ("schema", "gravity", "parameters", "tables")
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"  # letters that distinguish the names of the parts
 _STEP = 1e-6  # time step, s, of the difference quotients that give initial velocities
 
 
@@ -77,6 +78,9 @@ def parts_of(model: System, cuts: Sequence[Cut], source: str) -> list[MachinePar
     problems = [*_joined(owners.bodies, uses, cuts, labels)]
     if problems:
         raise DescriptionError(source, problems)
+    if max(labels.values()) >= len(_LETTERS):
+        text = f"expected at most {len(_LETTERS)} parts, got {max(labels.values()) + 1}; cut fewer joints"
+        raise DescriptionError(source, text)
     groups = [frozenset(b for b in owners.bodies if labels[b] == k) for k in range(max(labels.values()) + 1)]
     return [_Builder(model, cuts, tables, owners, group, k).part() for k, group in enumerate(groups)]
 
@@ -200,7 +204,7 @@ class _Builder:
         self, model: System, cuts: Sequence[Cut], tables: Tables, owners: _Owners, links: frozenset[str], k: int
     ) -> None:
         self._model, self._cuts, self._tables, self._owners, self._links = model, cuts, tables, owners, links
-        self._letter, self._notes = "abcdefghijklmnopqrstuvwxyz"[k], list[str]()
+        self._letter, self._notes = _LETTERS[k], list[str]()
         self._start = {
             coordinate.name: (float(q), float(rate))
             for coordinate, q, rate in zip(model.mechanism.coordinates, *model.start, strict=True)
@@ -246,7 +250,7 @@ class _Builder:
         if cut is None:
             yield table | {"joint": self._started(table)}
             return
-        carrier, turn = f"{cut.name}_carrier", np.eye(4)
+        carrier, turn = free(f"{cut.name}_carrier", {*self._owners.bodies}), np.eye(4)
         turn[:3, :3] = turning(cut.axis)
         yield {"name": carrier, "parent": "ground", **self._carried(cut, turn)}
         kept = {key: value for key, value in table.items() if key not in ("parent", "frame", "joint")}
@@ -305,9 +309,9 @@ class _Builder:
         if whole.get("constraints", {}).get("redundant") == "minimum_norm":
             constraints["redundant"] = "minimum_norm"
         if isinstance(constraints.get("actuated"), list):
-            constraints["actuated"] = [
-                n for n in constraints["actuated"] if self._has(self._owners.of(n, "joint"))
-            ]
+            cut = {c.name for c in self._cuts if c.kind == "joint"}
+            own = self._links - cut
+            constraints["actuated"] = [n for n in constraints["actuated"] if n.partition(".")[0] in own]
         simulation = {k: v for k, v in whole.get("simulation", {}).items() if k != "starts_violated"}
         settings = {"constraints": constraints, "simulation": simulation | {"start": "description"}}
         return {k: v for k, v in (settings | {"outputs": self._outputs()}).items() if v}

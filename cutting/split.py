@@ -18,8 +18,8 @@ from ..description.load import tables_of
 from ..options.checks import FMI_VERSIONS, above_zero, one_of
 from ..options.model import SplitOptions
 from ..runs.fmpy_runs.opening import read_fmu
-from .archive import CutSystem, PartFmu
-from .cuts import Cut, cuts_at
+from .archive import WHOLE, CutSystem, PartFmu
+from .cuts import Cut, cuts_at, free
 from .description_text import description_text
 from .fmus import FmuBuilder
 from .laws import AXES, Bushing, bushing, rope
@@ -124,6 +124,7 @@ class _Splitting:
         self._builder = FmuBuilder(options.fmi, options.march, options.progress)
         self._pins = [cut for cut in cuts if cut.kind != "rope"]
         self._owner = {link: part.name for part in parts for link in part.links}
+        self._taken = {WHOLE, *self._owner.values()}  # names of files in the archives
         self._step = options.step or model.chain.simulation.output_step / _STEPS
 
     def archives(self, out: Path) -> tuple[dict[str, Path], dict[str, Bushing]]:
@@ -144,7 +145,7 @@ class _Splitting:
         system = CutSystem(name, fmus, whole, self._owner, [*self._same(whole, fmus)], experiment)
         if not self._pins:
             return {"rope": system.write(out / f"{name}_rope.ssp", (), ropes)}, {}
-        laws = {f"{cut.name}_bushing": cut for cut in self._pins}
+        laws = {free(f"{cut.name}_bushing", self._taken): cut for cut in self._pins}
         for element, cut in laws.items():
             law = bushing(element, cut, bushings[cut.name], starts[cut.name])
             self._builder.law(law, chain, self._law(cut))
@@ -184,7 +185,7 @@ class _Splitting:
             if cut.line is not None:
                 self._builder.law(rope(cut.name, cut.line, chain, state.motion(cut)), chain, self._law(cut))
                 state.act(cut, self._law(cut))
-                found[cut.name] = cut
+                found[free(cut.name, self._taken)] = cut
         return found
 
     def _bushings(self, state: PartsAtStart) -> dict[str, Bushing]:

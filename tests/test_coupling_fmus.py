@@ -112,6 +112,9 @@ def test_bad_wishes_withdraw_an_older_verdict(types: Path, tmp_path: Path) -> No
         assert verdict.exists() == stays
 
 
+_PIN = '<Pin first="a.x" second="a.y" force="a.f" reaction="a.g" joint="hinge"/>'
+
+
 @pytest.mark.parametrize(
     ("coupling", "sentence"),
     [
@@ -125,6 +128,10 @@ def test_bad_wishes_withdraw_an_older_verdict(types: Path, tmp_path: Path) -> No
         (
             '<Coupling xmlns=""><Sampled element="b" period="1"/></Coupling>',
             "Sampled b: expected an element of the system, found none of this name; known are: a",
+        ),
+        (
+            f'<Coupling xmlns=""><Whole source="w.fmu"><!-- none --></Whole>{4 * _PIN}</Coupling>',
+            "joint hinge: expected pins along x, y and z of at most three points, found 4 pins",
         ),
     ],
 )

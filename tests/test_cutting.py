@@ -135,6 +135,14 @@ def test_joints_that_cannot_be_cut(joint: str, keys: dict[str, Any], sentence: s
         parts(data, "upper")
 
 
+def test_more_parts_than_letters() -> None:
+    """A part is called by a letter; more cuts than these are refused."""
+    joints = [link("k0", "revolute", Z) | body(1.0, X)]
+    joints += [link(f"k{n}", "revolute", Z, f"k{n - 1}", xyz=X) | body(1.0, X) for n in range(1, 27)]
+    with pytest.raises(DescriptionError, match="expected at most 26 parts, got 27; cut fewer joints"):
+        parts(machine(*joints, simulation={"start": "description"}), *(f"k{n}" for n in range(1, 27)))
+
+
 # ---- Parts --------------------------------------------------------------------------------------------------
 
 
@@ -157,6 +165,39 @@ def test_distribution() -> None:
         {"length": {"value": 1.0}},
         {},
     )
+
+
+def test_actuated_joints_of_the_parts() -> None:
+    """Each part keeps its own actuated joints; a joint that is cut is a free one, and none of them."""
+    task = {"name": "task", "expression": "lower.angle - 0.6 - 0.3*t"}
+    data = boom(constraints={"actuated": ["lower", "upper"]}, programmed=[task])
+    first, second = parts(data, "upper")
+    assert first.tables["constraints"]["actuated"] == ["lower"]
+    assert not second.tables.get("constraints", {}).get("actuated")
+    for part in (first, second):
+        prepared(part.tables)
+
+
+def test_names_that_are_taken() -> None:
+    """Ports, their forces and the carrier of a link that is cut off get names that nothing else has."""
+    data = boom(forces=[{"name": "upper_pin1_f", "joint": "lower", "effort": 1.0}])
+    data["links"].append(link("upper_carrier", "revolute", Z, "upper") | body(1.0, X))
+    first, second = parts(data, "upper")
+    assert [force["name"] for force in first.tables["forces"]] == ["upper_pin1_f", "upper_pin1__f", "upper_pin2_f"]
+    assert second.tables["links"][0]["name"] == "upper_carrier_"
+
+
+def test_points_on_a_beam_keep_their_distance() -> None:
+    """A joint whose axis lies along a flexible beam is no cut, since its points would be in two elements."""
+    data = boom()
+    lower = data["links"][1]
+    data["links"][1] = {k: v for k, v in lower.items() if k not in ("mass", "com", "inertia")}
+    section = {"area": 0.01, "density": 7800.0, "E": 2e11, "G": 8e10, "Iy": 1e-5, "Iz": 1e-5, "J": 1e-5}
+    data["links"][1]["beam"] = section | {"length": 3.0, "elements": 2}
+    assert len(parts(data, "upper")) == 2
+    data["links"][2]["joint"]["axis"] = X
+    with pytest.raises(DescriptionError, match="several elements of the beam lower"):
+        parts(data, "upper")
 
 
 def test_initial_state_of_the_parts() -> None:
@@ -299,10 +340,13 @@ def test_slopes_of_a_law(fmi: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.campaign
 def test_rope_between_two_parts(tmp_path: Path) -> None:
-    """A load on a rope that is slack for a while, cut at the rope, moves as the uncut machine does."""
+    """A load on a rope that is slack for a while, cut at the rope, moves as the uncut machine does.
+
+    The rope has the name of a file in the archive.
+    """
     cart = link("cart", "prismatic", X, stiffness=2e3) | body(50.0)
     load = link("load", "free", xyz=[0.3, 0.0, -2.0], velocity=[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]) | body(100.0)
-    rope = {"name": "rope", "a": {"link": "cart"}, "b": {"link": "load"}, "stiffness": 1e5, "damping": 50.0}
+    rope = {"name": "Whole", "a": {"link": "cart"}, "b": {"link": "load"}, "stiffness": 1e5, "damping": 50.0}
     rope |= {"rest": "length", "tension_only": True}
     data = machine(
         cart,
@@ -313,12 +357,12 @@ def test_rope_between_two_parts(tmp_path: Path) -> None:
         points={"hook": {"link": "load"}},
         simulation={"stop": 0.4, "start": "description"},
     )
-    found = Model(from_data(data)).split(["rope"], tmp_path)
+    found = Model(from_data(data)).split(["Whole"], tmp_path)
     run = gp.cosim(found.archives["rope"])
     assert run.coupled.whole is not None
     assert run.coupled.whole.difference < 1e-4
     assert run.ok
-    assert np.min(run["rope.rope_force"]) == 0.0 < np.max(run["rope.rope_force"])
+    assert np.min(run["Whole_.Whole_force"]) == 0.0 < np.max(run["Whole_.Whole_force"])
 
 
 @pytest.mark.slow

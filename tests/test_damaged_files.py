@@ -76,7 +76,11 @@ def _in_binaries(change: Callable[[bytes], bytes | None]) -> Change:
         (_in_binaries(lambda data: None), SolveError, "FMPy: "),
         (_in_binaries(lambda data: data[:100]), SolveError, "FMPy: Failed to load"),
         (_in_description(b'guid="{', b'guid="{0'), SolveError, r"fmu: fmi2Instantiate: the token is \{0"),
-        (_in_description(b'stopTime="', b'stopTime="-'), DescriptionError, "stopTime: expected a number greater than 0, got '-"),
+        (
+            _in_description(b'stopTime="', b'stopTime="-'),
+            DescriptionError,
+            "stopTime: expected a number greater than 0, got '-",
+        ),
         (_in_description(b'stepSize="0.', b'stepSize="0.0000000'), DescriptionError, "at most 50000 steps"),
         (_in_description(b"<ModelVariables>", b"<Variables>"), DescriptionError, "is not an FMU that FMPy can"),
         (lambda name, data: None if name == "modelDescription.xml" else data, DescriptionError, "is not an FMU"),
