@@ -33,6 +33,10 @@ _USUAL = 1e-4  # default of the admissible relative error
 _FINER = 10.0  # ratio of the tolerances of a run and of the finer run that estimates its error
 _TRIALS = 3  # largest number of runs to find the ranges of the signals
 _CONFIRMED = 2.0  # largest ratio of the assumed range of a signal to its computed range
+_NOT_COMPARED = (
+    "the archive contains the uncut mechanism, but no signal could be compared with it: connections from outside"
+    " drive its inputs, or the parts and the uncut mechanism have no outputs in common"
+)
 _SMALL = 1e-3  # smallest range of a signal, relative to the largest range of signals with the same unit
 
 
@@ -214,6 +218,8 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
         # The finer run shows a change of the model with the smallest error of the coupling.
         chosen = run if system.whole.exact else fine
         whole = compare_whole(system.whole, system.network, rows, chosen, settings, _output_times(settings))
+        if whole is None:
+            remarks.append(CouplingRemark("whole_not_compared", system.whole.fmu.name, _NOT_COMPARED))
     return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order, whole), remarks)
 
 

@@ -179,5 +179,5 @@ def test_system_without_outputs(tmp_path: Path) -> None:
     silent = fmu_of_types(tmp_path, "\n".join(lines))
     text = structure(f"<ssd:Elements>{component('a', connector('u', 'input'))}</ssd:Elements>")
     path = archive(tmp_path, text, **{"a.fmu": silent.read_bytes()})
-    with pytest.raises(DescriptionError, match="expected at least one output of an FMU"):
+    with pytest.raises(DescriptionError, match="expected at least one FMU with a numerical output"):
         gp.cosim(path)
