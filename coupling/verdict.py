@@ -38,6 +38,7 @@ _NOT_COMPARED = (
     " drive its inputs, or the parts and the uncut mechanism have no outputs in common"
 )
 _SMALL = 1e-3  # smallest range of a signal, relative to the largest range of signals with the same unit
+_ROUNDING = 1e-6  # the same for signals without a unit, which may be of different kinds
 
 
 @dataclass(frozen=True)
@@ -374,13 +375,14 @@ def _difference(
 
 
 def _spreads(network: Network, rows: Sequence[int], spread: Array) -> Array:
-    """Return the ranges of signals, each at least a thousandth of the largest range of the signals
-    with the same unit.
+    """Return the ranges of signals, each at least a thousandth of the largest range of the signals with
+    the same unit, or a millionth for signals without a unit.
     """
     found = np.zeros(network.n_y)
     found[[*rows]] = spread
     for alike in network.alike:
-        found[alike] = np.maximum(found[alike], _SMALL * found[alike].max())
+        share = _SMALL if network.signals[alike[0]].unit else _ROUNDING
+        found[alike] = np.maximum(found[alike], share * found[alike].max())
     return np.asarray(found[[*rows]])
 
 

@@ -191,7 +191,12 @@ def test_commands(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     assert "reference as ghost" in text and ">heavy</span>" in text
     (data,) = re.findall(r'<script type="application/json" id="scene">(.*?)</script>', text, re.DOTALL)
     assert [motion["count"] for motion in json.loads(data)["motions"]] == [241, 241]
-    fails(animate("--result", tmp_path / "other.csv"), 2, "other.csv: lacks upper_angle", "no run of Arm")
+    fails(
+        animate("--result", tmp_path / "other.csv"),
+        2,
+        "other.csv: lacks upper_angle",
+        "expected a run of the mechanism Arm",
+    )
     answer = gpmelica("check", arm, "--draw", "--out", tmp_path / "out", "--json")
     assert [Path(path).name for path in answer.json["files"]] == ["drawing.png", "drawing.svg", "drawing.html"]
     assert all(Path(path).is_file() for path in answer.json["files"])

@@ -130,16 +130,16 @@ def test_commands(gpmelica: Command, tmp_path: Path) -> None:
     assert sorted(p.suffix for p in (tmp_path / "out").iterdir()) == [".csv", ".json", ".png", ".svg"]
     assert "payload in kg" in (tmp_path / "out" / "modes_along.svg").read_text(encoding="utf-8")
     for wrong, text in (
-        ("payload=1:7:x", "has x values"),
-        ("payload=3", "two values or more"),
-        ("payload=0.01,1", "change the value, or min and max"),
+        ("payload=1:7:x", "as third number, got x"),
+        ("payload=3", "expected at least two values"),
+        ("payload=0.01,1", "min and max"),
         ("payloat=1,2", "there is no parameter 'payloat'; did you mean 'payload'?"),
         ("t=0:2:3", "expected a time of the run, 0 to 0.1 s"),
         ("payload", "expected KEY=first:last:count"),
     ):
         fails(gpmelica("modes", path, "--along", wrong), 2, text)
     fails(gpmelica("modes", path, "--along", "t=0,1", "--equilibrium"), 2, "remove the options time, state")
-    fails(gpmelica("modes", path, "--along", "t=0,1", "--gif"), 2, "leave out --html, --gif")
+    fails(gpmelica("modes", path, "--along", "t=0,1", "--gif"), 2, "omit --html, --gif")
 
 
 def _pair(damping: float) -> list[Mode]:

@@ -7,11 +7,16 @@ from pathlib import Path
 import pytest
 from helpers_reader import ROOT, Reader, blocks
 
-TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+# The tutorial on couplings simulates for a minute and a half.
+LONG = {"two_parts": pytest.mark.campaign}
+TUTORIALS = [
+    pytest.param(page, id=page.stem, marks=[LONG[page.stem]] if page.stem in LONG else [])
+    for page in sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", TUTORIALS)
 def test_a_reader_can_follow_the_tutorial(page: Path, tmp_path: Path) -> None:
     reader = Reader(tmp_path)
     for block in blocks(page):
