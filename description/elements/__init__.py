@@ -1,5 +1,6 @@
-"""Tables of the force elements that the package `laws` defines: one module with one class for each
-list of elements in a description, such as `motors`.
+"""Tables of the force elements that the package `laws` defines.
+
+Each module contains one class and has the name of a list of elements in a description.
 """
 
 from __future__ import annotations
