@@ -111,6 +111,7 @@ def test_quarter_car() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_quarter_car_at_one_millisecond() -> None:
     """The error falls by four orders of magnitude from 10 ms."""
     run = couple(quarter_car(), "hermite", 1.0, 0.001)

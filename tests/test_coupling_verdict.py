@@ -244,6 +244,7 @@ def test_verdict_of_a_boom() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_random_systems() -> None:
     """Fifty random linear systems are stable or refused; their estimated errors are within a factor of five."""
     ratios = []

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from helpers_reader import ROOT, Reader, blocks
 
-# The tutorial on couplings simulates for a minute and a half.
-LONG = {"two_parts": pytest.mark.campaign}
+# These take up to a minute and a half; a campaign runs them.
+LONG = dict.fromkeys(("controller", "two_parts", "urdf_robot"), pytest.mark.campaign)
 TUTORIALS = [
     pytest.param(page, id=page.stem, marks=[LONG[page.stem]] if page.stem in LONG else [])
     for page in sorted((ROOT / "docs" / "tutorials").glob("*.md"))
