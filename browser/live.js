@@ -25,7 +25,7 @@ class Dial {
     [this.slider.min, this.slider.max] = data.span;
     this.changed = changed;
     this.slider.oninput = () => this.set(Number(this.slider.value));
-    this.field.onchange = () => this.set(Number(this.field.value));
+    this.field.onchange = () => this.set(this.field.value === "" ? this.now : Number(this.field.value));
     this.row = row;
     this.show(data.value);
   }
@@ -151,13 +151,18 @@ class Live {
   keep(result) {
     const n = this.data.outputs.length, times = Array.from({ length: result.reached }, (_, k) => k * result.step);
     const column = (k) => Float64Array.from(times, (_, i) => result.rows[i * n + k]);
-    const run = { name: `run ${(this.last = (this.last || 0) + 1)}`, changes: this.changes(), time: times, column, shown: true };
-    run.colour = COLOURS[(this.last - 1) % COLOURS.length];
-    this.runs.push(run);
-    if (result.reached > 1) this.player.add(run.name, result.frames.slice(0, 7 * this.data.bodies * result.reached), result.reached, run.time[result.reached - 1]);
-    if (!this.plots.size) this.data.plotted.forEach((name) => this.plot(name));
+    const name = this.record(this.changes(), times, column);
+    if (result.reached > 1) this.player.add(name, result.frames.slice(0, 7 * this.data.bodies * result.reached), result.reached, times[result.reached - 1]);
+  }
+
+  /* Adds a run to the list and the plots, and returns its name. column: function of an output's index that returns its values */
+  record(changes, time, column) {
+    const number = (this.last = (this.last || 0) + 1), name = `run ${number}`;
+    this.runs.push({ name, changes, time, column, shown: true, colour: COLOURS[(number - 1) % COLOURS.length] });
+    if (!this.plots.size) this.data.plotted.forEach((signal) => this.plot(signal));
     this.list();
     this.redraw();
+    return name;
   }
 
   list() {
@@ -211,6 +216,7 @@ class Live {
 
   async drive() {
     const module = await this.module(), { data } = this;
+    if (this.driving) return;  // a second click before the module was ready
     const fmu = new Fmu(module, data.guid), request = this.request(data.stop, 2);
     const blocks = { inputs: fmu.block(request.inputs.references), outputs: fmu.block(request.outputs), q: fmu.block(data.coordinates), geometry: fmu.block(data.geometry) };
     try {
@@ -259,12 +265,7 @@ class Live {
     this.part("drive").textContent = "Drive";
     this.player.pose(null);
     if (drive.times.length < 2) return;
-    const column = (k) => Float64Array.from(drive.rows, (row) => row[k]);
-    const name = `run ${(this.last = (this.last || 0) + 1)}`;
-    this.runs.push({ name, changes: "driven", time: drive.times, column, shown: true, colour: COLOURS[(this.last - 1) % COLOURS.length] });
-    if (!this.plots.size) this.data.plotted.forEach((signal) => this.plot(signal));
-    this.list();
-    this.redraw();
+    this.record("driven", drive.times, (k) => Float64Array.from(drive.rows, (row) => row[k]));
   }
 
   // ---- agreement with the report ----

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import hashlib
-import json
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -15,6 +13,7 @@ from markupsafe import Markup
 
 from ..analysis.system import System
 from ..core.progress import Progress, silent
+from ..core.scripts import json_script, policy_hash
 from ..core.templates import fill
 from ..core.trajectory import Array, Trajectory
 from ..fmu.backends import native
@@ -68,14 +67,12 @@ def live_part(model: System, run: Trajectory | None, progress: Progress = silent
         If the compiler fails.
     """
     progress("WebAssembly", 0.0)
-    data = json.dumps(_data(model, run), separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     texts = [files(__package__).joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS]
     script = "(function () {\n" + "\n".join(texts) + "\n})();"
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return LivePart(
         Markup(fill("browser/live.html.jinja", {"parameters": len(model.native_program.parameters)})),
-        Markup(f'<script type="application/json" id="live-data">{data}</script>\n<script>{script}</script>'),
-        f"'sha256-{digest}' 'wasm-unsafe-eval'",
+        Markup("\n").join([json_script("live-data", _data(model, run)), Markup(f"<script>{script}</script>")]),
+        f"{policy_hash(script)} 'wasm-unsafe-eval'",
     )
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ..core.errors import BuildError, MissingToolError
+from ..core.errors import MissingToolError
 from ..core.workers import cores
 from ..fmu.backends.native import Sources, flags
 from ..fmu.compilers import compiler
@@ -26,8 +25,6 @@ _EXPORTED = (
     "fmi2EnterInitializationMode",
     "fmi2ExitInitializationMode",
     "fmi2SetReal",
-    "fmi2SetInteger",
-    "fmi2SetRealInputDerivatives",
     "fmi2GetReal",
     "fmi2DoStep",
 )
@@ -71,8 +68,7 @@ def webassembly(sources: Sources, frames: Frames) -> bytes:
 
 def _link(zig: compiler.Compiler, objects: list[str], folder: Path) -> bytes:
     exports = [f"-Wl,--export={name}" for name in _EXPORTED]
-    command = [*zig.command, "-mexec-model=reactor", "-s", *exports, *objects, "-o", "model.wasm", "-lm"]
-    answer = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if answer.returncode != 0:
-        raise BuildError(f"ziglang cannot link the WebAssembly module\n{answer.stderr.strip()[-4000:]}")
+    compiler.call(
+        [*zig.command, "-mexec-model=reactor", "-s", *exports, *objects, "-o", "model.wasm", "-lm"], folder
+    )
     return (folder / "model.wasm").read_bytes()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from ..analysis.system import assemble_system
@@ -43,6 +44,10 @@ class FmuBuilder:
     march: str = ""
     progress: Progress = silent
 
+    @cached_property
+    def _toolchains(self) -> list[binaries.Toolchain]:
+        return binaries.toolchains(self.fmi, (), self.march)
+
     def machine(
         self, tables: Tables, fmu: Path, ports: Sequence[str] = (), source: str = "description"
     ) -> Description:
@@ -60,14 +65,14 @@ class FmuBuilder:
         DescriptionError : if the description is invalid or has no equations of motion
         """
         chain = from_data(tables, source=source)
-        model, made_by = assemble_system(chain, source), binaries.toolchains(self.fmi, (), self.march)
+        model = assemble_system(chain, source)
         members = {
             f"{port}_{'f_' * (member[0] == 'f')}{member[-1] if member[0] == 'f' else member}": (port, member)
             for port in ports
             for member in MEMBERS
         }
         sources = native.generate(model.native_program, chain, self.fmi)
-        self._build(sources, fmu, members, contents(model, self.fmi, made_by))
+        self._build(sources, fmu, members, contents(model, self.fmi, self._toolchains))
         return chain
 
     def law(self, law: ForceLaw, experiment: Description, fmu: Path) -> None:
@@ -75,7 +80,7 @@ class FmuBuilder:
         `experiment`.
         """
         members = {f"{port}_{member}": (port, member) for port in law.ports for member in MEMBERS}
-        documents = licences(binaries.toolchains(self.fmi, (), self.march))
+        documents = licences(self._toolchains)
         self._build(native.generate(law.program(), experiment, self.fmi), fmu, members, documents)
 
     def _build(
@@ -90,8 +95,7 @@ class FmuBuilder:
         text = _NAME.sub(lambda found: f'name="{names.get(found[1], found[1])}"', sources.description)
         if self.fmi != "2.0" and members:
             documents = {**documents, terminals.PATH: _terminals(names, members)}
-        made_by = binaries.toolchains(self.fmi, (), self.march)
-        native.build(replace(sources, description=text), fmu, made_by, documents, self.progress)
+        native.build(replace(sources, description=text), fmu, self._toolchains, documents, self.progress)
 
 
 def _terminals(names: Mapping[str, str], members: Mapping[str, tuple[str, str]]) -> str:

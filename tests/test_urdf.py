@@ -153,7 +153,7 @@ def test_axes(tmp_path: Path, given: str, axis: tuple[float, ...]) -> None:
 
 
 def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None:
-    """What is changed or omitted: the command prints it, the file begins with it, the model has it."""
+    """Notes on changes and omissions of an import are printed, head the file, and are part of the model."""
     notes = [
         "unchanged: the inertia of link 'wheel': no rigid body can have principal moments [1, 1, 3] about the com;"
         " the largest must not exceed the sum of the other two",

@@ -113,7 +113,7 @@ def compile_object(
     BuildError
         If the compiler fails; the text includes its output.
     """
-    _run([*compiler.command, "-std=c99", "-c", *flags, source, "-o", object_file], folder)
+    call([*compiler.command, "-std=c99", "-c", *flags, source, "-o", object_file], folder)
 
 
 def link(compiler: Compiler, objects: Sequence[str], library: str, *, folder: Path) -> None:
@@ -127,10 +127,17 @@ def link(compiler: Compiler, objects: Sequence[str], library: str, *, folder: Pa
     # These options make zig's libraries reproducible.
     # By default, debug information contains the working folder, and libraries for Windows contain the build time.
     same = ["-s", *(["-Wl,-Brepro"] if library.endswith(".dll") else [])] if compiler.is_zig else []
-    _run([*compiler.command, "-shared", *same, *objects, "-o", library, "-lm"], folder)
+    call([*compiler.command, "-shared", *same, *objects, "-o", library, "-lm"], folder)
 
 
-def _run(command: list[str], folder: Path) -> None:
+def call(command: list[str], folder: Path) -> None:
+    """Run a compiler in a folder.
+
+    Raises
+    ------
+    BuildError
+        If the compiler cannot be started, takes too long or fails; the text includes its output.
+    """
     try:
         answer = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
     except subprocess.TimeoutExpired:

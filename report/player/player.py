@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from dataclasses import dataclass
 from importlib.resources import files
 
 import numpy as np
 from markupsafe import Markup
 
+from ...core.scripts import json_script, policy_hash
 from ...core.templates import fill
 from ...scene import Scene
 from .payload import payload
@@ -43,16 +41,12 @@ class Player:
 def player_of(scene: Scene) -> Player:
     """Return the player of a scene. Raises MissingToolError without three.js."""
     sources = [three(), files(__package__).joinpath("player.js").read_text(encoding="utf-8")]
-    # A script must not contain `</script>`.
-    data = json.dumps(payload(scene), separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    hashes = [base64.b64encode(hashlib.sha256(source.encode()).digest()).decode() for source in sources]
     return Player(
         Markup(fill("report/player/player.html.jinja", _content(scene))),
-        Markup(
-            f'<script type="application/json" id="scene">{data}</script>\n'
-            + "\n".join(f"<script>{source}</script>" for source in sources)
+        Markup("\n").join(
+            [json_script("scene", payload(scene)), *(Markup(f"<script>{source}</script>") for source in sources)]
         ),
-        " ".join(f"'sha256-{found}'" for found in hashes),
+        " ".join(map(policy_hash, sources)),
     )
 
 

@@ -38,11 +38,16 @@ def energy(course: EnergyHistory) -> Figure:
     return figure
 
 
+def _columns(panels: int) -> int:
+    if panels < 3:
+        return 1
+    return 2 if panels < 7 else 3
+
+
 def power(course: EnergyHistory, overlay: Overlay) -> Figure | None:
     """Draw the power that each force element gives to the mechanism, W; None without elements."""
     panels = [Panel(name, "W", name) for name in course.power]
-    columns = 1 if len(panels) < 3 else 2 if len(panels) < 7 else 3
-    return draw(panels, columns, overlay.alone(course.time, course.power))
+    return draw(panels, _columns(len(panels)), overlay.alone(course.time, course.power))
 
 
 def forces(course: EnergyHistory, overlay: Overlay) -> Figure | None:

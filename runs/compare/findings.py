@@ -87,7 +87,8 @@ def agreement(comparisons: Sequence[Comparison], full: float, unconfirmed: str =
         )
     short = [c for c in comparisons if not covers(c.horizon, full)]
     count = len(comparisons) - len(short)
-    whole = [f"{count} run{'s' if count > 1 else ''} over the full {full:.4g} s"] if count else []
+    runs = "1 run" if count == 1 else f"{count} runs"
+    whole = [f"{runs} over the full {full:.4g} s"] if count else []
     parts = [f"{c.name} over {c.horizon:.3g} s of {full:.4g} s" for c in short]
     begins = [c.sensitive_from for c in comparisons if c.sensitive_from is not None]
     said = f" The motion is sensitive: a comparison is meaningful up to t = {min(begins):.4g} s." if begins else ""
