@@ -132,8 +132,8 @@ def trial(seed: int, with_rumoca: bool) -> list[tuple[str, str]]:
             found[mode] = runs.simulate(fmu, mode, names, name=mode, **settings).signals
         if with_rumoca and inputs is None:
             text, top = model.modelica(start_values=model.start_values()), modelica.experiment(model.name)
-            limits = {"tolerance": 1e-8, "effort": 60.0, "limit": 120.0}
-            run = rumoca_process.simulate(text, top, names, stop=stop, output_step=step, **limits)
+            job = rumoca_process.SimulationJob(text, top, names, stop, step, 1e-8, effort=60.0, limit=120.0)
+            run = rumoca_process.simulate(job)
             found |= {} if run is None or run.note else {"rumoca": run.signals}
     kinds = dict(zip(names, (*KINDS, "input file"), strict=False))
     missed = []

@@ -13,15 +13,16 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 # CPU quota of a container: microseconds per period, and the period in microseconds.
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 _CAN_FORK = sys.platform == "linux"  # whether workers can be forked from a server process
 _SHARE = "GPMELICA_CORES"  # environment variable with a worker's share of the cores
+_Result = TypeVar("_Result")
 
 
 def cores() -> int:
@@ -141,6 +142,36 @@ def alone(
     finally:
         process.kill()
         process.wait()
+
+
+class _Over(Exception):
+    """Signal that the result of a job is not needed any more."""
+
+
+@contextmanager
+def beside(job: Callable[[Callable[[], None]], _Result]) -> Iterator[Callable[[], _Result]]:
+    """Run a job in a thread beside the `with` block, and yield a function that waits for the result.
+
+    At the end of the block, a job that still runs is cancelled.
+
+    Parameters
+    ----------
+    job : callable
+        Function of a callback, which the job has to call several times per second and which raises an exception
+        after the end of the block; `alone` calls such a function.
+    """
+    over = threading.Event()
+
+    def meanwhile() -> None:
+        if over.is_set():
+            raise _Over
+
+    with ThreadPoolExecutor(1) as pool:
+        work = pool.submit(job, meanwhile)
+        try:
+            yield work.result
+        finally:
+            over.set()
 
 
 def _begin(environment: Mapping[str, str], ready: Callable[[], object] | None) -> None:

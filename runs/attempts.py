@@ -164,7 +164,9 @@ def fmu_run(
     return _thinned(apart(name, run, told) if backend.foreign else run(progress=told), every)
 
 
-def rumoca_attempt(model: System, tolerance: float, limit: float) -> Attempt:
+def rumoca_attempt(
+    model: System, tolerance: float, limit: float, meanwhile: Callable[[], object] = lambda: None
+) -> Attempt:
     """Run the Modelica source in rumoca, within limits of processor time and wall-clock time.
 
     The limit of processor time makes the result independent of other processes. If a limit is reached
@@ -178,22 +180,25 @@ def rumoca_attempt(model: System, tolerance: float, limit: float) -> Attempt:
         Admissible relative error.
     limit : float
         Maximum wall-clock time, s.
+    meanwhile : callable
+        Function that is called ten times per second; an exception cancels the run.
     """
     simulation = model.chain.simulation
     # rumoca does not support inputs yet, so this variant keeps them at their initial values.
     text = model.modelica(start_values=model.start_values())
 
     def run(part: float, stop: float) -> Trajectory | None:
-        return rumoca_process.simulate(
-            text,
-            modelica.experiment(model.name),
-            list(model.units),
+        job = rumoca_process.SimulationJob(
+            text=text,
+            model=modelica.experiment(model.name),
+            names=list(model.units),
             stop=stop,
             output_step=simulation.output_step,
             tolerance=part * _rumoca_tolerance(model),
             effort=RUMOCA_EFFORT,
             limit=limit,
         )
+        return rumoca_process.simulate(job, meanwhile)
 
     return _attempt(model, rumoca_process.NAME, max(tolerance, RUMOCA_TOLERANCE), run, _RUMOCA_FINER)
 

@@ -1,8 +1,8 @@
 """Simulation by rumoca in a separate process, because rumoca may ignore Ctrl-C and its own time limit.
 
-The process first simulates a part of the time span, then the whole span. When its time limit is
-reached, the last finished result counts. The limit refers to processor time where the system supports
-it, so that other processes do not affect the verdict.
+The process first simulates the whole time span. When a time limit is reached, a second process simulates
+the first part. The limits refer to processor time where the system supports it, so that other processes do
+not affect the verdict.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import math
 import pickle
 import signal
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from ..core.errors import BuildError, GpmelicaError, SolveError
 from ..core.files import write_atomically
@@ -31,33 +31,51 @@ _COUNTED = hasattr(signal, "SIGXCPU")  # whether the system can limit processor 
 _JOB, _DONE = "job.json", "done"
 
 
-def simulate(
-    text: str,
-    model: str,
-    names: Sequence[str],
-    *,
-    stop: float,
-    output_step: float,
-    tolerance: float,
-    effort: float,
-    limit: float,
-) -> Trajectory | None:
-    """Simulate a Modelica class by rumoca in a separate process.
+@dataclass(frozen=True)
+class SimulationJob:
+    """Modelica class to be simulated from t = 0, with the settings of the simulation.
 
     Parameters
     ----------
     text, model : str
         Modelica source and name of the class.
-    names : sequence of str
+    names : list of str
         Variables to record.
     stop, output_step : float
         End time and output interval, s.
     tolerance : float
         Relative tolerance.
     effort : float
-        Maximum processor time, s; wall-clock time if the system does not measure processor time.
+        Maximum processor time of a process, s; wall-clock time if the system does not measure processor time.
     limit : float
-        Maximum wall-clock time, s.
+        Maximum wall-clock time of all processes, s.
+    """
+
+    text: str
+    model: str
+    names: list[str]
+    stop: float
+    output_step: float
+    tolerance: float
+    effort: float
+    limit: float
+
+    @property
+    def first_part(self) -> float:
+        """Length of the first part of the run, s, in whole output steps."""
+        steps = max(round(_FIRST * self.stop / self.output_step), 1)
+        return float(min(steps * self.output_step, self.stop))
+
+
+def simulate(job: SimulationJob, meanwhile: Callable[[], object] = lambda: None) -> Trajectory | None:
+    """Simulate a Modelica class by rumoca in a separate process.
+
+    Parameters
+    ----------
+    job : SimulationJob
+        Class and settings.
+    meanwhile : callable
+        Function that is called ten times per second; an exception cancels the simulation.
 
     Returns
     -------
@@ -70,53 +88,59 @@ def simulate(
     BuildError, SolveError
         If rumoca fails; the message is rumoca's.
     """
+    begin = time.monotonic()
+    whole = _simulated(job, meanwhile)
+    if whole is not None or job.first_part >= job.stop:
+        return whole
+    rest = max(job.limit - (time.monotonic() - begin), 0.0)
+    part = _simulated(replace(job, stop=job.first_part, limit=rest), meanwhile)
+    return part and replace(part, note="stopped by the time limit")
+
+
+def _simulated(job: SimulationJob, meanwhile: Callable[[], object]) -> Trajectory | None:
+    """Return the result over the job's time span; None if a limit was reached."""
     with TemporaryDirectory(prefix="gpmelica-rumoca-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        job = {"text": text, "model": model, "names": list(names), "stop": stop, "output_step": output_step}
-        job |= {"tolerance": tolerance, "effort": effort, "limit": limit}
-        (folder / _JOB).write_text(json.dumps(job), "utf-8")
-        status = alone(__name__, folder, limit if _COUNTED else min(effort, limit))
+        (folder / _JOB).write_text(json.dumps(asdict(job)), "utf-8")
+        status = alone(__name__, folder, job.limit if _COUNTED else min(job.effort, job.limit), meanwhile)
         if status and not (_COUNTED and status == -signal.SIGXCPU):
             raise SolveError(f"{NAME}: the process ended with status {status}")
-        return _result(folder, stop)
+        return _result(folder)
 
 
-def _result(folder: Path, stop: float) -> Trajectory | None:
+def _result(folder: Path) -> Trajectory | None:
     if not (folder / _DONE).exists():
         return None
     done: Trajectory | GpmelicaError = pickle.loads((folder / _DONE).read_bytes())
     if isinstance(done, GpmelicaError):
         raise done
-    note = "" if done.time[-1] >= stop * (1 - 1e-9) else "stopped by the time limit"
-    return replace(done, note=note)
+    return done
 
 
 def main(folder: Path) -> None:
     """Run the job in a folder, and write its results there."""
-    job = json.loads((folder / _JOB).read_text("utf-8"))
+    job = SimulationJob(**json.loads((folder / _JOB).read_text("utf-8")))
     if _COUNTED:
-        _grant(job["effort"])
+        _grant(job.effort)
+    done: Trajectory | GpmelicaError
     try:
-        compiled = CompiledModel(job["text"], job["model"])
-        for horizon in dict.fromkeys((_part(job), job["stop"])):
-            write_atomically(folder / _DONE, pickle.dumps(_run(compiled, job, horizon)))
+        done = _run(CompiledModel(job.text, job.model), job)
     except (BuildError, SolveError) as error:
-        write_atomically(folder / _DONE, pickle.dumps(error))
+        done = error
+    write_atomically(folder / _DONE, pickle.dumps(done))
 
 
-def _run(compiled: CompiledModel, job: dict[str, Any], horizon: float) -> Trajectory:
-    """Simulate from 0 to `horizon`, s. After a failure, repeat the simulation with a tenth of the tolerance.
+def _run(compiled: CompiledModel, job: SimulationJob) -> Trajectory:
+    """Simulate the compiled model. After a failure, repeat the simulation with a tenth of the tolerance.
 
     A tighter tolerance changes the steps and may succeed: in a step from an event to the end of the
     run, rumoca may reject its own result because two values of a state differ by more than 1e-11.
     """
-    run = partial(
-        compiled.simulate, job["names"], stop=horizon, output_step=job["output_step"], budget=job["limit"]
-    )
+    run = partial(compiled.simulate, job.names, stop=job.stop, output_step=job.output_step, budget=job.limit)
     try:
-        return run(tolerance=job["tolerance"])
+        return run(tolerance=job.tolerance)
     except SolveError:
-        return run(tolerance=0.1 * job["tolerance"])
+        return run(tolerance=0.1 * job.tolerance)
 
 
 def _grant(effort: float) -> None:
@@ -125,12 +149,6 @@ def _grant(effort: float) -> None:
 
     seconds, most = math.ceil(effort), resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (seconds if most < 0 else min(seconds, most), most))
-
-
-def _part(job: dict[str, Any]) -> float:
-    """Return the length of the first part of the run, s, in whole output steps."""
-    steps = max(round(_FIRST * job["stop"] / job["output_step"]), 1)
-    return float(min(steps * job["output_step"], job["stop"]))
 
 
 if __name__ == "__main__":

@@ -6,8 +6,9 @@ FMUs and Modelica source run, and are compared with reference solver and oracle.
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from ..core.csv_file import write_csv
 from ..core.progress import renamed
 from ..core.trajectory import Trajectory
 from ..core.version import __version__
+from ..core.workers import beside
 from ..fmu.backends.backend import Compilers, write_modelica
 from ..fmu.backends.fmu import Fmu, Order
 from ..options.checks import FMI_VERSIONS, above_zero, one_of
@@ -128,16 +130,21 @@ def verify(model: System, options: RunOptions, out: Path, compilers: Compilers, 
     plan = RunPlan(options, case, out, compilers, inputs_of(model, options.inputs), granted(model, options))
     write_modelica(model, out)
     problem = problem_with(model, plan.inputs)
-    with second_opinion.asked(model, plan.inputs, plan.tolerance) as opinion:
+    with (
+        second_opinion.asked(model, plan.inputs, plan.tolerance) as opinion,
+        beside(partial(_source_attempts, model, plan)) as source,
+    ):
         # The reference run precedes the build, which is not needed if the motion cannot be solved.
         truth, loaded = reference_runs(model, problem, progress)
         for note in _partition_notes(model, problem, truth):
             progress(f"note: {note}", 1.0)
         fmus = _fmus(model, plan)
-        attempts = _attempts(model, plan, fmus, truth)
+        attempts = [*fmu_attempts(model, fmus, truth, plan.tolerance, plan.inputs, progress)]
+        progress("Modelica source in rumoca", 0.0)
+        attempts += source()
         progress("oracle", 0.0)
         said = opinion()
-    judged = agreement.judge(model, truth, [*attempts, *said.attempts], problem, progress)
+        judged = agreement.judge(model, truth, [*attempts, *said.attempts], problem, progress)
     report = _report(model, problem, plan, (truth, loaded), judged, fmus, said)
     for trajectory in (truth, *report.runs):
         write_csv(out / f"{trajectory.name}.csv", trajectory)
@@ -172,13 +179,11 @@ def _runs_rumoca(plan: RunPlan) -> bool:
     return plan.options.rumoca and rumoca.available() and plan.inputs is None
 
 
-def _attempts(model: System, plan: RunPlan, fmus: Sequence[Fmu], truth: Trajectory) -> Iterator[Attempt]:
-    """Yield the runs of all FMUs, and the run of the Modelica source in rumoca."""
-    progress = plan.options.progress
-    yield from fmu_attempts(model, fmus, truth, plan.tolerance, plan.inputs, progress)
-    if _runs_rumoca(plan):
-        progress("Modelica source in rumoca", 0.0)
-        yield rumoca_attempt(model, plan.tolerance, plan.compilers.timeout)
+def _source_attempts(model: System, plan: RunPlan, meanwhile: Callable[[], None]) -> list[Attempt]:
+    """Return the run of the Modelica source in rumoca, or no run if rumoca is not used."""
+    if not _runs_rumoca(plan):
+        return []
+    return [rumoca_attempt(model, plan.tolerance, plan.compilers.timeout, meanwhile)]
 
 
 def _report(

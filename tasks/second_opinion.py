@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import pickle
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,7 +16,7 @@ from .. import analysis
 from ..analysis.system import System
 from ..core.errors import SolveError
 from ..core.trajectory import Event, Trajectory
-from ..core.workers import alone
+from ..core.workers import alone, beside
 from ..description.plain import plain
 from ..oracle import process
 from ..oracle.equations.claims import Claims
@@ -80,10 +79,6 @@ class Opinion:
         return tuple(found)
 
 
-class _Over(Exception):
-    """Signal that the main process does not need the oracle any more."""
-
-
 @contextmanager
 def asked(model: System, inputs: InputTable | None, tolerance: float) -> Iterator[Callable[[], Opinion]]:
     """Start the oracle in a process of its own, and yield a function that waits for the results.
@@ -98,30 +93,16 @@ def asked(model: System, inputs: InputTable | None, tolerance: float) -> Iterato
         Admissible error of the runs, relative to each signal's scale; the oracle's run may always have an error of
         TOLERANCE.
     """
-    over = threading.Event()
-
-    def meanwhile() -> None:
-        if over.is_set():
-            raise _Over
-
-    with (
-        TemporaryDirectory(prefix="gpmelica-oracle-", ignore_cleanup_errors=True) as name,
-        ThreadPoolExecutor(1) as pool,
-    ):
+    with TemporaryDirectory(prefix="gpmelica-oracle-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         process.write_given(folder, *given(model), _tables(inputs))
-        work = pool.submit(alone, process.__name__, folder, LIMIT, meanwhile)
+        with beside(partial(alone, process.__name__, folder, LIMIT)) as status:
 
-        def opinion() -> Opinion:
-            found = _opinion(folder, work.result(), max(tolerance, TOLERANCE))
-            return replace(found, attempts=tuple(_repeatable(run, model, inputs) for run in found.attempts))
+            def opinion() -> Opinion:
+                found = _opinion(folder, status(), max(tolerance, TOLERANCE))
+                return replace(found, attempts=tuple(_repeatable(run, model, inputs) for run in found.attempts))
 
-        try:
             yield opinion
-        finally:
-            over.set()
-            with suppress(_Over):
-                work.result()
 
 
 def _repeatable(attempt: Attempt, model: System, inputs: InputTable | None) -> Attempt:

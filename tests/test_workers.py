@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from gpmelica.core import workers
 from gpmelica.core.errors import BuildError
 from gpmelica.core.uncollected import uncollected
 from gpmelica.runs import rumoca
-from gpmelica.runs.rumoca_process import NAME, simulate
+from gpmelica.runs.rumoca_process import NAME, SimulationJob, simulate
 
 
 @pytest.mark.parametrize(
@@ -91,6 +92,25 @@ def test_an_interrupt_in_the_middle_of_an_answer(tmp_path: Path, late: float) ->
     assert ended.returncode == -signal.SIGINT
 
 
+def test_job_beside_a_block_is_cancelled_at_its_end() -> None:
+    """An exception in the block ends the job's process; a finished job returns its result."""
+    began = time.monotonic()
+    with pytest.raises(ZeroDivisionError), workers.beside(lambda meanwhile: _pause(60.0, meanwhile)):
+        raise ZeroDivisionError
+    assert time.monotonic() - began < 10.0
+    with workers.beside(lambda meanwhile: _pause(0.1, meanwhile)) as result:
+        assert result() == "done"
+
+
+def _pause(seconds: float, meanwhile: Callable[[], None]) -> str:
+    """Return after a time, s, or when the callback raises an exception."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        meanwhile()
+        time.sleep(0.02)
+    return "done"
+
+
 # ---- The garbage collector is left as it was found --------------------------------------------------------------
 
 
@@ -117,6 +137,7 @@ needs_rumoca = pytest.mark.skipif(not rumoca.available(), reason="rumoca is not 
 
 DECAY = "model M Real x(start=1); equation der(x) = -x; end M;"
 # so many pendulums, for so long that it takes hours
+INVALID = "model M Real x; equation x = y; end M;"
 SLOW = """model M Real x[N](each start=1); Real v[N]; equation der(x) = v;
 for i in 1:N loop der(v[i]) = -100*i*sin(x[i]); end for; end M;""".replace("N", "40")
 _GUARD = 600.0  # s: only that a test which fails does not hang
@@ -126,7 +147,7 @@ SETTINGS = {"output_step": 0.1, "tolerance": 1e-9}
 @needs_rumoca
 def test_a_run() -> None:
     """All of the time, at the output times."""
-    run = simulate(DECAY, "M", ["x"], stop=1.0, effort=60.0, limit=600.0, **SETTINGS)
+    run = simulate(SimulationJob(DECAY, "M", ["x"], stop=1.0, effort=60.0, limit=600.0, **SETTINGS))
     assert run is not None and (run.name, run.note) == (NAME, "")
     np.testing.assert_allclose(run.time, np.linspace(0.0, 1.0, 11))
     np.testing.assert_allclose(run.signals["x"], np.exp(-run.time), rtol=1e-7)
@@ -136,9 +157,7 @@ def test_a_run() -> None:
 def test_rejection_by_the_compiler_is_reported() -> None:
     """The compiler's message is passed from the worker process to the parent."""
     with pytest.raises(BuildError, match="rumoca rejects the Modelica source of M"):
-        simulate(
-            "model M Real x; equation x = y; end M;", "M", ["x"], stop=1.0, effort=60.0, limit=600.0, **SETTINGS
-        )
+        simulate(SimulationJob(INVALID, "M", ["x"], stop=1.0, effort=60.0, limit=600.0, **SETTINGS))
 
 
 def _script(effort: float, limit: float) -> str:
@@ -147,9 +166,9 @@ def _script(effort: float, limit: float) -> str:
         # a test run in a shell's background inherits that it is to ignore Ctrl-C
         "import signal\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from gpmelica.runs.rumoca_process import simulate\n"
+        "from gpmelica.runs.rumoca_process import SimulationJob, simulate\n"
         f"settings = dict(stop=1e5, output_step=0.1, tolerance=1e-9, effort={effort}, limit={limit})\n"
-        f"print(simulate({SLOW!r}, 'M', ['x[1]'], **settings))\n"
+        f"print(simulate(SimulationJob({SLOW!r}, 'M', ['x[1]'], **settings)))\n"
     )
 
 
