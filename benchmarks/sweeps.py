@@ -48,7 +48,7 @@ def sweep(folder: Path, runs: int, stop: float = 2.0, scheduler: str = "processe
 
 
 def family() -> list[psutil.Process]:
-    """This process and its descendants."""
+    """Return this process and its descendants."""
     own = psutil.Process()
     return [own, *own.children(recursive=True)]
 

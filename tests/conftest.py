@@ -123,13 +123,13 @@ def compile_model(once: Once) -> CompileModel:
 
 @pytest.fixture(scope="session")
 def compile_example(compile_model: CompileModel) -> Compile:
-    """Of one case of an example."""
+    """Return a function that compiles one case of an example."""
     return lambda example, case, fmi="2.0": compile_model(example_model(example, case), fmi)
 
 
 @pytest.fixture(scope="session")
 def compile_data(compile_model: CompileModel) -> CompileData:
-    """Of a raw description."""
+    """Return a function that compiles a raw description."""
 
     def compiled(data: dict[str, Any], fmi: str = "2.0") -> Compiled:
         return compile_model(assemble_system(from_data(data)), fmi)

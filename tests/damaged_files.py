@@ -45,8 +45,6 @@ _NUMBERS += (b"7" * 30, b"1e5", b"true", b'"x"')
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a damaged file: `trace` of an error that is none of the package's, and the time it took, s."""
-
     seed: int
     kind: str
     refused: bool

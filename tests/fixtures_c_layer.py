@@ -47,7 +47,7 @@ def make3(libraries: dict[str, Path]) -> Iterator[Make]:
 
 @pytest.fixture(params=[Fmu, Fmu3], ids=["2.0", "3.0"])
 def either(request: pytest.FixtureRequest, libraries: dict[str, Path]) -> Iterator[Make]:
-    """The same by both, one after the other."""
+    """Run a test with both solvers, one after the other."""
     yield from _made(libraries, request.param)
 
 

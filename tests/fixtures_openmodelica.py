@@ -42,7 +42,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
 
 @pytest.fixture
 def docker(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> StandIn:
-    """The same in a docker image called `fake`."""
+    """Script that poses as a docker image called `fake`."""
     program = _program(stand_in.program.parent / "docker", DATA / "fake_docker.py")
     monkeypatch.setenv("PATH", str(program.parent), prepend=":")
     return stand_in

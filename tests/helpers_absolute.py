@@ -155,11 +155,11 @@ def replacement_rows(a: Frame, b: Frame, along: Frame) -> list[Row]:
 
 @dataclass(frozen=True)
 class Result:
-    """What the model finds; forces, then moments; N and N·m, world axes.
+    """Accelerations and reactions of the absolute model, world axes; wrenches are forces, then moments, N and N·m.
 
-    acceleration   shape (bodies, 6), of the origins and angular, m/s² and rad/s²
-    joints         shape (bodies, 6): by the joint on the body, about the body's origin
-    closures       shape (6,) by name: on the body of frame b, about frame b's origin
+    acceleration   accelerations of the origins, then angular accelerations, shape (bodies, 6), m/s² and rad/s²
+    joints         wrench of each joint on its body about the body's origin, shape (bodies, 6)
+    closures       wrench of each closure on the body of frame b about the origin of frame b, shape (6,), by name
     """
 
     acceleration: Array

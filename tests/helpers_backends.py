@@ -57,7 +57,7 @@ class Compiled:
 
     @property
     def description(self) -> Any:
-        """What FMPy reads in the FMU's modelDescription.xml."""
+        """Return the content of the FMU's modelDescription.xml as read by FMPy."""
         return fmpy.read_model_description(str(self.fmu))
 
 
@@ -129,7 +129,7 @@ class Fmu(FmpyInstance):
         return self
 
     def restart(self, values: Mapping[str, float] | None = None, tolerance: float | None = None) -> Fmu:
-        """The same after a reset."""
+        """Reset the FMU and initialise it again."""
         self.fmi.reset()
         return self.start(values, tolerance=tolerance)
 
@@ -189,7 +189,7 @@ def _random_state(model: System, rng: np.random.Generator) -> State:
 
 
 def _spreads(model: System) -> tuple[Array, Array, Array]:
-    """Of q and q̇, shape (n,) each, and of z, shape (f,): as far as static friction bends bristles."""
+    """Return ranges of q and q̇, shape (n,), and of bristle deflections z at static friction, shape (f,)."""
     coordinates = model.mechanism.coordinates
     joint = np.array([c.role == "joint" for c in coordinates])
     bent = [c.friction.mu_s / c.friction.sigma0 for c in coordinates if c.friction is not None]

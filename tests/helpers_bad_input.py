@@ -127,7 +127,7 @@ def changed(*replacements: tuple[str, str], text: str = ARM) -> str:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended: exit status, what it printed, and the files that it left in its empty folder."""
+    """Result of a command: exit status, printed text, and the files left in its initially empty folder."""
 
     status: int
     out: str

@@ -1,4 +1,4 @@
-"""What is in an FMU's shared libraries: exported functions, libraries they need, versions of glibc."""
+"""Content of an FMU's shared libraries: exported functions, required libraries, versions of glibc."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Library:
 
 
 def libraries(fmu: Path, folder: str) -> list[Library]:
-    """Those below binaries/folder of an FMU; a universal one gives one per processor."""
+    """Return the libraries in the folder `binaries` of an FMU; a universal library yields one per processor."""
     lief = pytest.importorskip("lief", reason="lief, which reads libraries of all systems, is not installed")
     lief.logging.disable()
     with zipfile.ZipFile(fmu) as archive:

@@ -32,7 +32,7 @@ ARM = machine(
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command said."""
+    """Output of a command."""
 
     status: int
     out: str

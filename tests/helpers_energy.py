@@ -21,13 +21,13 @@ Array = NDArray[np.float64]
 
 
 class Balance:
-    """Of a description's motion up to `stop`, s, with powers integrated beside its states, by the same method.
+    """Energy balance of a motion up to `stop`, s; powers are integrated with the states by one method.
 
-    events  what has happened
-    given   J, by all forces that store nothing, and by what moves springs' lengths at rest
-    taken   J, by dampers and joint friction with bristles
-    lost    J, in springs that let go at events
-    error   largest defect at an event or the end, by the energy that was turned over
+    events  events of the motion
+    given   work of all forces without potential and of changed natural lengths of springs, J
+    taken   energy dissipated by dampers and bristle friction, J
+    lost    energy of springs that disengage at events, J
+    error   largest residual of the balance at an event or the end, relative to the exchanged energy
     """
 
     def __init__(self, data: dict[str, Any], stop: float, tolerance: float) -> None:

@@ -78,7 +78,7 @@ class Instance:
         self.fmi.setContinuousStates(values.ctypes.data_as(_DOUBLES), len(values))
 
     def slopes(self, t: float, x: Sequence[float] | Array) -> Array:
-        """Their derivatives at a time, s, and states, shape (n,)."""
+        """Return the derivatives of the states at a time, s, and states, shape (n,)."""
         self.fmi.setTime(t)
         self.set_states(x)
         return self.vector("getContinuousStateDerivatives" if self.three else "getDerivatives", len(x))

@@ -45,7 +45,7 @@ def _line(name: str, a: tuple[str, list[float]], b: tuple[str, list[float]]) -> 
 
 
 def measuring_hoist(**changes: Any) -> dict[str, Any]:
-    """The same with lengths, rates, gaps and forces of its elements in forces, and in what is programmed."""
+    """Hoist whose lengths, rates, gaps and forces of elements occur in forces and in programmed motions."""
     data = hoist(**changes)
     data["lines"][0]["force"] = (
         "-3e4 - 2000*rate + 500*length*rope_length - 0.2*rope_force + 0.1*tug_force*tug_rate"

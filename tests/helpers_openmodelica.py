@@ -68,7 +68,7 @@ def holding(acceleration: float) -> list[str]:
 
 
 def holding_from(t: float, w: float) -> list[str]:
-    """Those that hold from a time on, s; w: 1/s."""
+    """Return the conditions that hold from a time on, s; w: 1/s."""
     names = {"t": t + 1e-9, "w": w, "off": 0.25}
     return [condition for condition in CONDITIONS if eval(condition, names)]
 
@@ -107,7 +107,7 @@ class StandIn:
 
     @property
     def omc(self) -> openmodelica.Omc:
-        """As the backend knows it."""
+        """Return omc as the backend finds the compiler."""
         return openmodelica.Omc(str(self.program))
 
     def does(self, *how: str, **variables: object) -> None:
@@ -125,7 +125,7 @@ class StandIn:
         return self.trace.read_text("utf-8") if self.trace.exists() else ""
 
     def statements(self) -> list[str]:
-        """What it has been asked, each question once and without those for messages."""
+        """Return the questions that omc was asked, each once and without those for messages."""
         lines = self._traced().splitlines()
         return list(dict.fromkeys(x for x in lines if not x.startswith(("getErrorString", "getMessages", "pid "))))
 

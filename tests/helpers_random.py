@@ -190,7 +190,9 @@ def branched(**parameters: float) -> dict[str, Any]:
 
 
 def tied(**parameters: float) -> dict[str, Any]:
-    """The same with rows: a joint that follows others, a rod that joints with friction bear, a held joint."""
+    """Random mechanism with constraints: a joint that follows others, a rod that joints with friction carry, a
+    held joint.
+    """
     data = branched(**parameters)
     follow = "tip.angle - 0.4*side.psi + 0.2*arm.position^2 - 0.1*sin(t)"
     rows = [{"name": "follow", "expression": follow}, {"name": "hold", "expression": "rotor.angle - 0.3*t"}]

@@ -26,7 +26,7 @@ def mechanism_of(data: dict[str, Any]) -> Mechanism:
 
 
 def unchecked(data: dict[str, Any]) -> Mechanism:
-    """The same for descriptions with more constraint rows than the checks of a file let pass."""
+    """Build a description that has more constraint equations than the checks of a file allow."""
     return build(Description.model_validate(data))
 
 

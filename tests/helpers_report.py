@@ -155,7 +155,6 @@ def crane_run() -> RunReport:
 
 @cache
 def crane_pictures() -> tuple[Picture, ...]:
-    """Its figures."""
     return tuple(pictures(crane_run()))
 
 

@@ -48,9 +48,8 @@ def described(values: Mapping[str, float]) -> System:
 
 
 def errors(fmu: Path, values: Mapping[str, float], tolerance: float, stop: float) -> dict[str, float]:
-    """Of model exchange and co-simulation with these parameters, against the reference's run of the description.
-
-    The largest of all coordinates and rates, relative to the largest magnitude among those of the same unit.
+    """Return the errors of model exchange and co-simulation relative to the reference run. The errors are the
+    largest of all coordinates and rates, relative to the largest magnitude among those of one unit.
     """
     model = described(values)
     options = {"stop": stop, "output_step": stop / 10}

@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Values:
-    """What the equations give in one state: q̇ and q̈, shape (n,), ż, (f,), outputs and start values by name."""
+    """Values of the equations in one state: q̇ and q̈, shape (n,), ż, (f,), outputs and start values by name."""
 
     qd: Array
     qdd: Array

@@ -72,7 +72,9 @@ def _moved_crane(case: str, support: str) -> tuple[Mechanism, Trajectory, Mappin
 
 
 def decaying(time: Array, slow: float, fast: float, floor: float = 0.0) -> Array:
-    """What a stabilised constraint does from rest at 1e-2: two exponentials, and noise of the floor's size."""
+    """Return the decay of a stabilised constraint from 1e-2 at rest: two exponentials, and noise of the size of
+    the rounding errors.
+    """
     noise = np.random.default_rng(7).uniform(0.2, 1.0, len(time))
     free = (fast * np.exp(slow * time) - slow * np.exp(fast * time)) / (fast - slow)
     return np.asarray(1e-2 * free + floor * noise)

@@ -1,4 +1,4 @@
-"""What workers of the tests of sweeps do, where other processes can import it."""
+"""Tasks for worker processes in the tests of sweeps, in a module that other processes can import."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Dynamics:
 
     @property
     def condition(self) -> float:
-        """Of M, its diagonal scaled to 1: by how much q̈ is less certain than forces."""
+        """Return the condition number of M with unit diagonal; q̈ is less certain than forces by this factor."""
         unit = np.sqrt(np.diag(self.M))
         return float(np.linalg.cond(self.M / np.outer(unit, unit)))
 
@@ -90,7 +90,7 @@ class PinocchioRobot:
         }
 
     def index(self, link: str) -> int:
-        """Of the one coordinate of a link's joint."""
+        """Return the index of the single coordinate of a link's joint."""
         return next(k for k, c in enumerate(self.description.coordinates) if c.owner == link)
 
     @property

@@ -41,7 +41,7 @@ SCENE = scene.film(problem(crane()), [replace(RUN, name="fmu"), RUN])
 
 
 def unpacked(text: str) -> Array:
-    """What the player reads."""
+    """Return the data that the player reads."""
     return np.frombuffer(base64.b64decode(text), dtype="<f4").astype(float)
 
 
@@ -100,7 +100,7 @@ def test_threejs_bundle_contains_the_licence() -> None:
 
 
 def test_three_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What to install is said."""
+    """The error message names the package to install."""
     monkeypatch.setattr("gpmelica.report.player.three.find_spec", lambda name: None)
     with pytest.raises(MissingToolError, match="pip install 'trimesh"):
         three.__wrapped__()

@@ -47,7 +47,7 @@ def marked(example: str) -> Mechanism:
 
 
 def seen_from(player: Any, world: Array) -> Array:
-    """Where a point is in the picture, pixels, by the camera's own numbers and this file's formulas."""
+    """Return a point's place in the picture, pixels, by the camera's own numbers and this file's formulas."""
     camera, centre, (width, height) = player["camera"], np.array(player["centre"]), player["size"]
     forward = np.array(camera["target"]) - camera["at"]
     forward /= np.linalg.norm(forward)
@@ -135,7 +135,7 @@ def test_modes_are_in_the_picture(chromium: Any, tmp_path: Path) -> None:
 
 
 def test_an_animation_has_no_text_on_text(chromium: Any, tmp_path: Path) -> None:
-    """And plays by itself; the time goes on."""
+    """The animation also starts by itself, and the time proceeds."""
     run = prescribed_run(crane())
     path = write_animation(
         tmp_path / "a.html", scene.film(problem(crane()), [replace(run, name="fmu-native-cs"), run])
@@ -208,7 +208,7 @@ def test_failed_write_keeps_the_old_file(tmp_path: Path, old: bytes | None) -> N
 
 
 def test_a_name_that_cannot_be_taken(tmp_path: Path) -> None:
-    """Where a folder has the name, the error comes through and no temporary file stays."""
+    """If a folder has the name of the output file, the error is reported and no temporary file remains."""
     (tmp_path / "taken").mkdir()
     with pytest.raises(OSError, match="taken"):
         write_atomically(tmp_path / "taken", "text")

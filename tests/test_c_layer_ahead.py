@@ -25,7 +25,9 @@ def shown(fmu: Fmu | Fmu3, points: Array, *names: str) -> Array:
 
 
 def test_inner_steps_are_the_same_whatever_the_communication_step(make: Make) -> None:
-    """Of BDF; and so are the values, to the last bit. Of Dormand-Prince where they are far longer."""
+    """BDF takes identical inner steps with bitwise identical values; so does Dormand-Prince with communication
+    steps far longer than inner ones.
+    """
     runs = []
     for n in (64, 256, 2048):
         fmu = make("singular").start(tolerance=1e-7, solver_method=BDF)
@@ -59,7 +61,7 @@ def test_interpolated_states_meet_the_tolerance(make: Make, method: int) -> None
 
 
 def test_order_of_the_polynomial(make: Make) -> None:
-    """Of Dormand-Prince: equal steps, half as long, a 25th of the error between their ends at least."""
+    """Steps of half the length reduce the interpolation error of Dormand-Prince at least 25-fold."""
     errors = []
     for h in (0.05, 0.025, 0.0125):
         fmu = make("singular").start(tolerance=1e2, solver_method=DORMAND_PRINCE, solver_longest_step=h)
@@ -73,7 +75,7 @@ def test_order_of_the_polynomial(make: Make) -> None:
 
 @pytest.mark.parametrize("method", AHEAD)
 def test_no_step_is_longer_than_five_output_steps(make: Make, method: int) -> None:
-    """Where the model rests, and would let it grow without end: what comes and goes is not stepped over."""
+    """Steps at rest are bounded, so that a short pulse is not stepped over."""
     fmu = make("oscillator").start(tolerance=1e-3, solver_method=method, start=0.0, t_on=1e3)
     fmu.run(np.linspace(0.0, 5.0, 1001))
     assert 5.0 / (5 * 0.01) <= fmu.count("solver_steps") < 150
@@ -90,7 +92,9 @@ def test_time_events_end_steps(make: Make, method: int) -> None:
 
 @pytest.mark.parametrize("method", AHEAD)
 def test_an_input_that_jumps_counts_from_the_communication_point(make: Make, method: int) -> None:
-    """What the solver did beyond it is forgotten; derivatives of inputs likewise."""
+    """The solver discards the computed motion beyond the communication point; derivatives of inputs have the
+    same effect.
+    """
     fmu = make("oscillator").start(tolerance=1e-8, solver_method=method, t_on=1e3)
     shown(fmu, np.linspace(0.0, 0.1, 101), *STATES)
     fmu.set(u=20.0)

@@ -114,7 +114,7 @@ def test_derivatives_that_do_not_exist(make: Make, unknown: str, known: str, mat
 
 
 def test_derivatives_at_a_singular_point(make: Make) -> None:
-    """Where the model has no finite derivative, the call says so and for which variable."""
+    """A call for a derivative that is not finite fails and names the variable."""
     fmu = make("singular", co_simulation=False).start(domain=0.5)
     fmu.fmi.enterContinuousTimeMode()
     fmu.fmi.setTime(0.5)

@@ -121,7 +121,9 @@ def test_intermediate_outputs_belong_to_accepted_steps(make3: Make) -> None:
 
 
 def test_inputs_set_inside_a_step_act_from_then_on(make3: Make) -> None:
-    """They give bit by bit what communication steps as short as the inner ones give, with inputs between them."""
+    """The results are bitwise equal to those of communication steps as short as the inner steps with inputs
+    between.
+    """
     grid, update = np.arange(11) / 8, Update()
 
     def force(t: float) -> float:

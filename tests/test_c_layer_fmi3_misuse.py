@@ -142,7 +142,9 @@ def test_wrong_calls_from_the_callback(make3: Make) -> None:
 
 @pytest.mark.parametrize("method", [1, 2, 3, 4])
 def test_wrong_calls_within_an_inner_step(make3: Make, method: int) -> None:
-    """Where the importer is asked for inputs: the inner step is finished, the communication step is not."""
+    """While the FMU requests inputs from the importer, the inner step is finished and the communication step is
+    not.
+    """
     asked: list[float] = []
 
     def update(_: Any, time: float, __: bool, ___: bool, finished: bool, *____: Any) -> None:

@@ -41,7 +41,9 @@ def test_singular_partition_stops_with_time_and_coordinates(make: Make) -> None:
 def test_adaptive_solvers_give_up_before_the_failure(
     make: Make, method: int, cause: dict[str, float], match: str
 ) -> None:
-    """They shorten their steps up to the point of failure, and the state before the step stays valid."""
+    """Adaptive solvers shorten their steps up to the point of failure, and the state before the step stays
+    valid.
+    """
     fmu = make("singular").start(solver_method=method, **cause)
     fmu.run(np.array([0.0, 0.5]))
     before = fmu.get("x1", "x2")
@@ -182,7 +184,7 @@ def test_wrong_guid(make: Make) -> None:
 
 
 def test_status_functions(make: Make) -> None:
-    """What the standard asks of a slave without asynchronous steps."""
+    """The status functions answer as the standard requires of a slave without asynchronous steps."""
     fmu = make("oscillator").start()
     assert fmu.fmi.getBooleanStatus(fmi2Terminated) == 0
     with pytest.raises(FMICallException, match="status 2"):

@@ -42,7 +42,7 @@ TIME = np.linspace(0.0, 4.0, 401)
 
 @pytest.fixture(autouse=True)
 def in_style() -> Iterator[None]:
-    """What `case_pictures` does around every figure."""
+    """Apply the style that `case_pictures` applies to every figure."""
     with styled():
         yield
 
@@ -73,7 +73,7 @@ def test_rate_and_window_of_a_stabilised_constraint() -> None:
 
 
 def test_zeros_do_not_spoil_the_line() -> None:
-    """They have no logarithm; without noise the whole rest of the run is straight."""
+    """Zeros have no logarithm and are left out of the fit; the noise-free rest of the run is a straight line."""
     values = decaying(TIME, -5.0, -2000.0)
     values[[7, 100, 101]] = 0.0
     decay = straight_part(TIME, values, 0.01)
@@ -139,7 +139,7 @@ def labels(figure: Figure) -> list[str]:
 
 
 def titles(figure: Figure) -> list[str]:
-    """Those of its panels."""
+    """Return the titles of the figure's panels."""
     return [axes.get_title(loc="left") for axes in figure.axes]
 
 
@@ -278,7 +278,9 @@ def rms_of(run: CaseRun) -> dict[str, LoadRms]:
 
 
 def test_rms_leaves_out_the_jerk() -> None:
-    """Of constant forces it is their size, whatever the first samples are; per joint."""
+    """The root mean square of a constant force equals the force, for each joint and whatever the first samples
+    are.
+    """
     assert rms_of(loaded("a", 10.0)).keys() == {"boom"}
     rms = rms_of(loaded("a", 10.0))["boom"]
     assert (rms.axial, rms.normal) == (pytest.approx(30.0), pytest.approx(40.0))

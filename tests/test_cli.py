@@ -60,7 +60,7 @@ def test_check_shows_the_model(gpmelica: Command, arm: Path) -> None:
 
 
 def test_check_as_json(gpmelica: Command, arm: Path) -> None:
-    """The same facts for scripts."""
+    """The JSON output has the facts of the printed text."""
     data = gpmelica("check", arm, "--case", "heavy", "--json").json
     assert [data[key] for key in ("model", "n", "dof", "rank")] == ["Arm", 2, 1, 1]
     assert data["constraints"] == ["height"]
@@ -102,7 +102,7 @@ def test_modelica_writes_text_and_script(
 
 
 def _values(fmu: Path, signal: str) -> Array:
-    """Of a short run in model exchange."""
+    """Return the values of a short run in model exchange."""
     options = {"stop": 0.1, "output_step": 0.1, "tolerance": 1e-6}
     return runs.simulate(fmu, "me", [signal], name="me", **options).signals[signal]
 
@@ -189,7 +189,7 @@ def test_run_that_disagrees_has_status_1(gpmelica: Command, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("option", ["--tolerance", "--timeout"])
 def test_limits_above_zero(gpmelica: Command, arm: Path, tmp_path: Path, option: str) -> None:
-    """What nothing can keep to is said before any work is done."""
+    """Limits that cannot be met are rejected before any work begins."""
     for value in ("-1", "0", "nan"):
         answer = gpmelica("run", arm, option, value, "--out", tmp_path / "out")
         assert (answer.status, answer.err) == (2, f"{option[2:]}: expected a number above 0, got {value}\n")

@@ -70,13 +70,13 @@ def test_natural_magnitudes_of_signals_with_little_motion() -> None:
 
 
 def test_signals_without_unit_are_measured_alone() -> None:
-    """What has no unit cannot hide behind a large signal of another kind."""
+    """A signal without a unit cannot hide behind a large signal of another kind."""
     signals = {"force": 1e6 * wave(TIME), "angle": 1e-3 * wave(TIME)}
     assert scales(signals, {}) == pytest.approx({"force": 2e6, "angle": 2e-3}, rel=1e-12)
 
 
 def test_scale_is_taken_over_the_compared_horizon() -> None:
-    """What the reference does after the run has ended does not soften the verdict."""
+    """Values of the reference run after the end of the compared run have no influence on the verdict."""
     reference = run(angle=np.where(TIME > 1.0, 1e3, wave(TIME)))
     short = TIME[TIME <= 1.0]
     result = compare(reference, run(time=short, angle=wave(short) + 2e-3), UNITS, 1e-2)
@@ -86,7 +86,7 @@ def test_scale_is_taken_over_the_compared_horizon() -> None:
 
 
 def test_a_run_that_stops_early_can_be_made_to_fail() -> None:
-    """It agrees as far as it goes; where a longer horizon is required, that is not enough."""
+    """A short run agrees over its own time span and fails if a longer horizon is required."""
     reference, short = run(angle=wave(TIME)), run(time=TIME[:101], angle=wave(TIME[:101]))
     assert compare(reference, short, UNITS, 1e-9).ok
     assert compare(reference, short, UNITS, 1e-9, horizon=1.0).ok
@@ -186,7 +186,7 @@ def test_samples_that_are_not_finite_fail(fault: float, where: str, step: int) -
 
 
 def test_violations_are_reported_and_not_compared() -> None:
-    """They ought to be zero in every run, so their maxima count and their differences do not."""
+    """Violations ought to be zero in every run, so the verdict uses their maxima and not their differences."""
     reference = run(angle=wave(TIME), violation_position=0 * TIME)
     other = run(angle=wave(TIME), violation_position=-2e-5 * TIME, violation_velocity=1e-4 * TIME)
     result = compare(reference, other, UNITS, 1e-9)
@@ -197,7 +197,7 @@ def test_violations_are_reported_and_not_compared() -> None:
 
 
 def test_only_norms_of_violations_are_exempt() -> None:
-    """What a user calls so, a point `violation_E`, is compared like everything else."""
+    """A user's output `violation_E` of a point E is compared like any other signal."""
     reference, other = run(violation_E_x=wave(TIME)), run(violation_E_x=1.1 * wave(TIME))
     result = compare(reference, other, UNITS, 1e-3)
     assert (result.ok, result.worst_signal) == (False, "violation_E_x")
@@ -353,7 +353,7 @@ def test_a_start_off_the_task() -> None:
 
 @pytest.mark.parametrize("changes", [{"start": "description"}, {"starts_violated": ["task"]}])
 def test_a_start_off_the_task_that_the_description_knows_of(changes: dict[str, Any]) -> None:
-    """It is said, and it is right."""
+    """A declared violation of the initial state is reported and accepted."""
     found = start_consistency(arm(**changes))
     assert found.ok and "Declared initial violations: task is violated by 0.102 at t = 0." in found.text
 

@@ -166,7 +166,9 @@ def test_native_runs_through_a_singular_partition(compile_model: CompileModel) -
 
 @needs_rumoca
 def test_modelica_stops_at_a_singular_partition() -> None:
-    """The same point, a fixed partition: the Modelica text says which coordinate does not follow, and the time."""
+    """With a fixed coordinate partition, the Modelica model names the coordinate and the time of the
+    singularity.
+    """
     model = assemble_system(from_data(circling(constraints={"dependent": ["cart.position"]})))
     evaluator = RumocaEvaluator(model)
     near = State(0.0, np.array([1e-10, 1.0]), np.array([-1.0, 1e-10]))
@@ -242,7 +244,7 @@ def test_reference_stops_at_the_first(formulation: str) -> None:
 
 
 def test_states_beyond_a_singular_partition(linkage: Compiled) -> None:
-    """They are refused in a run that began before it; a run that begins there is as good as any."""
+    """A run that began before the singularity rejects states beyond it; a run that begins there accepts them."""
     q, free = linkage.model.start[0], len(linkage.model.program.states) - 3
     symbols = [c.symbol for c in linkage.model.mechanism.coordinates]
     with Fmu(linkage, "me") as fmu:

@@ -170,7 +170,7 @@ def _damage(data: Any, path: tuple[Any, ...], action: str, junk: Any) -> None:
 
 
 def test_the_full_one() -> None:
-    """What the damage is done to is sound, and gives a value to every key of the whole."""
+    """The undamaged file is valid and has a value for every key."""
     assert set(type(from_data(FULL)).model_fields) == {"version", *FULL} - {"schema"}
 
 
@@ -305,7 +305,7 @@ MESSAGES = {
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_messages(refused: Refused, name: str) -> None:
-    """What is wrong is said, at its place, and all of it."""
+    """All faults are reported at their places."""
     text, *said = MESSAGES[name]
     lines = refused(text)
     assert [words for words in said if not any(line.endswith(words) for line in lines)] == []

@@ -99,7 +99,7 @@ class Differentiated(Fmu):
         return np.array([self.fmi.getDirectionalDerivative(self.unknowns, [k], [1.0]) for k in knowns]).T
 
     def adjoint(self, knowns: Sequence[int]) -> Array:
-        """The same, row by row; FMPy's length of the result defaults to that of the seed."""
+        """Return the derivatives row by row; FMPy's length of the result defaults to that of the seed."""
         return np.array(
             [self.fmi.getAdjointDerivative([u], knowns, [1.0], nSensitivity=len(knowns)) for u in self.unknowns]
         )

@@ -169,7 +169,7 @@ def test_expressions_over_several_lines() -> None:
 
 @pytest.mark.parametrize("names", [("upper", "lower"), ("lower", "upper")])
 def test_fully_prescribed_mechanism(names: tuple[str, str]) -> None:
-    """As many constraints as coordinates leave no freedom: they alone say what q̈ is."""
+    """As many constraints as coordinates leave no freedom and determine q̈ alone."""
     rows = [{"name": name, "expression": f"{name}.angle - start({name}.angle) - 0.1*t^2"} for name in names]
     model = assemble_system(from_data(manipulator(programmed=rows, simulation={"start": "description"})))
     assert model.degrees_of_freedom == 0
@@ -214,7 +214,7 @@ def test_schema_accepts_the_examples(path: Path) -> None:
 @PROFILE
 @given(descriptions())
 def test_schema_accepts_valid_descriptions(data: dict[str, Any]) -> None:
-    """What loads fulfils the schema."""
+    """Every description that loads conforms to the JSON schema."""
     from_data(data)
     assert [error.message for error in _validator().iter_errors(data)] == []
 

@@ -39,7 +39,7 @@ def _of_jets(text: str, at: Point) -> Callable[[list[Jet]], Value]:
 
 
 def _jet(text: str, at: Point) -> Jet:
-    """Its value and gradient."""
+    """Return value and gradient."""
     return constant(_of_jets(text, at)(variables(at)), 3)
 
 
@@ -72,7 +72,7 @@ def test_derivatives_are_the_jets(text: str, at: Point) -> None:
 # some operations are rare among random expressions, and their arguments often constants
 @pytest.mark.parametrize("pattern", [*SMOOTH, *WITH_KINKS, "{0}/E.x - 2/({1})", "2^({0})", "({0})^3*(E.x/2)^2"])
 def test_each_operation_of_moving_arguments(pattern: str) -> None:
-    """The same of each operation by itself."""
+    """Each operation by itself has the derivatives of finite differences."""
     text = pattern.format("sin(E.x*t) + E.y", "0.6 + E.x*t - 0.3*E.y", "t*E.y - E.x")
     _check_derivatives(text, (0.3, 0.7, -0.4))
 
@@ -220,14 +220,14 @@ NUMBERS = {"k": 1.7}
     ],
 )
 def test_outside_of_the_domain(text: str, what: str) -> None:
-    """Where a function is not defined, the error names the expression, the time, the function and its argument."""
+    """For an argument outside of a function's domain, the error names expression, time, function and argument."""
     node = compile_tree(parse(text), {}, None)
     with pytest.raises(SolveError, match=rf"force f has no value at t = 0\.25 s: {what}"):
         evaluate(node, Instant({"t": 0.25, "E.x": -1.0}, Segment(0.25)), "force f")
 
 
 def test_sign_of_any_number() -> None:
-    """Of NumPy's numbers too: their comparisons cannot be subtracted."""
+    """The sign is defined for NumPy's numbers, whose comparisons cannot be subtracted."""
     node = compile_tree(parse("sign(E.x)"), {}, None)
     values = [-2.0, 0.0, 3.0]
     assert [node.value(Instant({"E.x": np.float64(x)}, Segment(0.0))) for x in values] == [-1.0, 0.0, 1.0]

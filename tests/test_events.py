@@ -70,7 +70,7 @@ def _on_deck(z: float, v: float) -> tuple[Motion, float]:
 
 
 def _slope(motion: Motion, t: float) -> float:
-    """Of a smooth motion, by differences of sixth order."""
+    """Return the slope of a smooth motion by finite differences of sixth order."""
     h = 1e-4
     parts = zip((3 / 4, -3 / 20, 1 / 60), (1, 2, 3), strict=True)
     return sum(weight * (motion(t + k * h) - motion(t - k * h)) for weight, k in parts) / h
@@ -148,7 +148,9 @@ def test_reference_at_closed_forms() -> None:
 
 @pytest.mark.parametrize("mode", ["me", "cs"])
 def test_fmu_at_closed_forms(kinks: Compiled, mode: runs.Mode) -> None:
-    """The same motions in model exchange and co-simulation; the description has an indicator for each relation."""
+    """Model exchange and co-simulation match the closed forms, and the model description has one event indicator
+    per relation.
+    """
     assert validate(kinks.fmu) == []
     assert len([v for v in kinks.description.modelVariables if v.name.startswith("event_indicator")]) == 4
     assert _worst(_run(kinks, mode, 1e-12)) < 1e-8
@@ -179,7 +181,7 @@ def test_communication_step_does_not_matter(compile_data: CompileData) -> None:
 
 
 def test_importer_that_sees_no_indicators(compile_data: CompileData) -> None:
-    """It is told at the end of a step that an event has to follow, and in the event the relation changes."""
+    """At the end of a step the FMU requests an event, in which the relation changes."""
     with Fmu(compile_data(MACHINE), "me") as fmu:
         fmu.start()
         fmu.enter_continuous_time()
@@ -203,7 +205,7 @@ def test_a_start_at_the_edge(compile_data: CompileData) -> None:
 
 
 def test_one_condition_in_two_places() -> None:
-    """Of two components of a force, say: one event at the time that theory has."""
+    """A condition in two force components causes one event at the theoretical time."""
     push = f"{PUSH} if cart.position < 0.5 else -{PUSH}"
     data = _machine("0", "0") | {"forces": [{"name": "push", "link": "cart", "force": [push, push, 0.0]}]}
     found = simulate(mechanism_of(data), tolerance=1e-11, stop=1.0, output_step=0.1)
@@ -254,9 +256,8 @@ def _nested() -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_conditions_within_conditions(compile_data: CompileData) -> None:
-    """What a condition asks for is zero all the while that another one holds: it is what is written.
-
-    And what has no value until all conditions are what they have to be does not keep the start from being found.
+    """A condition nested in another one is evaluated only while the outer condition is true. Undefined values of
+    branches that are not taken do not prevent the search for the initial state.
     """
     names = ["pushed_position", "rooted_position"]
     found = _by_all(compile_data, _nested(), *names, stop=1.0)
@@ -293,14 +294,16 @@ def test_chattering_is_an_error(compile_data: CompileData) -> None:
 
 @pytest.mark.parametrize("cart", ["-sqrt({0})", "(sqrt({0})*cart.position - 4)"])
 def test_noevent_without_value(cart: str) -> None:
-    """Where the side that an integrator's stages come to has no value, the message says so."""
+    """If an intermediate stage of an integrator reaches an undefined branch of noevent, the error message says
+    so.
+    """
     data = _machine("0", f"{PUSH}*{cart.format('noevent(-1 if cart.position < 0.1 else 1)')}")
     with pytest.raises(SolveError, match=r"force push has no value at t = .*: sqrt\(-1\)"):
         simulate(mechanism_of(data), tolerance=1e-9, stop=STOP, output_step=OUTPUT_STEP)
 
 
 def test_noevent() -> None:
-    """What is in it is smooth for the solver: no event, and nearly the same motion."""
+    """An expression in noevent causes no event and nearly the same motion."""
     data = _machine("0", f"-{PUSH}*noevent(sign(cart.position))")
     found = simulate(mechanism_of(data), tolerance=1e-9, stop=STOP, output_step=OUTPUT_STEP)
     assert not found.events
@@ -329,7 +332,7 @@ def flight(speed: float) -> float:
 
 
 def height(speed: float) -> float:
-    """The same with it, m: up, pressed back for a moment, and down."""
+    """Return the height with the contact, m: up, pressed back for a moment, and down."""
     if speed < JUST:
         return flight(speed)
     meets, omega = np.sqrt(speed**2 - JUST**2), np.sqrt(SPRING)

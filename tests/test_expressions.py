@@ -143,7 +143,7 @@ def test_messages_stay_short() -> None:
 
 
 def test_sums_in_parentheses_may_be_long() -> None:
-    """What the limit on levels advises works: 160 terms in groups."""
+    """A sum of 160 terms in groups is accepted, as the message on nesting depth advises."""
     group = "(" + " + ".join(["0.1*cos(t)"] * 40) + ")"
     assert value(parse(" + ".join([group] * 4)), {"t": 0.0}) == pytest.approx(16.0)
 
@@ -221,7 +221,7 @@ def test_names_are_trees() -> None:
 
 
 def test_sums_of_many_terms() -> None:
-    """What the joints of long chains bear is a sum over all bodies; it is deeper than Python may recurse."""
+    """The joint reactions of long chains are sums over all bodies, deeper than Python's recursion limit."""
     program, x = EquationSystem("Sum", ""), ir.symbol("x")
     total = x
     for k in range(2000):
@@ -233,7 +233,7 @@ def test_sums_of_many_terms() -> None:
 
 
 def test_nothing_is_simplified() -> None:
-    """What is written stays, so that messages show the user's own operations."""
+    """Expressions keep the user's operations, which messages show."""
     zero, one, t = ir.constant(0.0), ir.constant(1.0), ir.symbol("t")
     written = Expr("+", (), (Expr("neg", (), (Expr("neg", (), (one,)),)), Expr("*", (), (zero, t))))
     assert key(parse("-(-1) + 0*t")) == key(written)

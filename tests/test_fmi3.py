@@ -162,7 +162,7 @@ def test_event_mode_and_early_return_in_fmpy(compile_data: CompileData) -> None:
 
 
 def known_to(fmu: Fmu, name: str) -> set[str]:
-    """What the FMU says at run time that a variable depends on."""
+    """Return the variables on which a variable depends, as the FMU states at run time."""
     names = {v.valueReference: v.name for v in fmu.variables.values()}
     (reference,), count = fmu.references([name]), ctypes.c_size_t()
     fmu.fmi.fmi3GetNumberOfVariableDependencies(fmu.fmi.component, reference, ctypes.byref(count))

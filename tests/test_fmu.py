@@ -48,7 +48,7 @@ def test_declared_independence_is_real(compile_example: Compile, example: str, c
 
 
 def test_declared_independence_of_inputs(compile_data: CompileData) -> None:
-    """The same with inputs; accelerations depend on them, positions and their rates do not."""
+    """Accelerations depend on inputs; positions and their rates do not."""
     _check_independence(compile_data(driven()), ["push", "wind_x", "wind_z"])
 
 

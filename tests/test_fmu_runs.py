@@ -131,7 +131,7 @@ def integrated(compiled: Compiled) -> np.ndarray:
 
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
 def test_integrates_as_fmpy_does(compile_data: CompileData, fmi: str) -> None:
-    """The same states at the end, to the tolerance of the solvers."""
+    """The final states equal those of FMPy within the tolerance of the solvers."""
     compiled = compile_data(driven(), fmi)
     run = run_of(compiled, "me", STATES, stop=TIMES[-1], output_step=TIMES[0], parameters={"push": PUSH})
     expected = np.array([run.signals[name][1:] for name in STATES]).T

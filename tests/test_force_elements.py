@@ -67,7 +67,7 @@ def test_pendulum_on_a_slack_rope() -> None:
 
 
 def test_block_on_a_rough_plane() -> None:
-    """It slows down, regularised: t = ∫ dv/a(v)."""
+    """A block slows down by regularised friction: t = ∫ dv/a(v)."""
     angle, mu, v_s, v0 = 0.2, 0.5, 0.01, 1.0
     normal, depth = [np.sin(angle), 0.0, np.cos(angle)], 2.0 * G * np.cos(angle) / 1e5
     position = [-depth * normal[0], 0.0, -depth * normal[2], 0.0, 0.0, 0.0]
@@ -160,7 +160,7 @@ def test_outriggers_leave_the_ground_and_come_back() -> None:
 
 
 def _states(rng: np.random.Generator, n: int, count: int) -> list[tuple[Array, Array]]:
-    """Of the hoist, on both sides of every relation."""
+    """Return states of the hoist on both sides of every relation."""
     return [(rng.uniform(-0.3, 0.3, n) + np.eye(n)[7] * 0.5, rng.uniform(-1.0, 1.0, n)) for _ in range(count)]
 
 
@@ -206,7 +206,7 @@ def test_springs_have_a_potential() -> None:
 
 
 def test_powers_are_those_of_the_forces() -> None:
-    """What the elements give, one by one, is what their generalised forces give in all; each is named once."""
+    """The powers of all elements add up to the power of the generalised forces; each element is named once."""
     mechanism = mechanism_of(everything())
     model, rng = ReferenceModel(mechanism, inputs={"tug": 200.0}), np.random.default_rng(8)
     for _ in range(8):
@@ -221,7 +221,7 @@ def test_powers_are_those_of_the_forces() -> None:
 
 @pytest.mark.slow
 def test_energy_is_balanced() -> None:
-    """Of every element at once, through events: what is stored is what was given and neither taken nor lost."""
+    """For all elements at once, through events, stored energy equals supplied minus dissipated energy."""
     found = Balance(everything(), stop=0.03, tolerance=1e-8)
     assert {"line rope", "support front", "support support2"} <= {event.label for event in found.events}
     assert found.given > 400.0  # J

@@ -43,7 +43,7 @@ def test_undamped_and_damped_by_name() -> None:
 
 
 def test_reference_has_the_same_frequencies() -> None:
-    """What the report's first screen shows is what `modes` shows."""
+    """The report's first screen and `modes` show equal frequencies."""
     model = gp.Model(from_data(oscillator()))
     ours = modes(model.prepared.mechanism)[0]
     assert ours.frequency == pytest.approx(_UNDAMPED, rel=1e-6)

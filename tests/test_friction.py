@@ -313,7 +313,7 @@ def test_native_fmu_agrees_with_the_reference(compile_data: CompileData, name: s
 @needs_rumoca
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_modelica(name: str) -> None:
-    """The same of the Modelica text."""
+    """The Modelica source gives the same friction as the reference solver."""
     model = assemble_system(from_data(MECHANISMS[name]))
     states, found = modelica_accelerations(model, np.random.default_rng(12), 40)
     _check(model, found, reference_accelerations(model, states))

@@ -49,7 +49,7 @@ def _eigenvalues(space: StateSpace) -> Array:
 
 
 def _upper(roots: Sequence[complex] | Array) -> Array:
-    """Those of imaginary part ≥ 0, smallest first."""
+    """Return the eigenvalues with imaginary part ≥ 0, smallest first."""
     return np.array(sorted((r for r in roots if r.imag >= 0), key=lambda r: (abs(r), -r.real)))
 
 
@@ -435,7 +435,9 @@ def test_files_agree_with_the_output(gpmelica: Command, machine: Path, tmp_path:
 
 @pytest.mark.slow
 def test_modes_for_people_and_scripts(gpmelica: Command, machine: Path, tmp_path: Path) -> None:
-    """The same frequencies; shapes are complex numbers as pairs; a film of one, a page of all."""
+    """Printed and JSON output have the same frequencies; shapes are complex numbers as pairs; one film per mode,
+    one page for all.
+    """
     answer = gpmelica("modes", machine, "--json", "--html", "--out", tmp_path / "page")
     shown = gpmelica("modes", machine, "--gif", "--mode", 4, "--out", tmp_path / "film")
     assert (answer.status, shown.status) == (0, 0)

@@ -53,7 +53,7 @@ def arm_angles(P: Array) -> Array:
 
 
 def spiral(t: Array) -> Array:
-    """Where the platform has to be, shape (N, 3), m."""
+    """Return the required positions of the platform, shape (N, 3), m."""
     s = (t / 3) ** 3 * (10 - 15 * (t / 3) + 6 * (t / 3) ** 2)
     phase = 6 * np.pi * s
     return np.column_stack([0.12 * s * np.cos(phase), 0.12 * s * np.sin(phase), -0.52 - 0.1 * s])
@@ -184,7 +184,7 @@ def mobile_robot(case: str) -> Mechanism:
 
 @cache
 def run(case: str) -> Trajectory:
-    """Its run; the others than the first one turn right, and no more."""
+    """Run the linkage; all joints except the first one are passive."""
     return solving.simulate(mobile_robot(case), loads="all", stop=None if case == FIRST else 1.5)
 
 
@@ -233,7 +233,7 @@ def _along_normal(bodies: Array, force: Array) -> Array:
 
 
 def by_package(case: str, t: float, q: Array, qd: Array) -> dict[str, Array]:
-    """The same forces as the package gives them."""
+    """Return the forces as computed by the package."""
     mechanism = mobile_robot(case)
     start = solving.start_state(mechanism)
     loads = solving.joint_loads(mechanism, t, q, qd, start=start)

@@ -183,7 +183,7 @@ def test_modelica_of_closed_loops(data: dict[str, Any]) -> None:
 @needs_rumoca
 @pytest.mark.parametrize("case", ["cut_joint", "spherical_replacement", "revolute_replacement"])
 def test_modelica_of_rsrrp(case: str) -> None:
-    """The same for the linkage of the examples with its three closures."""
+    """The Modelica source of the example RSRRP with three closures agrees with the reference solver."""
     _check_modelica(example_model("rsrrp", case))
 
 

@@ -116,7 +116,9 @@ def test_an_effort_of_zero_where_there_is_one_disagrees() -> None:
 
 
 def test_a_finger_that_nothing_moves() -> None:
-    """It slides along the axis that the arm falls about, as rounding has it: measured by how far the arm falls."""
+    """The finger slides along the axis of the falling arm and moves by rounding only, so its scale is that of
+    the arm's fall.
+    """
     arm, finger = link("arm", "revolute", Y) | HUNG, link("finger", "prismatic", Y, "arm") | CENTRED
     model = assemble_system(from_data(machine(arm, finger)))
     found = solving.simulate(model.mechanism, start=model.start, stop=1.0)

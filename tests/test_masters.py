@@ -47,7 +47,7 @@ def test_closed_loop(once: Once, monolithic: Trajectory, tmp_path: Path, master:
 @pytest.mark.openmodelica
 @pytest.mark.parametrize("master", PACKAGES)
 def test_closed_loop_with_omc(omc: Omc, once: Once, monolithic: Trajectory, tmp_path: Path, master: str) -> None:
-    """The same with the plant's FMU by omc, whose input changes at each communication point."""
+    """Closed loop with the plant's FMU by omc, whose input changes at each communication point."""
     need_master(master)
     archive = write_ssp(plant(once, "2.0", omc), tmp_path, controller("2.0", tmp_path))
     _check_order(master, archive, monolithic)

@@ -40,13 +40,13 @@ def model(request: pytest.FixtureRequest) -> System:
 
 @pytest.fixture(scope="module")
 def source(model: System) -> Source:
-    """Its Modelica, and where each line comes from."""
+    """Return the Modelica source and the origin of each line."""
     return model.modelica_source()
 
 
 @pytest.fixture(scope="module")
 def text(source: Source) -> str:
-    """Its Modelica."""
+    """Return the Modelica source."""
     return source.text
 
 
@@ -408,7 +408,7 @@ def test_equilibria_are_searched_from_where_lines_have_a_length() -> None:
 
 
 def test_norms_have_derivatives(text: str) -> None:
-    """Those that are outputs, also at 0: omc's linear models would divide by it, and end there."""
+    """Norms that are outputs have finite derivatives at 0; otherwise omc's linear models would divide by zero."""
     norms = re.findall(r"^ *(\w+) = sqrt\((\w+)\*(\w+)( \+ 1e-300)?\);", text, re.MULTILINE)
     assert {rest for name, a, b, rest in norms if a == b and not name.endswith("_length")} <= {" + 1e-300"}
     assert not any(rest for name, _, _, rest in norms if name.endswith("_length"))  # these are not to be 0

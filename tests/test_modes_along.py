@@ -143,7 +143,7 @@ def test_commands(gpmelica: Command, tmp_path: Path) -> None:
 
 
 def _pair(damping: float) -> list[Mode]:
-    """Of q̈ + 2 d q̇ + q = 0: one below critical damping, two above it."""
+    """Return the eigenvalues of q̈ + 2 d q̇ + q = 0: complex below critical damping, real above."""
     roots = np.roots([1.0, 2 * damping, 1.0])
     return [Mode(complex(root), {"q": 1.0 + 0.0j, "r": 0.0j}) for root in roots if root.imag >= 0]
 

@@ -48,13 +48,13 @@ def test_closed_forms_in_the_reference() -> None:
 
 @pytest.fixture(scope="module", params=["2.0", "3.0"])
 def machine(request: pytest.FixtureRequest, compile_data: CompileData) -> Compiled:
-    """Its FMU, of each version of the standard."""
+    """Compile the FMU in each version of the standard."""
     return compile_data(drives(), request.param)
 
 
 @pytest.mark.parametrize("mode", ["me", "cs"])
 def test_closed_forms_in_the_fmu(machine: Compiled, mode: runs.Mode) -> None:
-    """The same."""
+    """The FMU follows the closed forms of the reference solver's test."""
     some = np.linspace(0.0, 1.0, 3)
     names = [*reach(some), *lowering(some), *_swing(some)]
     _check(run_of(machine, mode, names, stop=1.0, output_step=0.02, parameters=INPUTS), 3e-8)
@@ -118,7 +118,7 @@ def test_both_derivations_agree(formulation: str) -> None:
 
 
 def test_a_length_begins_with_the_distance_of_its_ends() -> None:
-    """Where no start is given: the rope bears nothing as described, and statics stretch it."""
+    """A rope without an initial length is free of force as described, and statics stretch the rope."""
     rope = {"name": "rope", "a": {"link": "ground", "point": [0.0, 0.0, 2.0]}, "b": {"link": "lower"}}
     rope |= {"stiffness": 1e3, "rest": {"input": "hoist", "cutoff": 10.0}}
     model = assemble_system(from_data(manipulator(lines=[rope], simulation={"start": "description"})))

@@ -221,7 +221,7 @@ def test_all_problems_at_once() -> None:
 
 
 def test_forces_of_motors_are_no_motion() -> None:
-    """They follow from the motion, so they cannot be programmed, nor be asked for at the start."""
+    """Motor forces follow from the motion, so they cannot be programmed or used in start(…)."""
     row = {"name": "row", "expression": "drive_force - 1"}
     with pytest.raises(DescriptionError, match="'drive_force' is a force"):
         from_data(_carriage(_motor(), programmed=[row]))

@@ -328,7 +328,9 @@ def test_found_at_home(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_flags_of_the_user_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that they can undo ours; CMake takes both from the environment."""
+    """User flags come last, so that they can override the package's flags; CMake reads both from the
+    environment.
+    """
     for name in ("CFLAGS", "CMAKE_TOOLCHAIN_FILE"):
         monkeypatch.delenv(name, raising=False)
     own = openmodelica.Omc("/no/omc").environment

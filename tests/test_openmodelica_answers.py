@@ -75,7 +75,7 @@ def test_levels_and_places() -> None:
 
 
 def test_exception_of_a_session() -> None:
-    """What OMPython raises holds the same messages in another form."""
+    """OMPython's exceptions hold the compiler's messages in another form."""
     text = (
         "OMC error occurred for 'sendExpression(expr=checkModel(Bad), parsed=False):\n"
         f"00: [translation:error:5] [DIR/Bad.mo:true:5:3:5:18] {SCOPE}\n"
@@ -88,7 +88,7 @@ def test_exception_of_a_session() -> None:
 
 
 def test_log_of_a_session() -> None:
-    """What OMPython only logs is heard too; what it says of itself is not a message of omc."""
+    """Messages that OMPython only logs are read, and OMPython's own log lines are no messages of omc."""
     text = f"[OMC log for 'sendExpression(expr=checkModel(Bad), parsed=False)']: [translation:warning:5] {SCOPE}"
     assert logged_messages(text) == (Message("warning", SCOPE),)
     assert logged_messages("Result of 'getErrorString()' cannot be parsed!") == ()

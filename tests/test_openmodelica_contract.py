@@ -1,7 +1,6 @@
-"""What the OpenModelica backend promises, on a machine with a real omc.
-
-Run it as an ordinary user and as root: python -m pytest -m openmodelica
-GPMELICA_OMC names another omc than the first one found, such as docker:IMAGE.
+"""Contract of the OpenModelica backend, on a computer with a real omc. Run the file as an ordinary user and as
+root: python -m pytest -m openmodelica. GPMELICA_OMC names another omc than the first one found, such as
+docker:IMAGE.
 """
 
 from __future__ import annotations
@@ -180,7 +179,7 @@ def test_output_of_the_fmu_goes_into_the_log(
 
 @pytest.fixture(scope="module")
 def described(built: Built) -> tuple[Any, Any]:
-    """What FMPy reads of the FMU, and of the native one."""
+    """Return the model descriptions of omc's and of the native FMU as read by FMPy."""
     path = built.folder / "native" / "modelDescription.xml"
     path.parent.mkdir()
     path.write_text(native.generate(built.model.native_program, built.model.chain).description, "utf-8")
@@ -306,6 +305,6 @@ def test_fmi_3(omc: Omc, tmp_path: Path) -> None:
 
 
 def test_differences_are_documented() -> None:
-    """What omc forces to differ is listed in the docs."""
+    """The documentation lists all differences that omc causes."""
     docs = (EXAMPLES.parent / "docs" / "openmodelica.md").read_text("utf-8")
     assert [key for key in FORCED if key not in docs] == []

@@ -54,7 +54,7 @@ def test_plant(omc: Omc, tmp_path: Path) -> None:
 
 
 def test_in_a_diagram(omc: Omc, tmp_path: Path) -> None:
-    """What omc tells OMEdit: icons, a place for the input, documentation; its check warns of nothing."""
+    """The source gives OMEdit icons, a place for the input and documentation; checkModel reports no warning."""
     model = example_model("crane", "rigid_boom")
     write_modelica(model, tmp_path)
     with connected(omc, tmp_path, Deadline(60.0), Log()) as transport:

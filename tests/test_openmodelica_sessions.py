@@ -137,7 +137,9 @@ def test_sessions_and_scripts_give_equal_answers(
 
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
 def test_conditions_on_time(omc: Omc, tmp_path: Path, fmi: Any) -> None:
-    """They hold as the description says, at points on a switching time, too; nothing is searched for."""
+    """Conditions on time switch as the description states, also at communication points on a switching time,
+    without a search.
+    """
     try:
         fmu = openmodelica.build(slider(), tmp_path, omc=omc, fmi=fmi).fmu
     except OmcError as error:

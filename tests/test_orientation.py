@@ -63,7 +63,7 @@ def test_direction_cosines_are_the_axes_in_the_world() -> None:
 
 @pytest.mark.parametrize("base", ["flexible", "rigid"])
 def test_constraints_on_direction_cosines(base: str) -> None:
-    """Their levels are derivatives of each other, and both derivations agree."""
+    """Constraints of each level are derivatives of the level below, and both derivations agree."""
     data, rng = arm(base, programmed=COSINES), np.random.default_rng(2)
     check_levels(mechanism_of(data), rng, 0.3)
     check_derivations(data, rng, np.array([0.0, 0.6]))
@@ -152,7 +152,9 @@ TURNS = [[0.3, -0.2, 0.5], [0.3, 0.4, -0.1]]
 
 @pytest.mark.parametrize("legs", LEGS)
 def test_orientation_rows(legs: str) -> None:
-    """Their levels are derivatives of each other, also far from the target, and both derivations agree."""
+    """Orientation constraints of all levels are derivatives of each other, also far from the target, and both
+    derivations agree.
+    """
     base = "flexible" if legs == "blended" else None
     data, rng = followed(base, LEGS[legs], TURNS), np.random.default_rng(8)
     for t in (0.1, 0.35, 0.57, 0.83, 3.0):
@@ -207,7 +209,9 @@ def test_the_opposite_axes_have_no_way_back() -> None:
 
 @pytest.mark.parametrize("legs", LEGS)
 def test_target_turns_about_one_axis_per_leg(legs: str) -> None:
-    """It has the first and last waypoint's orientation there; where one leg turns alone, it is about one axis."""
+    """The target has the orientations of the first and last waypoint at the ends, and each single leg rotates
+    about one axis.
+    """
     path = Path.model_validate(followed(None, LEGS[legs], TURNS)["programmed"][0]["path"])
     target, end = Orientation(path), path.legs(value_of)[-1][0] + path.legs(value_of)[-1][1]
     for t, given in ((0.0, path.orientations[0]), (end, path.orientations[-1])):
@@ -317,7 +321,7 @@ def test_fmu_follows_the_path(compile_data: CompileData, quick_flight: Trajector
 @pytest.mark.slow
 @pytest.mark.skipif(not rumoca.available(), reason="rumoca is not installed")
 def test_modelica_text_follows_the_path(quick_flight: Trajectory) -> None:
-    """The same in the second Modelica compiler, with orientations that follow parameters."""
+    """The second Modelica compiler follows the path with orientations that depend on parameters."""
     data = _flight(**QUICK) | {"parameters": {"yaw": ORIENTATIONS[-1][2]}}
     path = data["programmed"][0]["path"]
     path["orientations"] = [*ORIENTATIONS[:2], [*ORIENTATIONS[2][:2], "yaw"]]

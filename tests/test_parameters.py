@@ -313,7 +313,7 @@ def test_numbers_are_equal_if_value_and_expression_are() -> None:
 
 
 def test_changes_of_a_parameter_keep_its_unit_and_bounds() -> None:
-    """Its number alone changes, in Python and in cases, and bounds hold there, too."""
+    """In Python and in cases, a change replaces the number only; unit and bounds stay in force."""
     changed = from_data(loader(), changes={"parameters": {"payload": 150}}).parameters["payload"]
     assert (changed.value, changed.unit, changed.max) == (150.0, "kg", 400.0)
     with pytest.raises(DescriptionError, match=r"parameters\.payload\.value: expected at most 400, got 500"):

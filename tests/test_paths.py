@@ -1,4 +1,4 @@
-"""How a path is gone through: times of legs, blends at waypoints, profiles."""
+"""Timing of paths: durations of legs, blends at waypoints, profiles."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def test_either_spelling(names: list[str], fmi: str, folders: list[str]) -> None
     ],
 )
 def test_unknown_platforms(name: str, fmi: str, message: str) -> None:
-    """What no binary can be made for is refused, with what can be."""
+    """An unknown platform is rejected with a list of known ones."""
     with pytest.raises(DescriptionError, match=message):
         named([name], fmi)
 
@@ -167,9 +167,8 @@ def test_other_systems_need_ziglang(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 
 def test_own_system_needs_no_ziglang(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """This machine's platform, asked for by name, is built by its own compiler where ziglang is missing.
-
-    A compiler that is named by a relative path is found from any folder.
+    """The local platform is built by the local compiler if ziglang is missing. A compiler that is given by a
+    relative path is found from any folder.
     """
     compiler = tmp_path / "cc"
     compiler.write_text("#!/bin/sh\necho a compiler, version 1\n")
@@ -195,7 +194,7 @@ def test_own_platform_is_that_of_fmpy() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not here("3.0").name.startswith("x86_64-"), reason="the processor is another one")
 def test_code_for_a_processor(tmp_path: Path) -> None:
-    """It has that processor's instructions, says so, and gives the reference's accelerations as well."""
+    """The binary uses the processor's instructions, names the processor, and gives the reference accelerations."""
     (made_by,) = toolchains("2.0", march="x86-64-v3")
     assert made_by.flags[: len(FLAGS)] == FLAGS == toolchains("2.0")[0].flags
     assert made_by.flags[-1] == "-mprefer-vector-width=128"  # gcc and clang call it so

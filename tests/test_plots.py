@@ -80,7 +80,7 @@ def test_run_names_keep_their_colours() -> None:
 
 @pytest.fixture
 def in_style() -> Iterator[None]:
-    """What `pictures` does around every figure."""
+    """Apply the style that `pictures` applies to every figure."""
     with styled():
         yield
 
@@ -181,7 +181,7 @@ def test_plots_contain_existing_parts_only() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("in_style")
 def test_a_run_that_diverges_leaves_the_picture() -> None:
-    """Its 1e300 neither overflows the figures nor flattens the curves that one wants to see."""
+    """Values of 1e300 neither overflow the figures nor flatten the other curves."""
     report = crane_run()
     late = report.reference.time > 1.9
     signals = {name: np.where(late, 1e300, values) for name, values in report.reference.signals.items()}
@@ -200,7 +200,7 @@ def test_a_run_that_diverges_leaves_the_picture() -> None:
 
 
 def test_figures_are_reproducible_and_leave_no_trace() -> None:
-    """The same run gives the same bytes, and the process' own figures keep their style."""
+    """Two drawings of a run are bytewise equal, and the style of the process's own figures is unchanged."""
     before = dict(matplotlib.rcParams)
     again = next(pictures(crane_run()))
     assert (again.png, again.svg) == (crane_pictures()[0].png, crane_pictures()[0].svg)
@@ -213,7 +213,7 @@ def test_figures_are_reproducible_and_leave_no_trace() -> None:
 @pytest.mark.usefixtures("in_style")
 @pytest.mark.parametrize("name", ["delta_robot", "mobile_robot"])
 def test_names_do_not_lie_on_each_other(name: str) -> None:
-    """Of two machines with many places near each other; every link, point and closure has its name somewhere."""
+    """In two mechanisms with crowded labels, every link, point and closure has a label and no labels overlap."""
     mechanism = build(load(EXAMPLES / f"{name}.toml"))
     q = np.array([c.position for c in mechanism.coordinates])
     figure = pose(poses_of(mechanism, q[None]))
@@ -228,7 +228,7 @@ def test_names_do_not_lie_on_each_other(name: str) -> None:
 
 
 def _written(figure: Figure) -> list[Text]:
-    """What is seen of the axes in space: numbers, their axes' names, labels."""
+    """Return the visible text of three-dimensional axes: numbers, names of the axes, labels."""
     figure.draw_without_rendering()
     axes: Any = figure.axes[0]
     found = list(axes.texts)

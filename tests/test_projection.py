@@ -54,7 +54,7 @@ def tumbling(compile_data: CompileData) -> Compiled:
 
 
 def _energy(x: Array) -> Array:
-    """Of the swinging disc, J; x has STATES in its columns."""
+    """Return the energy of the swinging disc, J; the columns of x are STATES."""
     spin = 0.05 * x[:, 5] ** 2 + 0.25 * x[:, 2] ** 2
     return 0.5 * (x[:, 3] ** 2 + x[:, 4] ** 2) - 9.81 * x[:, 0] + spin
 
@@ -89,7 +89,7 @@ def test_energy_is_as_good_as_the_solver(swinging: Compiled, method: int) -> Non
 
 
 def test_momentum_is_not_touched(tumbling: Compiled) -> None:
-    """What a projection changes acts along the rod: centre of mass, momenta and each disc's turning stay."""
+    """A projection acts along the rod, so centre of mass, momenta and the rotation of each disc do not change."""
     mass = np.array([2.0, 1.0])
     rng = np.random.default_rng(5)
     with Fmu(tumbling, "me") as fmu:
@@ -176,7 +176,7 @@ def test_projection_begins_where_the_violation_has_decayed(compile_data: Compile
 
 
 def test_impossible_constraints_are_an_error(swinging: Compiled) -> None:
-    """Where the constraints cannot be fulfilled, the message has level, time, violation and setting."""
+    """For constraints that cannot be fulfilled, the message contains level, time, violation and setting."""
     message = "not converge at t = 0 s: a violation of .* remains, expected at most 1e-30"
     values = {"right_y_start": 1e-4, "right_x_start": 1.0 - 3e-8, "projection_tolerance": 1e-30}
     with Fmu(swinging) as fmu, pytest.raises(FMICallException, match="fmi2ExitInitializationMode"):
@@ -227,7 +227,7 @@ class _Exchange:
         self.fmu.set_states(x)
 
     def complete(self) -> tuple[bool, bool]:
-        """What the FMU wants after a completed step, and whether it then changed the states."""
+        """Complete a step and return the FMU's requests and whether the FMU changed the states."""
         due, stop = self.fmi.completedIntegratorStep()
         assert not stop
         if not due:

@@ -188,7 +188,7 @@ def test_projection_keeps_all_rows(example: str, formulation: str, compile_model
 
 
 def test_reduced_form_projects_positions_alone() -> None:
-    """Its velocities are on the constraints as they are."""
+    """Velocities of the reduced form fulfil the constraints without projection."""
     levels = {form: [*_projected("four_bar_3d", form).native_program.projections] for form in FORMULATIONS}
     assert levels == {
         "gpme": ["position", "velocity"],

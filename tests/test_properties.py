@@ -121,7 +121,7 @@ def _check_order(program: EquationSystem) -> None:
 
 
 def _check_text(model: System) -> None:
-    """It declares each name of the interface and no name twice, and balances its brackets."""
+    """Assert that the source declares each name of the interface once and balances its brackets."""
     text = model.modelica()
     declared = Counter(_DECLARATION.findall(_without_functions(text)))
     assert {name: count for name, count in declared.items() if count > 1} == {}

@@ -292,7 +292,7 @@ def test_every_inner_solver_resolves_a_gust(method: int, tmp_path: Path, compile
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["me", "cs"])
 def test_a_gust_that_a_parameter_moves(mode: runs.Mode, compile_data: CompileData) -> None:
-    """Its time is a parameter that is set in the FMU."""
+    """The time of the gust is a parameter that is set in the FMU."""
     data = _pushed("100*exp(-((t - gust_time)/0.006)^2)", 10.0, parameters={"gust_time": 3.3})
     settings: dict[str, Any] = {
         "stop": 10.0,

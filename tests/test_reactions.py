@@ -1,4 +1,6 @@
-"""Which reactions are unique: textbook cases, ranks in absolute and joint coordinates, the commands' warnings."""
+"""Uniqueness of joint reactions: textbook cases, ranks in absolute and joint coordinates, warnings of the
+commands.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ def lost(found: Reactions) -> dict[str, list[str]]:
 
 
 def test_door_on_two_balls() -> None:
-    """How the weight is shared along the hinge line nobody knows; the forces across it are unique."""
+    """The distribution of the weight along the hinge line is not unique; the forces normal to the line are."""
     found = found_for(door("spherical", "spherical"))
     assert (found.rows, found.columns, found.rank.rank, found.redundancy) == (6, 6, 5, 1)
     assert lost(found) == {"lower": ["fz"], "upper": ["fz"]}
@@ -283,7 +285,7 @@ def test_check_reports_removed_equations() -> None:
 
 
 def test_links_and_closures_of_one_name() -> None:
-    """They stay apart in the tables."""
+    """A link and a closure of equal name have separate rows in the tables."""
     data = door("spherical", "spherical")
     data["closures"][0]["name"] = "lower"
     assert lost(found_for(data)).keys() == {"lower (joint)", "lower (closure)"}

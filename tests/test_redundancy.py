@@ -51,7 +51,9 @@ def _dependent_rows(rng: np.random.Generator) -> Array:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_rank_and_groups(seed: int) -> None:
-    """They do not depend on the rows' units or order, nor the groups on the choice of independent rows."""
+    """Rank and groups do not depend on units or order of the constraints, nor groups on the chosen independent
+    constraints.
+    """
     rng = np.random.default_rng(seed)
     C, order = _dependent_rows(rng), rng.permutation(8)
     shuffled = scaled(C[order])
@@ -247,7 +249,7 @@ def two_wheels(second: str) -> System:
 
 
 def _excess(model: System, a: float, b: float) -> float:
-    """How far the check of the left-out row is beyond its bound."""
+    """Return the excess of a redundant constraint's violation over its limit."""
     (check,) = model.program.checks
     assert "belt" in check.message
     state = {"p": 10.0, "time": 0.1, "a_angle": a, "b_angle": b, "a_angle_dot": 1.0, "b_angle_dot": 1.0}

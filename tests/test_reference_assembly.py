@@ -139,7 +139,9 @@ def _sliders(kind: str, rpy: list[float]) -> Mechanism:
 
 
 def test_angles_that_cannot_close() -> None:
-    """What slides cannot turn remains, in rad; frames turned by 120° are open, though all three cosines vanish."""
+    """Sliding joints cannot close the angle, which is reported in rad; frames turned by 120° are open although
+    all three cosines vanish.
+    """
     with pytest.raises(SolveError, match=r"closure lid .*: \S+ m and 0\.3 rad remain between .* ground and c"):
         start_state(_sliders("revolute", [0.3, 0.0, 0.0]))
     with pytest.raises(SolveError, match=r"closure lid .*: \S+ m and 0\.4 rad remain"):
@@ -259,7 +261,7 @@ def test_supports_carry_the_weight_of_a_loop() -> None:
 
 
 def test_supports_and_a_closure_to_the_ground_carry_the_weight() -> None:
-    """Where the loop runs through the ground, the supports and the closure's force add up to the weight."""
+    """If a loop contains the ground, support forces and closure force add up to the weight."""
     prop = {"a": {"link": "ground", "xyz": [1.0, -0.5, 0.0]}, "b": {"link": "coupler", "xyz": [0.6, 0.0, 0.0]}}
     closures = [{"name": "prop", "type": "distance", "length": 0.6} | prop]
     # Held where it is by a programmed equation, so that the closure's force in motion is the one at rest.

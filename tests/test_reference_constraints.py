@@ -169,7 +169,7 @@ def test_contradictory_rows_have_no_partition() -> None:
 
 
 def test_singular_partition_is_named() -> None:
-    """Where C_d is singular the error names time, row and coordinate."""
+    """If C_d is singular, the error names time, constraint and coordinate."""
     mechanism = mechanism_of(manipulator(programmed=[{"name": "reach", "expression": "E.x - 1"}]))
     with pytest.raises(SolveError, match=r"reach cannot be solved for lower\.angle at t = 0\.5 s"):
         evaluate(mechanism, 0.5, [0.4, -0.4], [0.0, 0.0], dependent=["lower.angle"])
@@ -246,7 +246,9 @@ def test_reduced_states_have_an_end() -> None:
 
 
 def test_edge_as_the_joint_load_sees_it() -> None:
-    """What a planar joint transmits and the edge together accelerate the sleigh: the load is across the plane."""
+    """Reactions of planar joint and knife edge together accelerate the sleigh; the joint reaction is normal to
+    the plane.
+    """
     data = sleigh() | {"gravity": [0.0, 0.0, -9.81]}
     mechanism = mechanism_of(data)
     start = solving.start_state(mechanism)

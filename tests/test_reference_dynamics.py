@@ -304,7 +304,7 @@ SINGULAR = {
 
 @pytest.mark.parametrize("name", SINGULAR)
 def test_singular(name: str) -> None:
-    """What moves without mass is named, at the link that lacks it."""
+    """The error names the link that lacks mass."""
     links, says = SINGULAR[name]
     with pytest.raises(DescriptionError) as caught:
         arm(*links)

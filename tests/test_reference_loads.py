@@ -101,7 +101,7 @@ def test_loads_of_loops(kind: str, seed: int) -> None:
 @pytest.mark.parametrize("axes", ["local", "world"])
 @pytest.mark.parametrize("seed", range(3))
 def test_loads_with_replacement_joints(seed: int, axes: str) -> None:
-    """The same where spring-dampers close the loops."""
+    """Loads of a mechanism whose loops are closed by spring-dampers."""
     rng = np.random.default_rng(seed)
     closure = random_closure(rng, "spherical", ("link0" if seed else "ground", "link3")) | {
         "model": "spring_damper",

@@ -214,7 +214,7 @@ def test_rates_of_many_states_equal_those_of_single_states_on_supports(
 
 @pytest.mark.parametrize("kind", CLOSURES)
 def test_loops(kind: str) -> None:
-    """Of every closure, on bases of all kinds."""
+    """Mechanisms with every kind of closure, on bases of all kinds."""
     for seed in range(3):
         mechanism, q, qd, rng = random_loop(seed, kind)
         _assert_same(mechanism, q, qd, rng)

@@ -230,7 +230,7 @@ def test_a_spring_whose_length_at_rest_is_in_millimetres() -> None:
 
 
 def test_a_sustained_force_during_a_run() -> None:
-    """It is zero at first, so that check finds nothing."""
+    """The force is initially zero, so the check of the initial state reports nothing."""
     table = pressed(1.0, 1.0, 1e4)
     table["forces"] = [{"name": "push", "link": "slide", "force": ["0", "4e4*t/0.05", "0"]}]
     assert remarks(table) == []

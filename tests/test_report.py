@@ -1,4 +1,4 @@
-"""What a run leaves behind for scripts and for people: result.json and report.html."""
+"""Results of a run for scripts and for people: result.json and report.html."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Page(HTMLParser):
 
     @property
     def text(self) -> str:
-        """What a reader sees, white space made single."""
+        """Return the visible text with single spaces."""
         return " ".join(" ".join(self.words).split())
 
 

@@ -1,4 +1,6 @@
-"""What `[outputs]` asks for: points, frames, energy, expressions; every output has its counterpart."""
+"""Requested outputs (`[outputs]`): points, frames, energy, expressions; every output has an independent
+counterpart.
+"""
 
 from __future__ import annotations
 
@@ -156,7 +158,7 @@ def test_energy_output_is_conserved() -> None:
 
 
 def test_both_derivations_agree() -> None:
-    """Of everything, at states on both sides of rope and stop, with the start's height in an expression."""
+    """All outputs agree in states on both sides of rope and stop, with the initial height in an expression."""
     model = assemble_system(from_data(arm(damping=1.0)))
     staged, numbers = StagedModel(model), ReferenceModel(model.mechanism, start=model.start)
     for (q, qd), t in zip(_states(8), np.linspace(0.0, 0.4, 8).tolist(), strict=True):

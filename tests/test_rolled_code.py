@@ -104,7 +104,7 @@ def test_a_chain_is_a_loop(run: Callable[..., Any], length: int) -> None:
 
 
 def test_a_tree_takes_indices_from_tables(run: Callable[..., Any]) -> None:
-    """Where parents are no multiples of the round."""
+    """Loops use index tables if the parents' numbers are not multiples of the iteration number."""
     rng, x = np.random.default_rng(2), ca.SX.sym("x", 60)
     found = [ca.sin(x[k]) for k in range(60)]
     for k in range(1, 60):
@@ -150,7 +150,7 @@ def test_results_that_are_arguments_constants_or_the_same(run: Callable[..., Any
 
 @pytest.mark.slow
 def test_a_humanoid(run: Callable[..., Any]) -> None:
-    """Its loops go up and down in memory: gcc 12 would leave calls of such functions out."""
+    """The loops access memory in rising and falling order; gcc 12 would omit calls of such functions."""
     found = convert_urdf(robot("talos_full_v2.urdf"), "floating")
     staged = stage(assemble_system(from_data(tomllib.loads(found.text))).native_program)
     f = next(s.function for s in staged.stages if s.group == "dynamics")
@@ -199,7 +199,7 @@ def test_functions_without_operations() -> None:
 
 
 def test_values_some_of_which_are_results(run: Callable[..., Any]) -> None:
-    """What reads them in a loop finds all of them in one array."""
+    """A loop reads all operands from one array, also if some of them are results."""
     x = ca.SX.sym("x", 40)
     known = [ca.sin(x[k]) for k in range(40)]
     f, _, made = _made(x, *known[::2], ca.sum1(ca.vertcat(*known[1::2])), *(ca.cos(each) for each in known))
@@ -227,7 +227,7 @@ def test_an_operation_that_is_not_known_is_refused() -> None:
 
 
 def test_registers_that_are_used_again_are_refused() -> None:
-    """Where they are is what the tape tells operations apart by."""
+    """Registers identify the operations of a tape, so a tape that reuses registers is rejected."""
     x = ca.SX.sym("x")
     with pytest.raises(ValueError, match="f reuses registers"):
         tape.tape(ca.Function("f", [x], [ca.sin(ca.cos(x))]))
@@ -242,7 +242,7 @@ STRUCTS = (*STRUCTS, "Equations")
 
 @pytest.fixture(scope="module")
 def tables() -> list[str]:
-    """Of the driven pendulum, by recursion, and with a task that is there twice and a projection: all systems."""
+    """Return all systems of equations: a driven pendulum by recursion, a doubled constraint, and a projection."""
     task = "cart.position + 0.3*sin(rod.angle) - start(cart.position + 0.3*sin(rod.angle)) - 0.1*t^3"
     rows = [{"name": "task", "expression": task}, {"name": "again", "expression": f"2*({task})"}]
     rules = {"redundant": "minimum_norm", **ON}
@@ -298,7 +298,7 @@ def test_a_contract_that_differs_does_not_compile(tables: list[str], tmp_path: P
 
 
 def test_flags_are_of_files_that_there_are() -> None:
-    """What is compiled with other flags is named as it is written; where it is long, with less effort."""
+    """Every file with special compiler flags exists; long files are compiled with less optimisation."""
     model = assemble_system(from_data(driven()))
     files = native.generate(model.native_program, model.chain, "3.0").files
     flags = native.flags(files)

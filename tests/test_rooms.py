@@ -121,7 +121,7 @@ def imports(path: Path) -> set[str]:
 
 
 def room(module: str) -> str:
-    """Its folder, or itself in the root."""
+    """Return the folder of a module, or the module itself in the root."""
     folder = MODULES[module].parent
     return module if folder == ROOT else _name(folder / "__init__.py")
 
@@ -145,7 +145,7 @@ def cycle(graph: Graph) -> list[str]:
 
 
 def test_imports_are_found(python_graph: Graph) -> None:
-    """Of modules, of names in them, from packages; what is looked at is the package."""
+    """Imports of modules, of names and from packages are found in the package."""
     graph = python_graph
     assert {"core.errors", "api.model", "description"} <= graph["cli.app"]
     assert "fmu.code.stages" in graph["fmu.backends.native"]

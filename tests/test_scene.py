@@ -1,4 +1,4 @@
-"""What there is to see: shapes, frames and forces are where the mechanism's own kinematics have them."""
+"""Drawn shapes, frames and forces agree with the mechanism's kinematics."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def shape_of(found: Scene, link: str, kind: str) -> list[Solid]:
 
 
 def ends(shape: Solid) -> tuple[Array, Array]:
-    """Of a cylinder, in its body's frame."""
+    """Return the ends of a cylinder in the body frame."""
     half = 0.5 * shape.size[2] * shape.frame[:3, 2]
     return shape.frame[:3, 3] - half, shape.frame[:3, 3] + half
 
@@ -112,7 +112,9 @@ def test_frames_per_second(stop: float, frames: int) -> None:
 
 
 def test_boxes_have_the_bodies_inertia() -> None:
-    """Of even density: m (a² + b²)/12 about each axis, in the body's axes, where the com is."""
+    """A homogeneous box about the centre of mass has the principal moments of the body: m (a² + b²)/12 about
+    each axis.
+    """
     for name in ("base", "column", "jib"):
         (box,) = shape_of(CRANE, name, "box")
         body = CRANE.mechanism.bodies[box.body]
@@ -186,7 +188,6 @@ def shaped(**shape: Any) -> Mechanism:
 
 
 def only_shape(**shape: Any) -> Solid:
-    """Of that link."""
     found = scene.still(problem(shaped(**shape), (np.zeros(2), np.zeros(2))))
     (own,) = [s for s in found.shapes if s.body == 0]
     return own

@@ -251,7 +251,7 @@ def test_lookup_tables_in_the_reference_solver(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["me", "cs"])
 def test_lookup_tables_in_the_fmu(mode: runs.Mode, tmp_path: Path, compile_data: CompileData) -> None:
-    """So does the FMU in both modes."""
+    """The FMU evaluates the lookup tables in both modes like the reference solver."""
     fmu = compile_data(_driven(tmp_path)).fmu
     names = [f"{name}_angle{end}" for name in "AB" for end in ("", "_effort")] + ["S_position_dot"]
     settings: dict[str, Any] = {"stop": 1.0, "output_step": 0.01, "tolerance": 1e-10}

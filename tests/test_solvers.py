@@ -37,7 +37,7 @@ def solve_again(library: Path, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray
 
 
 def bounds(library: Path, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Of |X| by rows, shape (n,); a, shape (n, n); b, shape (n, columns)."""
+    """Return error bounds of |X| by rows, shape (n,), for a, shape (n, n), and b, shape (n, columns)."""
     lib = ctypes.CDLL(str(library))
     n, columns = b.shape
     factors, right, pivots, found = np.array(a, order="F"), np.array(b, order="F"), np.empty(n), np.empty(n)
@@ -126,7 +126,7 @@ def test_lu_reports_numbers_that_are_not_finite(libraries: dict[str, Path], bad:
 
 
 class StageMatrix(ctypes.Structure):
-    """As in stage_matrix.h."""
+    """Structure of stage_matrix.h."""
 
     _fields_ = (
         ("n", ctypes.c_int),

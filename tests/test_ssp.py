@@ -131,7 +131,7 @@ _CONTROLLER = """<fmiModelDescription fmiVersion="3.0" modelName="C" instantiati
 
 
 def _controller(folder: Path, **words: object) -> Path:
-    """What of an FMU is read: a description, whose input `cart_position` is in mm but for what `words` say."""
+    """Write a model description whose input `cart_position` is in mm, apart from the given replacements."""
     path = folder / "C.fmu"
     with zipfile.ZipFile(path, "w") as archive:
         text = _CONTROLLER.format(**{"type": "Float64", "unit": ' unit="mm"', "metre": 1} | words)
@@ -140,7 +140,9 @@ def _controller(folder: Path, **words: object) -> Path:
 
 
 def test_units_of_a_controller_are_defined(plant: Compiled, tmp_path: Path) -> None:
-    """So that masters can convert; a unit that the controller itself does not define in base units is left out."""
+    """Units that the controller defines in base units are written, so that simulation masters can convert
+    values.
+    """
     path = write_ssp(plant.fmu, tmp_path, _controller(tmp_path))
     units = ssp_reader.read_ssd(str(path)).units
     assert {(u.m, float(u.factor)) for u in units if u.name == "mm"} == {(1, 0.001)}

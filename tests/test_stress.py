@@ -127,7 +127,7 @@ def test_a_run_allocates_nothing(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("fmi", VERSIONS)
 def test_stress_under_sanitizers(tmp_path: Path, fmi: str) -> None:
-    """The same calls do nothing that AddressSanitizer or UndefinedBehaviorSanitizer finds fault with."""
+    """AddressSanitizer and UndefinedBehaviorSanitizer report no fault during the stress calls."""
     importer = _with_model(tmp_path, assemble_system(from_data(driven())), fmi, "instances.c", *SANITIZERS)
     _run(importer, "200")
 

@@ -85,7 +85,7 @@ TIME = np.linspace(0.0, 2.0, 2001)
 
 
 def value(text: str, **signals: Any) -> float:
-    """Of an objective."""
+    """Return the value of an objective."""
     (objective,) = objectives([text])
     return objective.of(TIME, signals)
 
@@ -129,7 +129,7 @@ def test_objectives_of_known_functions() -> None:
     ],
 )
 def test_wrong_objectives(text: str, said: str) -> None:
-    """What, where, what to do."""
+    """The message contains fault, place and remedy."""
     with pytest.raises(DescriptionError) as caught:
         objectives([text])
     assert said in str(caught.value) and f"--objective {text!r}" in str(caught.value)

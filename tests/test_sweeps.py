@@ -48,7 +48,7 @@ SWING = machine(
 
 
 def test_reused_instance_is_a_fresh_one_to_the_last_bit(hanging: Compiled) -> None:
-    """And both give what FMPy's own loop gives; a failed run leaves nothing behind."""
+    """Reused and fresh instances equal FMPy's own loop bit by bit; a failed run leaves no trace."""
     names, other = ["E_x", "E_z", "rod_angle_dot", "cart_mass"], {"cart_mass": 3.5, "moment": 2.0}
     with Repeated(hanging.fmu, names, SPAN) as fresh:
         expected = fresh.run(other)
@@ -156,7 +156,7 @@ def test_resumed_is_uninterrupted(finished: gp.Sweep, swing: Path) -> None:
 
 
 def test_another_sweep_does_not_take_the_folder(finished: gp.Sweep, swing: Path) -> None:
-    """What differs is named; nothing is touched."""
+    """The message names the differences, and no file is changed."""
     before = (finished.folder / "sweep.json").read_bytes()
     with pytest.raises(DescriptionError, match=r"contains a different sweep \(differences: objectives, signals\)"):
         gp.sweep(gp.load(swing), SETTINGS, ["rms(E_x)"], finished.folder, samples=8, scheduler="here")
@@ -172,7 +172,7 @@ def test_two_at_once_do_not_share_a_folder(finished: gp.Sweep, swing: Path) -> N
 
 
 def test_workers_import_little() -> None:
-    """What a worker of a sweep begins with has neither the reference nor the description's schema in it."""
+    """A worker of a sweep imports neither the reference solver nor the schema of descriptions."""
     code = "import sys, gpmelica.sweeps.runs; print(*(name for name in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     known = set(done.stdout.split())
@@ -191,7 +191,7 @@ def test_page_of_a_sweep(finished: gp.Sweep) -> None:
 
 @pytest.mark.slow
 def test_failures_are_rows(gpmelica: Command, swing: Path) -> None:
-    """What the description or the FMU refuses is a row with its reason; structures are compiled once each."""
+    """A rejected description or failed run yields a row with its reason; each model structure is compiled once."""
     out = swing.parent / "failing"
     answer = gpmelica(
         "sweep", swing, "--set", "load=normal(0.5,0.4)", "--set", "links.rod.inertia.2=uniform(0.06,0.12)",
@@ -284,7 +284,7 @@ def test_a_worker_that_dies_costs_nothing(tmp_path: Path, ahead: bool) -> None:
 
 
 class _Breaking(ThreadPoolExecutor):
-    """It takes two tasks, and then it has lost its workers."""
+    """Pool that loses its workers after two tasks."""
 
     def submit(self, function: Any, /, *arguments: Any, **named: Any) -> Any:
         if self._work_queue.qsize() + len(self._threads) >= 2:

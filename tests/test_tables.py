@@ -73,7 +73,7 @@ def test_the_pieces_of_the_equations_are_the_splines_of_the_reference(
 
 
 def test_a_table_that_rests_begins_and_ends_without_a_slope(tmp_path: Path) -> None:
-    """It holds its ends; there integrators stop, for the second derivative jumps."""
+    """The table is constant beyond its ends, where integrators stop because the second derivative jumps."""
     node = compile_tree(parse("table(slew, 2*t - 1)"), {}, None, {"slew": Curve(Table(**table(tmp_path)))})
     begin, end = stops(node)
     assert [begin, end] == pytest.approx([0.6, 1.25])
@@ -92,7 +92,7 @@ def test_a_table_that_rests_begins_and_ends_without_a_slope(tmp_path: Path) -> N
 
 
 def test_linear_tables_have_a_stop_at_each_kink(tmp_path: Path) -> None:
-    """And at both ends, where they begin to hold."""
+    """Integrators stop at each kink and at both ends of a linear table."""
     curve = Curve(Table(**table(tmp_path, interpolation="linear")))
     node = compile_tree(parse("1 + table(slew, t + 1)"), {}, None, {"slew": curve})
     assert sorted(stops(node)) == pytest.approx(TIMES - 1)
@@ -323,7 +323,7 @@ def test_wrong_tables(tmp_path: Path, name: str) -> None:
 
 
 def test_a_missing_file() -> None:
-    """Its path is what was looked for."""
+    """The message contains the path of the missing file."""
     tables = {"slew": {"file": "nowhere/slew.csv", "value": "angle"}}
     with pytest.raises(DescriptionError, match=r"tables.slew.file: there is no file 'nowhere/slew.csv'"):
         from_data(manipulator(tables=tables))

@@ -214,7 +214,7 @@ def _tree(seed: int) -> Tree:
 
 
 def _rows(m: int, seed: int) -> Array:
-    """Of any scale, shape (m, n): of two coordinates each, as joints have that follow others, or of all."""
+    """Return constraint Jacobians of any scale, shape (m, n), with two or all coordinates per row."""
     rng = np.random.default_rng(seed)
     C = rng.normal(size=(m, N)) * 10.0 ** rng.uniform(-5, 5, (m, 1))
     for row in C[::2]:

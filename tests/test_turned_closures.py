@@ -37,7 +37,7 @@ def held(turn: float, axis: tuple[float, float, float] = (0.0, 1.0, 0.0), **keys
 @pytest.mark.parametrize("turn", [1.6, 2.0944, 2.6, 3.1, np.pi])
 @pytest.mark.parametrize("start", ["statics", "description"])
 def test_a_replacement_joint_that_is_turned_too_far_is_refused(turn: float, start: str) -> None:
-    """Its springs would take it to a half turn, and that silently."""
+    """Without the error, springs would silently move the joint to half a turn."""
     table = held(turn, **_SPRINGS, stiffness=_STIFF) | {"simulation": {"start": start}}
     with pytest.raises(DescriptionError, match=r"lock are turned by .* rad .* expected less than 1.57 rad"):
         assemble_system(from_data(table))

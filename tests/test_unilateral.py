@@ -1,4 +1,4 @@
-"""What presses or pulls one way: nothing without overlap, and the law of Hunt and Crossley."""
+"""Unilateral forces: no force without overlap, and the contact law of Hunt and Crossley."""
 
 from __future__ import annotations
 

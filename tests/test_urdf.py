@@ -145,7 +145,7 @@ def test_import_keeps_all_numbers(machine: Path) -> None:
     ],
 )
 def test_axes(tmp_path: Path, given: str, axis: tuple[float, ...]) -> None:
-    """Of length 1, along x where the file does not say."""
+    """Joint axes have length 1 and default to the x axis."""
     ends = '<parent link="a"/><child link="b"/>'
     joint = f'<joint name="j" type="revolute">{ends}{given}</joint>'
     (tmp_path / "robot.urdf").write_text(f'<robot name="r"><link name="a"/><link name="b"/>{joint}</robot>')

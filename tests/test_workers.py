@@ -1,4 +1,4 @@
-"""How many cores there are: not more than machine, container or other workers leave; the collector."""
+"""Number of usable processor cores, worker processes, and the garbage collector."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ if __name__ == "__main__":
 
 
 def test_workers_end_with_a_process_that_is_killed(tmp_path: Path) -> None:
-    """Its output is at an end when nobody holds it any more; temporary files are gone, too."""
+    """The output pipe closes when no process holds it, and temporary files are removed."""
     script = tmp_path / "killed.py"
     script.write_text(KILLED, encoding="utf-8")
     killed = subprocess.run([sys.executable, script], check=False, capture_output=True, text=True, timeout=120)
@@ -161,7 +161,7 @@ def test_rejection_by_the_compiler_is_reported() -> None:
 
 
 def _script(effort: float, limit: float) -> str:
-    """What a process of its own does: a run that would take hours."""
+    """Return a script with a run that would take hours."""
     return (
         # a test run in a shell's background inherits that it is to ignore Ctrl-C
         "import signal\n"

@@ -15,7 +15,7 @@ def contradictory_pair() -> Table:
 
 @awkward("refused", "height", "0.3")
 def only_a_height_out_of_the_plane() -> Table:
-    """The same without another row: rank 0."""
+    """A single constraint normal to the plane of motion has rank 0."""
     return machine(*arm(axis=Z), points=TIP, programmed=[row("height", "E.z - 0.3")])
 
 

@@ -28,13 +28,15 @@ def _hinge(name: str, height: float) -> Table:
 
 @awkward("ok", dof=1)
 def door_on_two_hinges() -> Table:
-    """Its rows are rounding noise instead of zero: one degree of freedom is left."""
+    """Two coaxial hinges: redundant constraints contain rounding noise instead of zeros, and one degree of
+    freedom is left.
+    """
     return _door(1.0)
 
 
 @awkward("ok", dof=1)
 def door_on_three_hinges() -> Table:
-    """And a third one."""
+    """Three coaxial hinges leave one degree of freedom."""
     return _door(0.7, 1.4)
 
 
@@ -96,19 +98,19 @@ def four_bar_of_a_metre() -> Table:
 
 @awkward("ok", dof=1)
 def four_bar_of_ten_micrometres() -> Table:
-    """The same at 1e-5 of its size."""
+    """Four-bar linkage scaled by 1e-5."""
     return four_bar(1e-5) | {"simulation": {"start": "description", "stop": 0.005, "output_step": 1e-4}}
 
 
 @awkward("ok", dof=1)
 def four_bar_of_a_hundred_metres() -> Table:
-    """The same at 100 times its size."""
+    """Four-bar linkage scaled by 100."""
     return four_bar(100.0)
 
 
 @awkward("ok", dof=1)
 def four_bar_a_hundred_kilometres_away() -> Table:
-    """The same 1e5 m from the origin."""
+    """Four-bar linkage at a distance of 1e5 m from the origin."""
     return four_bar(at=(1e5, -5e4, 1e4))
 
 
@@ -120,19 +122,19 @@ def pendulum_ten_kilometres_away() -> Table:
 
 @awkward("ok")
 def pendulum_a_thousand_kilometres_away() -> Table:
-    """And 1e6 m."""
+    """Pendulum at a distance of 1e6 m from the origin."""
     return _far(1e6)
 
 
 @awkward("refused", "links[0].com (body)", "1.16e+06 m from", "closer to the centre of mass")
 def free_body_far_from_its_own_frame() -> Table:
-    """Its mass is 1e6 m from the frame whose place and angles are its coordinates."""
+    """The centre of mass is 1e6 m from the frame that the coordinates describe."""
     return _mass_at(1e6)
 
 
 @awkward("ok")
 def free_body_beside_its_own_frame() -> Table:
-    """And 100 m, which costs digits, but not too many."""
+    """A centre of mass 100 m from the body's frame costs only a few digits."""
     return _mass_at(1e2)
 
 

@@ -1,4 +1,4 @@
-"""What comes of a description by `check` and the reference alone."""
+"""Verdict on a description by `check` and by the reference solver."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Answer:
     said: str
 
     def faults(self, machine: Awkward) -> list[str]:
-        """What differs from what the machine deserves."""
+        """Return the differences between the results and the expected results of a mechanism."""
         wrong = [f"{self.verdict} instead of {machine.verdict}"] * (self.verdict != machine.verdict)
         wrong += [f"{self.dof} degrees of freedom instead of {machine.dof}"] * (
             machine.dof not in (None, self.dof)
@@ -33,7 +33,7 @@ class Answer:
 
 
 def by_reference(data: Table) -> Answer:
-    """Of the description's checks and the reference's run: nothing is compiled."""
+    """Check a description and run the reference solver, without compilation."""
     try:
         prepared = assemble_system(from_data(data))
     except DescriptionError as error:

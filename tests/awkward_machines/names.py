@@ -52,7 +52,7 @@ def link_called_real_input() -> Table:
 
 @awkward("ok")
 def links_called_like_code() -> Table:
-    """What the generated text calls sections, a type of C, a function of the generated C code."""
+    """Links named after sections, C types and functions of the generated C code."""
     names = ["constraints", "accelerations", "double", "dynamics"]
     parents = ["ground", *names]
     return machine(*[link(n, "revolute", Y, parent=parents[k], velocity=1.0) for k, n in enumerate(names)])
@@ -76,7 +76,7 @@ def model_called_main() -> Table:
 
 @awkward("refused", "cases[1].name", "case only")
 def cases_that_fold_into_one() -> Table:
-    """Their folders are one on many file systems."""
+    """Names of cases that differ in letter case only; many file systems use one folder for both."""
     return machine(*arm()) | {"cases": [{"name": "A"}, {"name": "a"}]}
 
 

@@ -1,4 +1,4 @@
-"""What awkward machines are made of, and the list of them."""
+"""Building blocks of awkward mechanisms, and the list of these mechanisms."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def follows_a_star() -> Table:
 
 @awkward("ok")
 def follows_a_star_in_space() -> Table:
-    """The same where no weight gives the accelerations a magnitude."""
+    """Without gravity, no weight gives the accelerations a magnitude."""
     return _telescope(WEIGHTLESS)
 
 

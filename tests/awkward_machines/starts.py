@@ -25,13 +25,13 @@ def path_that_begins_elsewhere() -> Table:
 
 @awkward("ok")
 def path_that_begins_elsewhere_on_purpose() -> Table:
-    """The same, but the description asks for its start; Baumgarte's terms lead to the path."""
+    """The description declares a violated initial state, and Baumgarte's terms lead to the path."""
     return _path("description", (1.188, 0.493), (1.2, 0.6))
 
 
 @awkward("ok")
 def path_that_begins_at_the_tip() -> Table:
-    """The same where the tip is."""
+    """A path that begins at the position of the tip."""
     x, z = 1.1885597, 1.3529766
     return _path("description", (x, z), (x, z - 0.2))
 
@@ -86,7 +86,7 @@ def drift_without_a_cure() -> Table:
 
 @awkward("ok")
 def drift_with_projection() -> Table:
-    """The same with projection after every step, at a tolerance that runs can agree to."""
+    """Projection after every step, with a tolerance at which all runs can agree."""
     data = four_bar(kind="point_on_line")
     data["constraints"] = {"alpha": 0.0, "beta": 0.0, "projection": True}
     return data

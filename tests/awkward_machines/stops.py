@@ -54,7 +54,7 @@ def past_a_dead_centre() -> Table:
 
 @awkward("ok")
 def before_a_dead_centre() -> Table:
-    """The same, not so far."""
+    """A motion that ends before the dead centre."""
     return _slider_crank("0.2*t^3")
 
 

@@ -1,7 +1,5 @@
-"""What goes on a random mechanism besides joints and loops: every key that its family knows nothing of.
-
-Tables, driven joints, lines, ropes, contacts, outriggers, stops, friction, paths with orientations, and
-expressions of what all these measure. Pinocchio has none of them: reference and equations judge each other.
+"""Equipment of a random mechanism besides joints and loops: lookup tables, driven joints, ropes, contacts,
+outriggers, stops, friction, paths with orientations, and expressions of the resulting quantities.
 """
 
 from __future__ import annotations

@@ -32,16 +32,14 @@ class Constraint:
     Phi: float | None = None
 
     def divided(self, by: float) -> Constraint:
-        """The same in another unit."""
+        """Return the quantity in another unit."""
         return Constraint(self.C / by, self.gamma / by, *(x if x is None else x / by for x in (self.nu, self.Phi)))
 
 
 class Task(Protocol):
     """Something that constrains a mechanism."""
 
-    def constraints(self, posture: Posture, t: float) -> list[Constraint]:
-        """Its rows in a state."""
-        ...
+    def constraints(self, posture: Posture, t: float) -> list[Constraint]: ...
 
 
 def held(found: Row, target: Array, order: int = 0) -> Constraint:
@@ -71,7 +69,6 @@ class Loop:
     closure: Table
 
     def constraints(self, posture: Posture, t: float) -> list[Constraint]:
-        """Its rows."""
         rows, length = between(posture, self.closure), self.closure.get("length", 0.0)
         found = [held(row, np.array([length**2, 0.0, 0.0])) for row in rows]
         return [one.divided(2 * length) for one in found] if length else found
@@ -143,12 +140,12 @@ def _soft(data: Table) -> list[Table]:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the oracle says of a state.
+    """Independent solution for one state.
 
-    qdd       shape (n,)
-    singular  of C in the mass metric with rows of length 1: descending
+    qdd       accelerations of the coordinates, shape (n,)
+    singular  singular values of C in the mass metric with rows of length 1, descending
     L         Cholesky factor of M: ‖Lᵀ q̈‖² is twice the energy of accelerations
-    scale     what q̈ is measured by: ‖Lᵀ q̈‖ and what forces and rows ask for
+    scale     reference magnitude of q̈: ‖Lᵀ q̈‖, at least the effects of forces and of constraints alone
     """
 
     qdd: Array
@@ -157,7 +154,7 @@ class Answer:
     scale: float
 
     def error(self, qdd: Array) -> float:
-        """Of other accelerations, relative, in the mass metric."""
+        """Return the relative error of other accelerations in the mass metric."""
         return float(np.linalg.norm(self.L.T @ (qdd - self.qdd)) / self.scale)
 
 

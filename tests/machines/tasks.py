@@ -53,7 +53,6 @@ class Combined:
         return atom + ("", "_dot", "_ddot")[self.order]
 
     def constraints(self, posture: Posture, t: float) -> list[Constraint]:
-        """Its row."""
         return [held(self._sum(posture), _law(self.law, t), self.order)]
 
     def _sum(self, posture: Posture) -> Row:
@@ -62,7 +61,7 @@ class Combined:
         return Row(value, rate, bias, {0: np.sum([w * r.J[0] for w, r in rows], axis=0)})
 
     def started(self, posture: Posture) -> Combined:
-        """The same with a law that the position obeys at t = 0 and at rest."""
+        """Return the task with a law that the position obeys at t = 0 and at rest."""
         first = float(self._sum(posture).value) if self.order == 0 else 0.0
         return Combined(self.name, self.terms, (first, *self.law[1:]), self.order)
 
@@ -90,7 +89,6 @@ class Round:
         return "programmed", {"name": self.name, "expression": f"{squares} - ({law})"}
 
     def constraints(self, posture: Posture, t: float) -> list[Constraint]:
-        """Its row."""
         return [held(self._square(posture), _law(self.law, t))]
 
     def _square(self, posture: Posture) -> Row:
@@ -98,7 +96,7 @@ class Round:
         return row(way, way)
 
     def started(self, posture: Posture) -> Round:
-        """The same with a law that the position obeys at t = 0."""
+        """Return the task with a law that the position obeys at t = 0."""
         return Round(self.name, self.centre, (float(self._square(posture).value), *self.law[1:]))
 
 
@@ -119,7 +117,6 @@ class Leg:
         return "programmed", {"name": self.name, "path": path | {"leg_time": 1.0}}
 
     def constraints(self, posture: Posture, t: float) -> list[Constraint]:
-        """Its rows."""
         s, shares = _law(_QUINTIC.coef, t), dict(zip("xyz", self._local(posture), strict=True))
         begin, way = dict(zip("xyz", self.begin, strict=True)), dict(zip("xyz", self.way, strict=True))
         return [held(shares[c], [begin[c], 0, 0] + s * way[c]) for c in self.components]
@@ -129,7 +126,7 @@ class Leg:
         return [row(own.axis(e), point(posture, "E") - own.origin()) for e in (X, Y, Z)]
 
     def started(self, posture: Posture) -> Leg:
-        """The same, beginning where the point is."""
+        """Return the task with a path that begins at the point's initial position."""
         begin = tuple(float(r.value) for r in self._local(posture))
         return Leg(self.name, self.frame, self.components, begin, self.way)
 
@@ -153,11 +150,10 @@ class Knife:
         }
 
     def constraints(self, posture: Posture, t: float) -> list[Constraint]:
-        """Its row."""
         edge = posture.frame(self.link, transform({"xyz": self.at}))
         n, v = edge.axis(np.array(self.normal) / np.linalg.norm(self.normal)), edge.origin()
         return [Constraint(n.value @ v.J[0], -float(n.rate @ v.rate + n.value @ v.bias), 0.0)]
 
     def started(self, posture: Posture) -> Knife:
-        """The same: at rest it holds anywhere."""
+        """Return the task itself, because a mechanism at rest fulfils it anywhere."""
         return self

@@ -20,11 +20,11 @@ _LONGEST = 60.0  # s
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of a seed.
+    """Result of the random mechanism of one seed.
 
-    rank, found  of the constraints: as it was made, and as the package sees it
-    reference, generated  largest relative errors of q̈ over the mechanism's states, in the mass matrix's metric
-    crash        what was raised, or nothing
+    rank, found  rank of the constraints by construction, and the rank that the package determines
+    reference, generated  largest relative errors of q̈ over all states, in the metric of the mass matrix
+    crash        exception, or empty
     """
 
     seed: int
@@ -40,7 +40,7 @@ class Trial:
 
     @property
     def faults(self) -> list[str]:
-        """What is wrong with it."""
+        """Return sentences on the faults of a trial."""
         if self.crash:
             return [self.crash]
         worst = max(self.reference, self.generated)
