@@ -102,12 +102,20 @@ _ATTRIBUTES: dict[Kind, tuple[str, str, str, str | None]] = {
 class Variable:
     """One scalar variable of the FMU.
 
-    index          position among the variables of the same kind
-    start          start value; None for a calculated variable
-    derivative_of  position in the table of the state whose derivative the variable is
-    elements       1 for a scalar; for elements of an array their number in the first element, 0 in the others
-    reinit         whether the variable is a state that an event can change
-    bounds         admissible range of the value
+    Attributes
+    ----------
+    index
+        Position among the variables of the same kind.
+    start
+        Start value; None for a calculated variable.
+    derivative_of
+        Position in the table of the state whose derivative the variable is.
+    elements
+        1 for a scalar; for elements of an array their number in the first element, 0 in the others.
+    reinit
+        Whether the variable is a state that an event can change.
+    bounds
+        Admissible range of the value.
     """
 
     name: str

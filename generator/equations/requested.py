@@ -44,8 +44,12 @@ def derive(
 ) -> None:
     """Define the outputs that the table `[outputs]` requests.
 
-    points  quantities of points; the accelerations q̈ must be set
-    stored  functions that return the energies of force elements, J
+    Parameters
+    ----------
+    points
+        Quantities of points; the accelerations q̈ must be set.
+    stored
+        Functions that return the energies of force elements, J.
     """
     mechanism, kinematics = points.mechanism, points.kinematics
     chain = mechanism.chain

@@ -25,10 +25,17 @@ _NEAR = 1e-2  # look-ahead for the next kink, relative to the length of the shor
 class Function:
     """Contents of the Modelica function of one lookup table.
 
-    columns   declarations of the table's columns as source text; the first column has the beginnings of the pieces
-    count     number of pieces
-    halvings  number of bisections that find a piece
-    kinks     whether the model needs the end of the current piece
+    Attributes
+    ----------
+    columns
+        Declarations of the table's columns as source text; the first column has the beginnings of the
+        pieces.
+    count
+        Number of pieces.
+    halvings
+        Number of bisections that find a piece.
+    kinks
+        Whether the model needs the end of the current piece.
     """
 
     name: str

@@ -40,7 +40,10 @@ def declared(unit: str | None, shape: Shape, *modifiers: str, kind: str | None =
 
     A unit that has no type becomes a modifier.
 
-    kind  name of a type that replaces the type of the unit
+    Parameters
+    ----------
+    kind
+        Name of a type that replaces the type of the unit.
     """
     if kind is None and unit in _TYPES:
         return f"{PACKAGE}.{_TYPES[unit]}", _listed(modifiers)

@@ -18,8 +18,12 @@ _INDENT = 4  # indentation of declarations and equations in a model
 class Declaration:
     """Declaration `prefix type name[shape](modifiers) = binding "description" annotation`, in parts.
 
-    type      Modelica type; None for the type of the unit
-    elements  position in an array → origin of the element
+    Attributes
+    ----------
+    type
+        Modelica type; None for the type of the unit.
+    elements
+        Mapping from the position in an array to the origin of the element.
     """
 
     origin: Origin

@@ -14,9 +14,14 @@ from ...language.ir import Expr
 class GatheredArray:
     """Quantity that all members of a set have, declared as one array in Modelica sources.
 
-    over         name of the set: a key of `Gatherings.sets`
-    description  description of the whole array
-    elements     label of each member → value: a symbol of the program, or a constant
+    Attributes
+    ----------
+    over
+        Name of the set: a key of `Gatherings.sets`.
+    description
+        Description of the whole array.
+    elements
+        Mapping from the label of each member to its value, which is a symbol of the program or a constant.
     """
 
     name: str
@@ -30,7 +35,10 @@ class GatheredArray:
 class ConstantTable:
     """Constant table that maps each member of the set `over` to a member of the set `of`.
 
-    members  label in `over` → label in `of`; a missing label has no counterpart
+    Attributes
+    ----------
+    members
+        Mapping from each label in `over` to a label in `of`; a missing label has no counterpart.
     """
 
     name: str
@@ -44,9 +52,14 @@ class ConstantTable:
 class Gatherings:
     """Sets of similar parts of a mechanism, and the quantities that their members have.
 
-    sets     name of a set → labels of its members, in order
-    arrays   name of a quantity → its values for the members
-    tables   constant tables of the topology
+    Attributes
+    ----------
+    sets
+        Mapping from the name of a set to the labels of its members, in order.
+    arrays
+        Mapping from the name of a quantity to its values for the members.
+    tables
+        Constant tables of the topology.
     """
 
     sets: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -30,15 +30,25 @@ PLAIN = Traits()
 class Definition:
     """Definition `name = expression` of a scalar or array, as a whole or block by block.
 
-    parts        blocks (zero-based index, or () for the whole) and their expressions; together they fill the
-                 array. In items rewritten for Modelica compilers a block may use blocks before it
-    unit         common unit of all elements; None if the units differ, which the description then explains
-    constant     whether the value depends on parameters only
-    symmetric    whether the parts are the upper triangle of a symmetric matrix
-    calculated   whether the value is an FMU parameter that is calculated from other parameters
-    inertial     data for computing an inertia force or a joint reaction by recursion; None for other quantities
-    replaceable  whether the value is an applied force that an input can replace
-    by_row       whether part i belongs to constraint equation i
+    Attributes
+    ----------
+    parts
+        Blocks (zero-based index, or () for the whole) and their expressions; together they fill the
+        array. In items rewritten for Modelica compilers a block may use blocks before it.
+    unit
+        Common unit of all elements; None if the units differ, which the description then explains.
+    constant
+        Whether the value depends on parameters only.
+    symmetric
+        Whether the parts are the upper triangle of a symmetric matrix.
+    calculated
+        Whether the value is an FMU parameter that is calculated from other parameters.
+    inertial
+        Data for computing an inertia force or a joint reaction by recursion; None for other quantities.
+    replaceable
+        Whether the value is an applied force that an input can replace.
+    by_row
+        Whether part i belongs to constraint equation i.
     """
 
     name: str
@@ -63,11 +73,17 @@ class Definition:
 class LinearSolve:
     """Linear system `matrix · name = right`, whose unknown `name` has the shape of `right`.
 
-    about      names of the coordinates for which the system is solved, for messages
-    ratios     number of leading columns of the unknown that are dependent velocities per independent velocity;
-               their matrix must stay regular during the whole run. None for other systems
-    tree       tree of bodies whose mass matrix the matrix is, or None
-    symmetric  whether the matrix is symmetric and positive definite
+    Attributes
+    ----------
+    about
+        Names of the coordinates for which the system is solved, for messages.
+    ratios
+        Number of leading columns of the unknown that are dependent velocities per independent velocity;
+        their matrix must stay regular during the whole run. None for other systems.
+    tree
+        Tree of bodies whose mass matrix the matrix is, or None.
+    symmetric
+        Whether the matrix is symmetric and positive definite.
     """
 
     name: str
@@ -91,16 +107,27 @@ class LinearSolve:
 class ConstrainedSolve:
     """Constrained system `matrix·X − jacobianᵀ·Λ = right`, `jacobian·X = wanted` with the unknowns X and Λ.
 
-    name, multipliers  names of X and of Λ (None if Λ is unused)
-    matrix       M, shape (n, n), symmetric, and regular on the null space of the Jacobian
-    jacobian     C, shape (m, n), of rank m
-    right        F, shape (n,) or (n, c), the shape of X
-    wanted       W, shape (m,) or (m, c), the shape of Λ
-    coordinates  names of the n coordinates
-    dependent    indices of m coordinates whose columns of C form a regular matrix at the start
-    ratios       C_d (the columns of C of the dependent coordinates) and ∂X_d/∂X_i (None if no coordinate is
-                 independent) for a fixed coordinate partition; None if each solve may choose its partition
-    tree         tree of bodies whose mass matrix M is
+    Attributes
+    ----------
+    name, multipliers
+        Names of X and of Λ (None if Λ is unused).
+    matrix
+        M, shape (n, n), symmetric, and regular on the null space of the Jacobian.
+    jacobian
+        C, shape (m, n), of rank m.
+    right
+        F, shape (n,) or (n, c), the shape of X.
+    wanted
+        W, shape (m,) or (m, c), the shape of Λ.
+    coordinates
+        Names of the n coordinates.
+    dependent
+        Indices of m coordinates whose columns of C form a regular matrix at the start.
+    ratios
+        C_d (the columns of C of the dependent coordinates) and ∂X_d/∂X_i (None if no coordinate is
+        independent) for a fixed coordinate partition; None if each solve may choose its partition.
+    tree
+        Tree of bodies whose mass matrix M is.
     """
 
     name: str

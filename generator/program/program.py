@@ -31,9 +31,13 @@ STATE = "_state"  # suffix of the names of state variables
 class ModelParameter:
     """Number or vector that the FMU's user can change before a run.
 
-    value   default value as an array of the parameter's shape. Matrices are not admitted, because backends store
-            them in different orders
-    bounds  admissible range of each element
+    Attributes
+    ----------
+    value
+        Default value as an array of the parameter's shape. Matrices are not admitted, because backends
+        store them in different orders.
+    bounds
+        Admissible range of each element.
     """
 
     name: str
@@ -99,8 +103,12 @@ class StateVariable:
 class StartValue:
     """Value of an expression of the description at t = 0.
 
-    expr  value as an expression over symbols of the program
-    tree  expression as in the description
+    Attributes
+    ----------
+    expr
+        Value as an expression over symbols of the program.
+    tree
+        Expression as in the description.
     """
 
     name: str
@@ -160,9 +168,15 @@ class Requirement:
 class TimeEvent:
     """Time at which a condition on time switches, or at which a third derivative jumps.
 
-    name  name of the switch variable: 0 before the event time and 1 from then on
-    time  event time, s, an expression of parameters
-    rate  time derivative of the function whose sign decides the condition; None for a jump of a third derivative
+    Attributes
+    ----------
+    name
+        Name of the switch variable: 0 before the event time and 1 from then on.
+    time
+        Event time, s, an expression of parameters.
+    rate
+        Time derivative of the function whose sign decides the condition; None for a jump of a third
+        derivative.
     """
 
     name: str
@@ -174,10 +188,16 @@ class TimeEvent:
 class Lookup:
     """Current polynomial piece of a lookup table, shape (PIECE,), at an argument linear in time.
 
-    name      name of the variable with the piece
-    function  name of the function that returns the piece; all lookups of a table share the function
-    begin     argument of the table at t = 0, an expression of parameters
-    rate      time derivative of the argument, an expression of parameters
+    Attributes
+    ----------
+    name
+        Name of the variable with the piece.
+    function
+        Name of the function that returns the piece; all lookups of a table share the function.
+    begin
+        Argument of the table at t = 0, an expression of parameters.
+    rate
+        Time derivative of the argument, an expression of parameters.
     """
 
     name: str
@@ -211,9 +231,14 @@ class Output:
 class Projection:
     """Projection of the states onto the constraints; its equations are separate from the equations of the model.
 
-    violation  norm of the constraint violation
-    solve      linear system whose solution is the correction
-    change     correction of each state, in the order of the states
+    Attributes
+    ----------
+    violation
+        Norm of the constraint violation.
+    solve
+        Linear system whose solution is the correction.
+    change
+        Correction of each state, in the order of the states.
     """
 
     violation: Expr
@@ -225,9 +250,15 @@ class Projection:
 class Turn:
     """Relative rotation of the frames of a closure that locks all rotations, in place of three direction cosines.
 
-    rows    indices of the constraint equations on direction cosines, about x, y and z of frame a
-    R       axes of frame b in the axes of frame a, shape (3, 3)
-    rates   angular velocity of frame b relative to frame a per unit coordinate rate, axes of frame a, shape (3, n)
+    Attributes
+    ----------
+    rows
+        Indices of the constraint equations on direction cosines, about x, y and z of frame a.
+    R
+        Axes of frame b in the axes of frame a, shape (3, 3).
+    rates
+        Angular velocity of frame b relative to frame a per unit coordinate rate, axes of frame a, shape
+        (3, n).
     """
 
     rows: tuple[int, ...]
@@ -239,14 +270,24 @@ class Turn:
 class Start(StartDependence):
     """Conditions on the initial state under modified parameters: closed loops and balanced forces.
 
-    coordinates      names of all n coordinates, as in the names of states
-    is_angle         whether each coordinate is an angle
-    defaults         default q and q̇ of the initial state, n numbers each
-    rows             names of all constraint equations
-    forces           generalised forces on all n coordinates at rest, N or N·m
-    C, Phi, Phi_dot  Jacobian, values and rates of all constraint equations; None without constraints
-    turns            relative rotations of closures that lock all rotations
-    places           points of the mechanism, shape (3,) each, m; their largest distance is the extent
+    Attributes
+    ----------
+    coordinates
+        Names of all n coordinates, as in the names of states.
+    is_angle
+        Whether each coordinate is an angle.
+    defaults
+        Default q and q̇ of the initial state, n numbers each.
+    rows
+        Names of all constraint equations.
+    forces
+        Generalised forces on all n coordinates at rest, N or N·m.
+    C, Phi, Phi_dot
+        Jacobian, values and rates of all constraint equations; None without constraints.
+    turns
+        Relative rotations of closures that lock all rotations.
+    places
+        Points of the mechanism, shape (3,) each, m; their largest distance is the extent.
     """
 
     coordinates: tuple[str, ...]
@@ -265,28 +306,51 @@ class Start(StartDependence):
 class EquationSystem:
     """Equations of one model in order of evaluation.
 
-    formulation   kind of the equations of motion, and number of states
-    rows          names of all constraint equations, in order
-    residuals     `position` or `velocity` → vector of the values or rates of all constraint equations; empty
-                  without constraints
-    requirements  bounds on values calculated from parameters, checked before a run
-    start_checks  assertions on the initial state, checked in every tool
-    checks        assertions on the initial state and on every completed step, checked in every tool
-    assertions    assertions for tools that do not themselves report singular matrices
-    lengths       lengths of two-point force elements, none of which may become zero
-    meeting       length at which the ends of a two-point force element coincide, m
-    events        time events; the position in the list is the index of the switch
-    lookups       lookups of tables in expressions
-    timed         expressions of the description that depend on time
-    initial       known values at t = 0 of names in these expressions
-    relations     switching conditions of state events; their switches follow the switches of the time events
-    start         conditions on the initial state under modified parameters; None for a fixed initial state
-    projections   `position` or `velocity` → projection; empty if projection is switched off
-    accepted      largest norm of the initial constraint violation for which the initial state may be projected
-    info          further facts for headers: coordinates, partition
-    gatherings    index sets, and arrays whose elements are definitions, for source code with arrays
-    listed        names of outputs that are elements of arrays with mixed units
-    composites    subtree sums from which the mass matrix is formed
+    Attributes
+    ----------
+    formulation
+        Kind of the equations of motion, and number of states.
+    rows
+        Names of all constraint equations, in order.
+    residuals
+        Mapping from `position` or `velocity` to the vector of values or rates of all constraint
+        equations; empty without constraints.
+    requirements
+        Bounds on values calculated from parameters, checked before a run.
+    start_checks
+        Assertions on the initial state, checked in every tool.
+    checks
+        Assertions on the initial state and on every completed step, checked in every tool.
+    assertions
+        Assertions for tools that do not themselves report singular matrices.
+    lengths
+        Lengths of two-point force elements, none of which may become zero.
+    meeting
+        Length at which the ends of a two-point force element coincide, m.
+    events
+        Time events; the position in the list is the index of the switch.
+    lookups
+        Lookups of tables in expressions.
+    timed
+        Expressions of the description that depend on time.
+    initial
+        Known values at t = 0 of names in these expressions.
+    relations
+        Switching conditions of state events; their switches follow the switches of the time events.
+    start
+        Conditions on the initial state under modified parameters; None for a fixed initial state.
+    projections
+        Mapping from `position` or `velocity` to the projection of this level; empty if projection is switched off.
+    accepted
+        Largest norm of the initial constraint violation for which the initial state may be projected.
+    info
+        Further facts for headers: coordinates, partition.
+    gatherings
+        Index sets, and arrays whose elements are definitions, for source code with arrays.
+    listed
+        Names of outputs that are elements of arrays with mixed units.
+    composites
+        Subtree sums from which the mass matrix is formed.
     """
 
     name: str

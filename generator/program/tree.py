@@ -19,9 +19,13 @@ _INERTIA = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 class BiasMotion:
     """Motion of a body for q̈ = 0, in world axes.
 
-    R           shape (3, 3): axes of the body
-    w, dw, dv   shape (3,), rad/s, rad/s² and m/s²: angular velocity, bias angular acceleration, and bias
-                acceleration of the origin, gravity included
+    Attributes
+    ----------
+    R
+        Axes of the body, shape (3, 3).
+    w, dw, dv
+        Angular velocity, bias angular acceleration, and bias acceleration of the origin, gravity
+        included, shape (3,), rad/s, rad/s² and m/s².
     """
 
     R: Expr
@@ -34,14 +38,24 @@ class BiasMotion:
 class TreeBody:
     """Inertia and position of a body, about the origin of its own frame, in world axes.
 
-    name    name of the body in definitions
-    parent  index of the parent body, smaller than the body's own index; -1 for the ground
-    mass, moment, inertia  mass, kg; first mass moment, kg·m, shape (3,); inertia, kg·m², shape (3, 3)
-    arm     shape (3,), m: vector from the origin of the parent
-    own     first mass moment and inertia in the body's own axes
-    place   shape (3,), m: vector from the origin of the first moving body of the tree
-    com, central  centre of mass, m, shape (3,), and inertia about it, kg·m², shape (3, 3), in body axes
-    fixed   axes and origin in the parent's frame for a body fixed to its parent; None for a moving body
+    Attributes
+    ----------
+    name
+        Name of the body in definitions.
+    parent
+        Index of the parent body, smaller than the body's own index; -1 for the ground.
+    mass, moment, inertia
+        Mass, kg; first mass moment, kg·m, shape (3,); inertia, kg·m², shape (3, 3).
+    arm
+        Vector from the origin of the parent, shape (3,), m.
+    own
+        First mass moment and inertia in the body's own axes.
+    place
+        Vector from the origin of the first moving body of the tree, shape (3,), m.
+    com, central
+        Centre of mass, m, shape (3,), and inertia about it, kg·m², shape (3, 3), in body axes.
+    fixed
+        Axes and origin in the parent's frame for a body fixed to its parent; None for a moving body.
     """
 
     name: str
@@ -62,7 +76,10 @@ class TreeBody:
 class JointAxis:
     """Coordinate of a tree: index of the body that it moves, its axis and its armature.
 
-    e, u  shape (3,), world axes: angular velocity, and velocity of the body's origin, per unit rate
+    Attributes
+    ----------
+    e, u
+        Angular velocity, and velocity of the body's origin, per unit rate, shape (3,), world axes.
     """
 
     body: int
@@ -164,10 +181,15 @@ class Tree:
 class Composites:
     """Sums over the subtree of each body of a tree, about the body's origin, in world axes.
 
-    masses, moments  kg, and first mass moments in kg·m of shape (3,)
-    bias_moments, bias_forces  inertia wrenches for q̈ = 0, gravity included: shape (3,), N·m and N
-    per_acceleration  (coordinate, body) → moment and force per unit acceleration of the coordinate, about the
-                      body's origin, shape (3,)
+    Attributes
+    ----------
+    masses, moments
+        Masses, kg, and first mass moments, shape (3,) each, kg·m.
+    bias_moments, bias_forces
+        Inertia wrenches for q̈ = 0, gravity included: shape (3,), N·m and N.
+    per_acceleration
+        Mapping from (coordinate, body) to the moment and force per unit acceleration of the coordinate,
+        about the body's origin, shape (3,).
     """
 
     tree: Tree
@@ -182,8 +204,12 @@ class Composites:
 class InertiaForces:
     """Elements of the generalised inertia forces of a tree with the mass matrix M.
 
-    rows  indices of the elements
-    x     accelerations, shape (n,), for elements of M x; None for elements of the bias forces h
+    Attributes
+    ----------
+    rows
+        Indices of the elements.
+    x
+        Accelerations, shape (n,), for elements of M x; None for elements of the bias forces h.
     """
 
     tree: Tree
@@ -195,9 +221,14 @@ class InertiaForces:
 class Transmitted:
     """Joint reaction: the value for zero accelerations, plus the subtree's inertia wrench for accelerations x.
 
-    link  index in the tree of the body that the joint carries
-    part  0 for the moment about that body's origin, shape (3,), N·m; 1 for the force, shape (3,), N
-    rest  moment or force for zero accelerations
+    Attributes
+    ----------
+    link
+        Index in the tree of the body that the joint carries.
+    part
+        0 for the moment about that body's origin, shape (3,), N·m; 1 for the force, shape (3,), N.
+    rest
+        Moment or force for zero accelerations.
     """
 
     tree: Tree

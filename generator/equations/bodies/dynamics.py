@@ -27,10 +27,16 @@ class Inertia:
 
     The reference point is the origin of the (first) body; all components are in world axes.
 
-    m     kg
-    s     shape (3,), kg·m: first mass moment
-    J     shape (3, 3), kg·m²: inertia
-    N, F  shape (3,), N·m and N: inertia wrench for q̈ = 0, gravity included
+    Attributes
+    ----------
+    m
+        Mass, kg.
+    s
+        First mass moment, shape (3,), kg·m.
+    J
+        Inertia, shape (3, 3), kg·m².
+    N, F
+        Inertia wrench for q̈ = 0, gravity included, shape (3,), N·m and N.
     """
 
     m: Expr
@@ -59,10 +65,15 @@ class Dynamics:
 
     The units of the elements follow the units of the coordinates.
 
-    subtrees  sums over the subtree of each body
-    tree      bodies and joint axes from which M is formed
-    momenta   (coordinate k, body b) → inertia wrench of the subtree moved by k, per unit acceleration of k,
-              about the origin of b; b is the body moved by k or one of its ancestors
+    Attributes
+    ----------
+    subtrees
+        Sums over the subtree of each body.
+    tree
+        Bodies and joint axes from which M is formed.
+    momenta
+        Mapping from (coordinate k, body b) to the inertia wrench of the subtree moved by k, per unit
+        acceleration of k, about the origin of b; b is the body moved by k or one of its ancestors.
     """
 
     M: Expr
@@ -103,7 +114,10 @@ def derive(program: EquationSystem, mechanism: SymbolicMechanism, kinematics: Sy
 def _tree(kinematics: SymbolicKinematics, own: Sequence[Inertia], parts: Sequence[tuple[Expr, Expr]]) -> Tree:
     """Return the tree of all bodies that have mass or coordinates, with their ancestors.
 
-    parts  first mass moment and inertia of each body in its own axes
+    Parameters
+    ----------
+    parts
+        First mass moment and inertia of each body in its own axes.
     """
     mechanism, places = kinematics.mechanism, {GROUND: GROUND}
     kept = {b for b, body in enumerate(mechanism.bodies) if body.coordinates or own[b] is not _NONE}
@@ -194,7 +208,10 @@ def turned(program: EquationSystem, name: str, R: Expr, inertia: Expr, text: str
 def _symmetric(program: EquationSystem, name: str, upper: Sequence[Expr], text: str) -> Expr:
     """Define an inertia by its upper triangle and return its symbol.
 
-    upper  parts of the three matrix rows from the diagonal on, of shapes (3,), (2,) and ()
+    Parameters
+    ----------
+    upper
+        Parts of the three matrix rows from the diagonal on, of shapes (3,), (2,) and ().
     """
     indices: list[Index] = [(0, slice(0, 3)), (1, slice(1, 3)), (2, 2)]
     return program.assemble(
@@ -205,9 +222,13 @@ def _symmetric(program: EquationSystem, name: str, upper: Sequence[Expr], text: 
 def steiner(arm: Expr, s: Expr, moved: Expr) -> Expr:
     """Return the increase of an inertia due to a new reference point, shape (3, 3) (parallel axis theorem).
 
-    arm       shape (3,), m: from the new reference point to the old one
-    s, moved  shape (3,): first mass moment about the old and about the new point, moved = s + m·arm;
-              in kg·m, or in m if divided by the mass
+    Parameters
+    ----------
+    arm
+        From the new reference point to the old one, shape (3,), m.
+    s, moved
+        First mass moment about the old and about the new point, moved = s + m·arm; in kg·m, or in m if
+        divided by the mass, shape (3,).
     """
     (x, y, z), (sx, sy, sz), (tx, ty, tz) = arm, s, moved
     xx, yy, zz = x * (sx + tx), y * (sy + ty), z * (sz + tz)

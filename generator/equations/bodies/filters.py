@@ -24,7 +24,10 @@ from .lowering import Lowering
 class FilterOutput:
     """Symbols of the output of a filter, rad or m, and of its first and second time derivatives.
 
-    length  name of the parameter with the initial length of a two-point force element; empty if none
+    Attributes
+    ----------
+    length
+        Name of the parameter with the initial length of a two-point force element; empty if none.
     """
 
     filter: SymbolicFilter

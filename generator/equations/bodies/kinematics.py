@@ -28,15 +28,24 @@ COORDINATES, BODIES = "coordinates", "bodies"  # sets whose members become array
 class BodyMotion:
     """Pose and motion of a body; all vectors are in world axes.
 
-    R       shape (3, 3): axes of the body
-    root    shape (3,), m: origin of the first moving body of the tree at zero coordinates, world frame;
-            for a fixed body its own origin
-    travel  shape (3,), m: displacement of the origin of the first moving body from `root`
-    p       shape (3,), m: origin of the body relative to the origin of the first moving body
-    arm     shape (3,), m: origin of the body relative to the origin of its parent
-    w, v    shape (3,), rad/s and m/s: angular velocity, velocity of the origin
-    dw, dv  shape (3,), rad/s² and m/s²: bias accelerations (time derivatives of w and v for q̈ = 0);
-            dv includes gravity as an upward acceleration of the ground
+    Attributes
+    ----------
+    R
+        Axes of the body, shape (3, 3).
+    root
+        Origin of the first moving body of the tree at zero coordinates, world frame; for a fixed body
+        its own origin, shape (3,), m.
+    travel
+        Displacement of the origin of the first moving body from `root`, shape (3,), m.
+    p
+        Origin of the body relative to the origin of the first moving body, shape (3,), m.
+    arm
+        Origin of the body relative to the origin of its parent, shape (3,), m.
+    w, v
+        Angular velocity, velocity of the origin, shape (3,), rad/s and m/s.
+    dw, dv
+        Bias accelerations (time derivatives of w and v for q̈ = 0); dv includes gravity as an upward
+        acceleration of the ground, shape (3,), rad/s² and m/s².
     """
 
     R: Expr
@@ -79,7 +88,10 @@ class Wrench:
 class SymbolicKinematics:
     """Motions of all bodies and axes of all coordinates, as symbols of the program.
 
-    owners  coordinate → index of the body that the coordinate moves
+    Attributes
+    ----------
+    owners
+        Mapping from coordinate to the index of the body that the coordinate moves.
     """
 
     mechanism: SymbolicMechanism

@@ -23,9 +23,14 @@ _LENGTHS = {rate: length for length, rate in RATES.items()}
 class LengthRates:
     """Derivatives of a length with respect to time.
 
-    rate     m/s
-    bias     m/s²: second derivative for q̈ = 0
-    columns  coordinate → rate of the length per unit coordinate rate, m/rad or 1
+    Attributes
+    ----------
+    rate
+        Rate of the length, m/s.
+    bias
+        Second derivative for q̈ = 0, m/s².
+    columns
+        Mapping from coordinate to the rate of the length per unit coordinate rate, m/rad or 1.
     """
 
     rate: Expr
@@ -37,8 +42,12 @@ class LengthRates:
 class End:
     """One of the two end points between which a length is measured; it is fixed to a body.
 
-    lever  shape (3,), m: from the body's origin to the point, world axes
-    sign   −1 for the first end point, 1 for the second end point
+    Attributes
+    ----------
+    lever
+        From the body's origin to the point, world axes, shape (3,), m.
+    sign
+        −1 for the first end point, 1 for the second end point.
     """
 
     body: int
@@ -49,7 +58,10 @@ class End:
 def along(kinematics: SymbolicKinematics, u: Expr, ends: Sequence[End], turning: Expr = _ZERO) -> LengthRates:
     """Return the derivatives of a length measured along the unit vector u, shape (3,), world axes.
 
-    turning  contribution of the rotation of u to the bias acceleration, m/s²
+    Parameters
+    ----------
+    turning
+        Contribution of the rotation of u to the bias acceleration, m/s².
     """
     rate, bias, columns = _ZERO, turning, dict[int, Expr]()
     for end in ends:

@@ -24,10 +24,16 @@ from .kinematics import SymbolicKinematics
 class ConstraintExpressions:
     """A scalar condition between two frames; all vectors are in world axes.
 
-    value, rate  condition and its time derivative; a knife edge has only a rate
-    bias         second time derivative for q̈ = 0
-    F, N         shape (3,): unit force and moment on body b; the opposite acts on body a
-    at_a, at_b   shape (3,), m: point of application relative to the origins of bodies a and b
+    Attributes
+    ----------
+    value, rate
+        Condition and its time derivative; a knife edge has only a rate.
+    bias
+        Second time derivative for q̈ = 0.
+    F, N
+        Unit force and moment on body b; the opposite acts on body a, shape (3,).
+    at_a, at_b
+        Point of application relative to the origins of bodies a and b, shape (3,), m.
     """
 
     value: Expr
@@ -55,10 +61,16 @@ class ConstrainedPair:
 class _Frame:
     """Frame of a loop closure in motion; all vectors are in world axes.
 
-    lever  shape (3,), m: origin of the frame relative to the body's origin
-    v, a   shape (3,), m/s and m/s²: velocity and bias acceleration of the frame's origin
-    R      shape (3, 3): axes
-    w, dw  shape (3,), rad/s and rad/s²: angular velocity and bias angular acceleration
+    Attributes
+    ----------
+    lever
+        Origin of the frame relative to the body's origin, shape (3,), m.
+    v, a
+        Velocity and bias acceleration of the frame's origin, shape (3,), m/s and m/s².
+    R
+        Axes, shape (3, 3).
+    w, dw
+        Angular velocity and bias angular acceleration, shape (3,), rad/s and rad/s².
     """
 
     lever: Expr

@@ -32,11 +32,16 @@ def _by_sign(x: Expr, above: Expr, below: Expr) -> Expr:
 class Lowering:
     """Translator of the description's expressions: it replaces names by symbols of the program.
 
-    Parameters:
-        program    program that receives the events and start values found in expressions
-        constants  parameters of the description, name → symbol
-        resolve    function that returns the expression of any other name (`E.x`, `column.angle_dot`)
-        tables     lookup tables of the description, by name
+    Parameters
+    ----------
+    program
+        Program that receives the events and start values found in expressions.
+    constants
+        Mapping from the name of each parameter of the description to its symbol.
+    resolve
+        Function that returns the expression of any other name (`E.x`, `column.angle_dot`).
+    tables
+        Lookup tables of the description, by name.
     """
 
     def __init__(

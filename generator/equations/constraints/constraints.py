@@ -33,14 +33,22 @@ _NO_DRIFT = ir.constant(0.0)
 class Row:
     """One scalar constraint equation on all levels.
 
-    Parameters:
-        value    Φ; 0 for constraints of order 1 and 2
-        rate     Φ̇; Ψ for order 1; 0 for order 2
-        bias     Φ̈ for q̈ = 0; Ψ̇ for order 1; Ψ for order 2
-        C        shape (n,): row of the constraint Jacobian
-        drift    rate for q̇ = 0, which is −ν in C q̇ = ν
-        fixes    index of a coordinate that this equation alone keeps at a value, or None
-        contact  bodies on which the multiplier acts; None if drives or a fixture exert the reaction
+    Parameters
+    ----------
+    value
+        Constraint function Φ; 0 for constraints of order 1 and 2.
+    rate
+        Time derivative Φ̇; the constraint function Ψ for order 1; 0 for order 2.
+    bias
+        Second time derivative Φ̈ for q̈ = 0; Ψ̇ for order 1; Ψ for order 2.
+    C
+        Row of the constraint Jacobian, shape (n,).
+    drift
+        Rate for q̇ = 0, which is −ν in C q̇ = ν.
+    fixes
+        Index of a coordinate that this equation alone keeps at a value, or None.
+    contact
+        Bodies on which the multiplier acts; None if drives or a fixture exert the reaction.
     """
 
     name: str

@@ -29,13 +29,20 @@ _TIME = ir.symbol("t")
 class Task:
     """One programmed constraint as expressions of names in the description.
 
-    Parameters:
-        order     0, 1 or 2: constraint on positions, velocities or accelerations
-        given     expression that the constraint sets to zero
-        position  Φ; 0 for order 1 and 2
-        velocity  Φ̇; Ψ for order 1; 0 for order 2
-        bias      Φ̈ for q̈ = 0; Ψ̇ for order 1; Ψ for order 2
-        drift     velocity for q̇ = 0
+    Parameters
+    ----------
+    order
+        0, 1 or 2: constraint on positions, velocities or accelerations.
+    given
+        Expression that the constraint sets to zero.
+    position
+        Constraint function Φ; 0 for order 1 and 2.
+    velocity
+        Time derivative Φ̇; the constraint function Ψ for order 1; 0 for order 2.
+    bias
+        Second time derivative Φ̈ for q̈ = 0; Ψ̇ for order 1; Ψ for order 2.
+    drift
+        Velocity for q̇ = 0.
     """
 
     name: str

@@ -22,11 +22,18 @@ _SMALLEST = ir.constant(1e-24)  # added to the argument of a square root, which 
 class Forces:
     """Collector of the efforts and wrenches of all force elements, with the quantities that define them.
 
-    efforts   coordinate → effort, N or N·m
-    wrenches  wrenches on bodies, which contribute to joint reactions, unlike efforts on coordinates
-    outputs   outputs that force elements publish
-    stored    functions that return the potential energy of springs, J
-    followed  name of each input filter → output of this filter
+    Attributes
+    ----------
+    efforts
+        Mapping from coordinate to effort, N or N·m.
+    wrenches
+        Wrenches on bodies, which contribute to joint reactions, unlike efforts on coordinates.
+    outputs
+        Outputs that force elements publish.
+    stored
+        Functions that return the potential energy of springs, J.
+    followed
+        Mapping from the name of each input filter to the output of this filter.
     """
 
     def __init__(

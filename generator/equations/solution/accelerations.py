@@ -40,7 +40,10 @@ def derive(
 ) -> Solution:
     """Define the accelerations q̈, the friction efforts and, if needed, the multipliers of contacts.
 
-    ratios   columns C_d of the constraint Jacobian and D = ∂q̇_d/∂q̇_i, if they are defined already
+    Parameters
+    ----------
+    ratios
+        Columns C_d of the constraint Jacobian and D = ∂q̇_d/∂q̇_i, if they are defined already.
     """
     program, mechanism, bristles = equations.program, equations.mechanism, equations.bristles
     coordinates = [bristle.coordinate for bristle in bristles]

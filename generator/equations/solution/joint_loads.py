@@ -31,8 +31,13 @@ class AffineLoad:
 
     The moment is about the origin of the body that the joint carries; all vectors are in world axes.
 
-    N, F       shape (3,), N·m and N
-    reactions  constraint r → (N_r, F_r), shape (3,) each: wrench per unit multiplier of a contact
+    Attributes
+    ----------
+    N, F
+        Moment and force for zero accelerations and multipliers, shape (3,), N·m and N.
+    reactions
+        Mapping from constraint r of a contact to (N_r, F_r), moment and force per unit multiplier,
+        shape (3,) each.
     """
 
     N: Expr

@@ -24,8 +24,12 @@ def derive(program: EquationSystem, rows: ConstraintEquations, active: Sequence[
     with them. A constraint without a position level, such as a knife edge, is checked on velocity level. A
     constraint of order 2 is not checked.
 
-    active     indices of the independent constraints
-    tolerance  m, rad or the unit of the constraint
+    Parameters
+    ----------
+    active
+        Indices of the independent constraints.
+    tolerance
+        Largest admissible violation, in m, rad or the unit of the constraint.
     """
     levels = {"value": rows.Phi, "rate": rows.Phi_dot}
     for i, row in enumerate(rows.rows):

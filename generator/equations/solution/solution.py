@@ -11,13 +11,20 @@ from ....language.ir import Expr
 class Solution:
     """Solution of the equations of motion, as symbols.
 
-    qdd          accelerations of the coordinates, shape (n,), m/s² or rad/s²
-    forces       applied minus inertia forces, shape (n,), N or N·m
-    friction     friction efforts against the motion of each coordinate, shape (n,), N or N·m, or None
-    multipliers  one multiplier per constraint up to the last constraint that belongs to a contact;
-                 None without contacts
-    drives       efforts of the drives that realise programmed constraints, N or N·m;
-                 None if every joint has a drive
+    Attributes
+    ----------
+    qdd
+        Accelerations of the coordinates, shape (n,), m/s² or rad/s².
+    forces
+        Applied minus inertia forces, shape (n,), N or N·m.
+    friction
+        Friction efforts against the motion of each coordinate, shape (n,), N or N·m, or None.
+    multipliers
+        One multiplier per constraint up to the last constraint that belongs to a contact; None without
+        contacts.
+    drives
+        Efforts of the drives that realise programmed constraints, N or N·m; None if every joint has a
+        drive.
     """
 
     qdd: Expr

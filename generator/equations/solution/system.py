@@ -25,10 +25,15 @@ from ..constraints.constraints import ConstraintEquations
 class Partition:
     """Partition of the coordinates and constraints.
 
-    dependent      names of the dependent coordinates, one per independent constraint
-    rows           names of the independent constraints
-    without_drive  names of those constraints that stay independent if all constraints realised by drives
-                   are omitted; empty if every joint has a drive
+    Attributes
+    ----------
+    dependent
+        Names of the dependent coordinates, one per independent constraint.
+    rows
+        Names of the independent constraints.
+    without_drive
+        Names of those constraints that stay independent if all constraints realised by drives are
+        omitted; empty if every joint has a drive.
     """
 
     dependent: tuple[str, ...] = ()
@@ -40,12 +45,19 @@ class Partition:
 class ActiveSystem:
     """Constraints and coordinates in the linear system of the accelerations.
 
-    rows           indices of the independent constraints, without constraints that fix the value of a coordinate
-    free           indices of the coordinates in the system
-    held           coordinate with a fixed value → index of the constraint that fixes the value
-    dependent      positions of the dependent coordinates in `free`
-    without_drive  indices of those constraints that stay independent if all constraints realised by drives
-                   are omitted; empty if every joint has a drive
+    Attributes
+    ----------
+    rows
+        Indices of the independent constraints, without constraints that fix the value of a coordinate.
+    free
+        Indices of the coordinates in the system.
+    held
+        Mapping from each coordinate with a fixed value to the constraint that fixes the value, both as indices.
+    dependent
+        Positions of the dependent coordinates in `free`.
+    without_drive
+        Indices of those constraints that stay independent if all constraints realised by drives are
+        omitted; empty if every joint has a drive.
     """
 
     rows: tuple[int, ...]
@@ -117,8 +129,12 @@ def stabilised(mechanism: SymbolicMechanism, constraints: ConstraintEquations) -
 class EquationsOfMotion:
     """The system M X − Cᵀ Λ = F, C X = W for the accelerations X of the free coordinates.
 
-    held  accelerations of the coordinates whose values are fixed by constraints, or None
-    tree  bodies and joint axes from which M is formed
+    Attributes
+    ----------
+    held
+        Accelerations of the coordinates whose values are fixed by constraints, or None.
+    tree
+        Bodies and joint axes from which M is formed.
     """
 
     M: Expr

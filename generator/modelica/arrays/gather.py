@@ -31,10 +31,16 @@ _TITLES = {
 class ArrayDeclaration:
     """Declaration of a variable, of a derived parameter or of a constant table.
 
-    value     expression of a derived parameter; None for variables
-    elements  position in the array, counted from 1 → origin of the element
-    guess     value near the start, used by solvers as an initial guess
-    positions  entries of a constant table of positions, counted from 1
+    Attributes
+    ----------
+    value
+        Expression of a derived parameter; None for variables.
+    elements
+        Mapping from the position in the array, counted from 1, to the origin of the element.
+    guess
+        Value near the start, used by solvers as an initial guess.
+    positions
+        Entries of a constant table of positions, counted from 1.
     """
 
     name: str
@@ -63,7 +69,10 @@ class ArrayDeclaration:
 class Statement:
     """Equation `left = right`.
 
-    row  index of the constraint equation to which the equation belongs, or None
+    Attributes
+    ----------
+    row
+        Index of the constraint equation to which the equation belongs, or None.
     """
 
     left: Expr
@@ -77,11 +86,19 @@ class Statement:
 class Arrangement:
     """Variables and equations of a Modelica source.
 
-    program     program in which all expressions outside its definitions refer to array elements
-    variables   declarations of all variables and derived parameters
-    statements  equations
-    spaces      name of an array → for each axis, the name of the set that its index runs over, or "" without a set
-    values      name of an array → its elements as expressions of the original program
+    Attributes
+    ----------
+    program
+        Program in which all expressions outside its definitions refer to array elements.
+    variables
+        Declarations of all variables and derived parameters.
+    statements
+        Equations.
+    spaces
+        Mapping from the name of an array to the names of the sets that its indices run over, one per axis;
+        "" without a set.
+    values
+        Mapping from the name of an array to its elements as expressions of the original program.
     """
 
     program: EquationSystem

@@ -24,11 +24,17 @@ from .tables import Tables, declared, tables_for
 class Hole:
     """Placeholder for a part in which equations of the same form may differ.
 
-    kind   position of an array element, begin or end of a block, first or last index of a loop,
-           symbol, or constant
-    value  index counted from 1, name of the symbol, or array of numbers
-    space  name of the set that an index runs over, or ""
-    shape  shape of a symbol or constant
+    Attributes
+    ----------
+    kind
+        Position of an array element, begin or end of a block, first or last index of a loop, symbol, or
+        constant.
+    value
+        Index counted from 1, name of the symbol, or array of numbers.
+    space
+        Name of the set that an index runs over, or "".
+    shape
+        Shape of a symbol or constant.
     """
 
     kind: str
@@ -41,7 +47,10 @@ class Hole:
 class Loop:
     """Equation `for iterator in first:step:last loop body end for`; bounds are counted from 1.
 
-    last  number, or the name of an outer iterator
+    Attributes
+    ----------
+    last
+        Number, or the name of an outer iterator.
     """
 
     iterator: str

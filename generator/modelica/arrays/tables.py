@@ -38,15 +38,27 @@ class Topology:
 class Tables:
     """Constant tables from which equations in loops take array positions and values.
 
-    spaces      name of an array → for each axis, the name of the set that its index runs over
-    known       all available tables of array positions
-    constants   name of a constant array → its index set and its elements
-    parameters  name → unit and shape of parameters that can be elements of a table
-    mixed       names of the arrays of coordinates and rates, whose elements differ in unit
-    fresh       function that returns a unique name
-    used        names of those tables of array positions that loops use
-    asked       names of those constant arrays that loops use
-    made        names of several parameters → name and element shape of the table that consists of these parameters
+    Attributes
+    ----------
+    spaces
+        Mapping from the name of an array to the names of the sets that its indices run over, one per axis.
+    known
+        All available tables of array positions.
+    constants
+        Mapping from the name of a constant array to its index set and its elements.
+    parameters
+        Mapping from the name of each parameter that can be an element of a table to its unit and shape.
+    mixed
+        Names of the arrays of coordinates and rates, whose elements differ in unit.
+    fresh
+        Function that returns a unique name.
+    used
+        Names of those tables of array positions that loops use.
+    asked
+        Names of those constant arrays that loops use.
+    made
+        Mapping from the names of several parameters to the name and element shape of the table that consists
+        of these parameters.
     """
 
     spaces: Mapping[str, tuple[str, ...]]
