@@ -12,7 +12,7 @@ from ..core.files import write_atomically
 from ..core.strict_json import strict_json
 from ..core.trajectory import Trajectory
 from ..coupling.compared_run import ComparedRun
-from ..coupling.comparison import compare
+from ..coupling.method_comparison import compare
 from ..coupling.report import lines
 from ..coupling.system import CouplingRemark, open_system
 from ..coupling.verdict import Coupled, Options, couple

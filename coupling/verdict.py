@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.errors import DescriptionError, SolveError
 from ..core.progress import Progress, silent
 from ..core.trajectory import Array, output_grid
 from .compared_run import ComparedRun
+from .comparison import difference
 from .energy import EnergyResidual, residuals
 from .master import Master, Record, Settings
 from .network import Network
@@ -39,7 +39,6 @@ _NOT_COMPARED = (
     " drive its inputs, or the parts and the uncut mechanism have no outputs in common"
 )
 _SMALL = 1e-3  # smallest range of a signal, relative to the largest range of signals with the same unit
-_ROUNDING = 1e-6  # the same for signals without a unit, which may be of different kinds
 
 
 @dataclass(frozen=True)
@@ -373,59 +372,6 @@ def output_times(settings: Settings) -> Array:
 def _ranges(record: Record, network: Network) -> Array:
     values = np.array(record.values)[:, : network.n_y]
     return np.asarray(np.ptp(values, axis=0))
-
-
-def difference(network: Network, rows: Sequence[int], run: Record, fine: Record, grid: Array) -> tuple[float, str]:
-    """Return the largest difference of two runs, relative to the range of each signal, and the signal's name.
-
-    Times near jumps are left out; without any other time the difference is infinite.
-    """
-    grid = grid[away_from_events(run, fine, grid)]
-    if not len(grid):
-        return math.inf, ""
-    a, b = run.sample(grid)[rows], fine.sample(grid)[rows]
-    errors = np.max(relative_errors(network, rows, a, b), axis=1)
-    k = int(np.argmax(errors))
-    return float(errors[k]), ".".join(network.outputs[rows[k]])
-
-
-def relative_errors(network: Network, rows: Sequence[int], a: Array, b: Array) -> Array:
-    """Return the differences of two runs relative to the range of each signal, shape (n, k).
-
-    Parameters
-    ----------
-    network : parts and their connections
-    rows : rows of n outputs
-    a, b : values of these outputs in both runs at k times, shape (n, k)
-    """
-    off = np.abs(a - b)
-    spread = _spreads(network, rows, np.maximum(np.ptp(a, axis=1), np.ptp(b, axis=1)))
-    floor = np.maximum(1e-9 * np.maximum(np.max(np.abs(a), axis=1), np.max(np.abs(b), axis=1)), 1e-300)
-    errors = off / np.maximum(spread, floor)[:, None]
-    errors[(np.max(off, axis=1) <= floor) & (spread <= floor)] = 0.0  # a signal that is constant in both runs
-    return np.asarray(errors)
-
-
-def _spreads(network: Network, rows: Sequence[int], spread: Array) -> Array:
-    """Return the ranges of signals, each at least a thousandth of the largest range of the signals with
-    the same unit, or a millionth for signals without a unit.
-    """
-    found = np.zeros(network.n_y)
-    found[[*rows]] = spread
-    for alike in network.alike:
-        share = _SMALL if network.signals[alike[0]].unit else _ROUNDING
-        found[alike] = np.maximum(found[alike], share * found[alike].max())
-    return np.asarray(found[[*rows]])
-
-
-def away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_]:
-    """Whether each time is so far from each event that both runs have passed the event, or neither has."""
-    away, own = np.ones(len(grid), dtype=bool), np.array(run.events)
-    gaps = np.diff([grid[0], *fine.events, grid[-1]])
-    for event, before, after in zip(fine.events, gaps, gaps[1:], strict=False):
-        off = float(np.min(np.abs(own - event), initial=np.inf))
-        away &= np.abs(grid - event) > max(2.0 * min(off, 0.25 * min(before, after)), 1e-9)
-    return away
 
 
 def _judged(

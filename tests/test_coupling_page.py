@@ -13,7 +13,7 @@ import pytest
 from helpers_coupling import boom, quarter_car, rope_bounce, sampled_control, two_masses, two_masses_exact
 
 from gpmelica.coupling.compared_run import ComparedRun
-from gpmelica.coupling.comparison import compare
+from gpmelica.coupling.method_comparison import compare
 from gpmelica.coupling.network import Network
 from gpmelica.coupling.page import tables, write_page
 from gpmelica.coupling.page.findings import findings

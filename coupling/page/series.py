@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.trajectory import Array
-from ..verdict import Coupled, away_from_events, compared_rows, relative_errors
+from ..comparison import away_from_events, relative_errors
+from ..verdict import Coupled, compared_rows
 
 
 def step_lengths(run: Coupled) -> Array:
@@ -26,20 +27,27 @@ def errors_by_finer_run(run: Coupled) -> dict[str, Array]:
     if not kept.any():
         return {}
     errors = np.full(a.shape, np.nan)
-    errors[:, kept] = relative_errors(run.network, rows, a[:, kept], b[:, kept])
-    return dict(zip((".".join(run.network.outputs[row]) for row in rows), errors, strict=True))
+    names = [".".join(run.network.outputs[row]) for row in rows]
+    errors[:, kept] = _relative(a[:, kept], b[:, kept], [run.units[name] for name in names])
+    return dict(zip(names, errors, strict=True))
 
 
 def errors_by_whole(run: Coupled) -> dict[str, Array]:
     """Return the difference of each output to the uncut machine over the output times, relative to its range."""
     if run.whole is None or not run.whole.signals:
         return {}
-    rows = {".".join(port): row for row, port in enumerate(run.network.outputs)}
     names = list(run.whole.signals)
     found = np.array([run.signals[name] for name in names])
     expected = np.array([run.whole.signals[name] for name in names])
-    errors = relative_errors(run.network, [rows[name] for name in names], found, expected)
+    errors = _relative(found, expected, [run.units[name] for name in names])
     return dict(zip(names, errors, strict=True))
+
+
+def _relative(a: Array, b: Array, units: list[str]) -> Array:
+    """Return the differences of n signals at k times, whose maxima are the relative errors, shape (n, k)."""
+    off = np.abs(a - b)
+    peak = off.max(axis=1)
+    return np.asarray(off * (relative_errors(a, b, units) / np.where(peak > 0.0, peak, 1.0))[:, None])
 
 
 def gaps(run: Coupled) -> Array:
