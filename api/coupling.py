@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,6 +11,8 @@ from ..core.csv_file import write_csv
 from ..core.files import write_atomically
 from ..core.strict_json import strict_json
 from ..core.trajectory import Trajectory
+from ..coupling.compared_run import ComparedRun
+from ..coupling.method_comparison import compare
 from ..coupling.report import lines
 from ..coupling.system import CouplingRemark, open_system
 from ..coupling.verdict import Coupled, Options, couple
@@ -83,6 +85,11 @@ class CoupledRun(Run):
         """Facts about the coupling that need attention."""
         return tuple(self.coupled.remarks)
 
+    @property
+    def comparison(self) -> tuple[ComparedRun, ...]:
+        """Errors and times of runs by other coupling methods and steps; empty without `compare`."""
+        return tuple(self.coupled.comparison)
+
     def data(self) -> dict[str, Any]:
         """Return the verdict as plain data, the contents of `result.json`.
 
@@ -133,16 +140,21 @@ def cosim(system: Path | str, options: CosimOptions) -> CoupledRun:
         opened = open_system(Path(system), Path(folder))
         try:
             found = couple(opened, wishes, options.progress)
+            if options.compare:
+                found = replace(found, comparison=compare(opened, wishes, found, options.progress))
         finally:
             opened.close()
     trajectory = Trajectory("coupled", found.time, found.signals, found.record.wall_s, len(found.record.pieces))
     run = CoupledRun(trajectory, found.units, verdict=found)
     if options.out is not None:
-        _write(run, Path(options.out))
+        _write(run, Path(options.out), options.command)
     return run
 
 
-def _write(run: CoupledRun, out: Path) -> None:
+def _write(run: CoupledRun, out: Path, command: str) -> None:
+    from ..coupling.page import write_page  # needs matplotlib, which takes long to import
+
+    write_page(out, run.coupled, command)
     write_csv(out / "signals.csv", run.trajectory)
     write_atomically(out / "report.txt", "\n".join(lines(run.coupled)) + "\n")
     write_atomically(out / "result.json", strict_json(run.data()))

@@ -10,14 +10,14 @@ from ..core.progress import renamed
 from ..options.common import DescribedCase, Printed, PrintedVerdict
 from ..options.coupling import CosimOptions, CosimSystem
 from ..options.model import SplitOptions
-from .console import emit_strict, progress_bars, screen, wrote
+from .console import command_line, emit_strict, progress_bars, screen, wrote
 from .generated import command
 from .status import exit_status, load
 
 
-def cosim(source: CosimSystem, options: CosimOptions, answer: PrintedVerdict) -> None:
-    """Simulate the coupled FMUs of an SSP archive and judge the result; write result.json,
-    report.txt, signals.csv.
+def cosim(context: typer.Context, source: CosimSystem, options: CosimOptions, answer: PrintedVerdict) -> None:
+    """Simulate the coupled FMUs of an SSP archive and judge the result; write report.html,
+    result.json, report.txt and signals.csv.
     """
     from ..api.coupling import cosim as run_coupled
     from ..coupling.report import lines
@@ -26,13 +26,16 @@ def cosim(source: CosimSystem, options: CosimOptions, answer: PrintedVerdict) ->
     withdraw_cosim(source.system, options.out)
     folder = Path(options.out or source.system.stem)
     with progress_bars() as progress:
-        run = run_coupled(source.system, **vars(options) | {"out": folder, "progress": progress})
+        run = run_coupled(
+            source.system,
+            **vars(options) | {"out": folder, "command": command_line(context), "progress": progress},
+        )
     if answer.as_json:
         emit_strict(run.data())
     else:
         for line in lines(run.coupled):
             screen.print(line, markup=False)
-        screen.print(f"report: {folder / 'report.txt'}", markup=False)
+        screen.print(f"report: {folder / 'report.html'}", markup=False)
     raise typer.Exit(exit_status(run.ok, answer.strict and bool(run.remarks)))
 
 

@@ -1,4 +1,8 @@
-"""Quasi-Newton iteration for one communication step; the Jacobian is reused in later steps."""
+"""Quasi-Newton iteration for one communication step; the Jacobian is reused in later steps.
+
+The Jacobian contains the derivatives of the residual by the unknowns relative to their typical sizes.
+Residuals are relative, too, so the Jacobian has no units and stays valid if the sizes change.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +62,7 @@ class Solver:
                 return True
             if not np.isfinite(before):
                 return False
-            dz = self._update(r)
+            dz = scale * self._update(r)
             if _norm(dz / scale) <= 1e-3 * tolerance and self.contraction > 0.5:  # only rounding errors remain
                 return True
             z += dz
@@ -67,7 +71,7 @@ class Solver:
             if not np.isfinite(after):
                 return False
             self.contraction = after / before
-            self._learn(r, dz)
+            self._learn(r, dz / scale)
             if (
                 count > _MOST // 2 and self.contraction > _STALLED and after <= _NOISE * tolerance
             ):  # only rounding errors of the parts remain
@@ -101,7 +105,7 @@ class Solver:
 
     @staticmethod
     def _difference(residual: Residual, z: Array, r: Array, k: int, scale: float) -> Array:
-        """Return column k of the Jacobian by a one-sided difference.
+        """Return column k of the Jacobian by a one-sided difference, for the typical size `scale` of the unknown.
 
         The difference is repeated with a larger change if the effect of the first change was lost
         in rounding errors.
@@ -111,10 +115,10 @@ class Solver:
         if 0.0 < _norm(change) < 1e-2 * _NUDGE:
             nudge *= min(_NUDGE / _norm(change), _MOST_NUDGED)
             change = _changed(residual, z, r, k, nudge)
-        return np.asarray(change / nudge)
+        return np.asarray(change * (scale / nudge))
 
     def _update(self, r: Array) -> Array:
-        """Return the Newton update of the unknowns, shape (n,).
+        """Return the Newton update of the unknowns relative to their sizes, shape (n,).
 
         The linear system is solved by least squares, so that redundant unknowns get the update of
         minimum norm.
@@ -123,7 +127,7 @@ class Solver:
         return np.asarray(np.linalg.lstsq(self._jacobian, -r, rcond=1e-9)[0])
 
     def _learn(self, r: Array, dz: Array) -> None:
-        """Correct the Jacobian after an update of the unknowns by Broyden's rank-one formula."""
+        """Correct the Jacobian by Broyden's rank-one formula after a relative update `dz` of the unknowns."""
         length = float(dz @ dz)
         if length > 0.0 and self._jacobian is not None:
             self._jacobian = self._jacobian + np.outer(r, dz) / length

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.errors import DescriptionError, SolveError
 from ..core.progress import Progress, silent
 from ..core.trajectory import Array, output_grid
+from .compared_run import ComparedRun
+from .comparison import difference
 from .energy import EnergyResidual, residuals
 from .master import Master, Record, Settings
 from .network import Network
@@ -38,7 +39,6 @@ _NOT_COMPARED = (
     " drive its inputs, or the parts and the uncut mechanism have no outputs in common"
 )
 _SMALL = 1e-3  # smallest range of a signal, relative to the largest range of signals with the same unit
-_ROUNDING = 1e-6  # the same for signals without a unit, which may be of different kinds
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,8 @@ class Coupled:
     gap : largest gap of pinned positions, relative to their range
     remarks : facts that the user should know
     whole : difference to the machine before it was cut, or None if the archive does not contain it
+    finer : run with finer settings that the error was estimated by
+    comparison : runs by other methods and steps, if they were asked for
     """
 
     name: str
@@ -109,6 +111,8 @@ class Coupled:
     gap: float
     remarks: Sequence[CouplingRemark] = field(default_factory=tuple)
     whole: WholeDifference | None = None
+    finer: Record | None = None
+    comparison: Sequence[ComparedRun] = ()
 
     @property
     def energy_residual(self) -> float:
@@ -157,7 +161,7 @@ class Coupled:
             "error": self.error,
             "worst_signal": self.worst,
             "observed_order": self.order,
-            "whole": None if self.whole is None else vars(self.whole),
+            "whole": None if self.whole is None else self.whole.data(),
             "energy_residual": self.energy_residual,
             "connections": [
                 {"where": r.where, "created": r.created, "turned_over": r.turned_over} for r in self.residuals
@@ -169,6 +173,7 @@ class Coupled:
             "wall_s": self.record.wall_s,
             "seconds": self.record.seconds,
             "plausible": [{"id": r.id, "where": r.where, "text": r.text} for r in self.remarks],
+            "comparison": [vars(r) for r in self.comparison],
         }
 
 
@@ -183,13 +188,15 @@ class Estimate:
     worst : name of the signal with the largest error
     order : observed order of convergence, or None if it cannot be observed
     whole : difference to the machine before it was cut, or None
+    finer : the finer run
     """
 
     tolerance: float
     error: float
     worst: str
     order: float | None
-    whole: WholeDifference | None = None
+    whole: WholeDifference | None
+    finer: Record
 
 
 def couple(system: CoupledSystem, options: Options, progress: Progress = silent) -> Coupled:
@@ -200,16 +207,16 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
     DescriptionError : if the final time is not known
     SolveError : if the coupling is unstable or a part fails
     """
-    settings = _settings(system, options)
+    settings = settings_of(system, options)
     choices, remarks = rehearse(system.network, settings, options.method, options.order)
     remarks = [*system.remarks, *remarks, *_off_grid(system.network, settings)]
     settings = _with_mean_force(settings, choices)
-    tolerance, grid, rows = settings.tolerance, _grid(settings), _compared(system.network, choices)
+    tolerance, grid, rows = settings.tolerance, _grid(settings), compared_rows(system.network, choices)
     coarse = _coarse(system.network, choices, settings)
     settings, run = _scaled(system.network, choices, settings, coarse, progress)
     for left in range(_REFINEMENTS, -1, -1):
-        fine = _run(system.network, choices, _finer(settings), progress)
-        error, worst = _difference(system.network, rows, run, fine, grid)
+        fine = simulated(system.network, choices, _finer(settings), progress)
+        error, worst = difference(system.network, rows, run, fine, grid)
         if error <= tolerance or settings.step is not None or not left:
             break
         coarse, run, settings = run, fine, _finer(settings)
@@ -218,13 +225,13 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
     if system.whole is not None:
         # The finer run shows a change of the model with the smallest error of the coupling.
         chosen = run if system.whole.exact else fine
-        whole = compare_whole(system.whole, system.network, rows, chosen, settings, _output_times(settings))
+        whole = compare_whole(system.whole, system.network, rows, chosen, settings, output_times(settings))
         if whole is None:
             remarks.append(CouplingRemark("whole_not_compared", system.whole.fmu.name, _NOT_COMPARED))
-    return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order, whole), remarks)
+    return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order, whole, fine), remarks)
 
 
-def _compared(network: Network, choices: Sequence[MethodChoice]) -> list[int]:
+def compared_rows(network: Network, choices: Sequence[MethodChoice]) -> list[int]:
     """Return the rows of the outputs by which two runs are compared."""
     pairs = positions(network)
     resolved = [
@@ -235,7 +242,13 @@ def _compared(network: Network, choices: Sequence[MethodChoice]) -> list[int]:
     return resolved or [*range(network.n_y)]
 
 
-def _settings(system: CoupledSystem, options: Options) -> Settings:
+def settings_of(system: CoupledSystem, options: Options) -> Settings:
+    """Return the settings of a run from the archive and the options of the user.
+
+    Raises
+    ------
+    DescriptionError : if the final time is not known
+    """
     stop = options.stop or system.stop
     if stop is None or stop <= system.start:
         raise DescriptionError(system.name, "expected a final time in the archive, found none; give --stop")
@@ -282,7 +295,7 @@ def _refined(s: Settings, length: float, tolerance: float) -> Settings:
 def _coarse(network: Network, choices: Sequence[MethodChoice], settings: Settings) -> Record | None:
     """Simulate with coarser settings; returns None if the longer steps are unstable."""
     try:
-        return _run(network, choices, _coarser(settings), silent)
+        return simulated(network, choices, _coarser(settings), silent)
     except SolveError:
         return None
 
@@ -303,7 +316,7 @@ def _scaled(
     known = coarse
     for _ in range(_TRIALS):
         settings = replace(settings, scales=None if known is None else _ranges(known, network))
-        run = _run(network, choices, settings, progress)
+        run = simulated(network, choices, settings, progress)
         if settings.scales is not None and _confirmed(settings.scales, run, network):
             break
         known = run
@@ -323,7 +336,13 @@ def _confirmed(scales: Array, run: Record, network: Network) -> bool:
     return bool(np.all(scales <= _CONFIRMED * found))
 
 
-def _run(network: Network, choices: Sequence[MethodChoice], settings: Settings, progress: Progress) -> Record:
+def simulated(network: Network, choices: Sequence[MethodChoice], settings: Settings, progress: Progress) -> Record:
+    """Simulate a coupled system with given methods, without a verdict.
+
+    Raises
+    ------
+    SolveError : if the coupling is unstable or a part fails
+    """
     if settings.step is None and _takes_nominal(choices):
         settings = replace(settings, step=settings.nominal)
     pairs = positions(network)
@@ -341,10 +360,11 @@ def _grid(settings: Settings) -> Array:
     """
     step = settings.nominal if settings.step is None else 2.0 * settings.step
     points = settings.start + output_grid(settings.stop - settings.start, step)
-    return np.union1d(points, _output_times(settings))
+    return np.union1d(points, output_times(settings))
 
 
-def _output_times(settings: Settings) -> Array:
+def output_times(settings: Settings) -> Array:
+    """Return the times at which the signals of a run are given, s."""
     span = settings.stop - settings.start
     return settings.start + output_grid(span, span / _OUTPUTS)
 
@@ -352,48 +372,6 @@ def _output_times(settings: Settings) -> Array:
 def _ranges(record: Record, network: Network) -> Array:
     values = np.array(record.values)[:, : network.n_y]
     return np.asarray(np.ptp(values, axis=0))
-
-
-def _difference(
-    network: Network, rows: Sequence[int], run: Record, fine: Record, grid: Array
-) -> tuple[float, str]:
-    """Return the largest difference of two runs, relative to the range of each signal, and the signal's name.
-
-    Times near jumps are left out; without any other time the difference is infinite.
-    """
-    grid = grid[_away_from_events(run, fine, grid)]
-    if not len(grid):
-        return math.inf, ""
-    a, b = run.sample(grid)[rows], fine.sample(grid)[rows]
-    off = np.max(np.abs(a - b), axis=1)
-    spread = _spreads(network, rows, np.maximum(np.ptp(a, axis=1), np.ptp(b, axis=1)))
-    floor = np.maximum(1e-9 * np.maximum(np.max(np.abs(a), axis=1), np.max(np.abs(b), axis=1)), 1e-300)
-    errors = off / np.maximum(spread, floor)
-    errors[(off <= floor) & (spread <= floor)] = 0.0  # a signal that is constant in both runs
-    k = int(np.argmax(errors))
-    return float(errors[k]), ".".join(network.outputs[rows[k]])
-
-
-def _spreads(network: Network, rows: Sequence[int], spread: Array) -> Array:
-    """Return the ranges of signals, each at least a thousandth of the largest range of the signals with
-    the same unit, or a millionth for signals without a unit.
-    """
-    found = np.zeros(network.n_y)
-    found[[*rows]] = spread
-    for alike in network.alike:
-        share = _SMALL if network.signals[alike[0]].unit else _ROUNDING
-        found[alike] = np.maximum(found[alike], share * found[alike].max())
-    return np.asarray(found[[*rows]])
-
-
-def _away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_]:
-    """Whether each time is so far from each event that both runs have passed the event, or neither has."""
-    away, own = np.ones(len(grid), dtype=bool), np.array(run.events)
-    gaps = np.diff([grid[0], *fine.events, grid[-1]])
-    for event, before, after in zip(fine.events, gaps, gaps[1:], strict=False):
-        off = float(np.min(np.abs(own - event), initial=np.inf))
-        away &= np.abs(grid - event) > max(2.0 * min(off, 0.25 * min(before, after)), 1e-9)
-    return away
 
 
 def _judged(
@@ -405,7 +383,7 @@ def _judged(
     remarks: Sequence[CouplingRemark],
 ) -> Coupled:
     network = system.network
-    time = _output_times(settings)
+    time = output_times(settings)
     values = run.sample(time)
     names = [".".join(port) for port in network.outputs]
     found = residuals(network, run)
@@ -432,7 +410,7 @@ def _order(
     steps make it meaningless.
     """
     coarse, run, fine = runs
-    outer, _ = _difference(network, rows, coarse, fine, grid)
+    outer, _ = difference(network, rows, coarse, fine, grid)
     counts = [len(r.pieces) for r in (coarse, run, fine)]
     if error < 1e-12 or outer <= error or counts[1] <= 1.05 * counts[0]:
         return None

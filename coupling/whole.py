@@ -46,11 +46,18 @@ class WholeDifference:
     difference : largest difference of a signal, relative to its range
     worst : output of a part with the largest difference
     exact : whether the difference is an error of the coupling; otherwise it is a change of the model
+    signals : values of the whole machine at the output times, by the outputs of parts that they were
+        compared with
     """
 
     difference: float
     worst: str
     exact: bool
+    signals: Mapping[str, Array] = field(default_factory=dict)
+
+    def data(self) -> dict[str, Any]:
+        """Return the difference without the signals, for `result.json`."""
+        return {"difference": self.difference, "worst": self.worst, "exact": self.exact}
 
 
 def compare_whole(
@@ -95,7 +102,9 @@ def compare_whole(
     spread = _at_least(np.ptp(expected[of], axis=1), units)
     errors = np.max(np.abs(found[at] - expected[of]), axis=1) / spread
     worst = int(np.argmax(errors))
-    return WholeDifference(float(errors[worst]), ".".join(network.outputs[at[worst]]), whole.exact)
+    names = [".".join(network.outputs[row]) for row in at]
+    signals = dict(zip(names, expected[of], strict=True))
+    return WholeDifference(float(errors[worst]), names[worst], whole.exact, signals)
 
 
 def _at_least(spread: Array, units: Sequence[str]) -> Array:

@@ -24,8 +24,8 @@ class CosimOptions:
     Parameters
     ----------
     out
-        Folder for `result.json`, `report.txt` and `signals.csv`. Default: the name of the archive for the
-        command, and no files for Python.
+        Folder for `report.html`, `result.json`, `report.txt` and `signals.csv`. Default: the name of the
+        archive for the command, and no files for Python.
     tolerance
         Admissible error, relative to the range of each signal. Default: the tolerance in the archive, or
         1e-4.
@@ -38,6 +38,11 @@ class CosimOptions:
         Degree of extrapolation of the sequential method, 0 to 2.
     stop
         Final time, s. Default: the final time in the archive.
+    compare
+        Whether to simulate the system by other coupling methods and steps as well, and to report the error
+        and the time of each run.
+    command
+        Command line for the report.
     progress
         Function that is called with an activity and the completed fraction.
     """
@@ -55,4 +60,6 @@ class CosimOptions:
     )
     order: Annotated[int | None, Option("degree of extrapolation of the sequential method, 0 to 2")] = None
     stop: Annotated[float | None, Option("final time, s (default: the final time in the archive)")] = None
+    compare: Annotated[bool, Option("simulate by other methods and steps, too; report errors and times")] = False
+    command: str = ""
     progress: Progress = silent

@@ -57,7 +57,7 @@ def withdraw_sweep(file: Path, case: str | None, out: Path | str | None) -> None
 
 def withdraw_cosim(system: Path, out: Path | str | None) -> None:
     """Remove the results of an earlier `cosim` of an SSP archive."""
-    _remove(Path(out or system.stem), "result.json", "report.txt", "signals.csv")
+    _remove(Path(out or system.stem), "report.html", "result.json", "report.txt", "signals.csv")
 
 
 def withdraw_optimum(file: Path, case: str | None, out: Path | str | None) -> None:

@@ -36,7 +36,7 @@ from gpmelica.coupling.participant import PortSignal
 from gpmelica.coupling.rehearsal import MethodChoice, rehearse
 from gpmelica.coupling.report import lines
 from gpmelica.coupling.system import CoupledSystem, CouplingRemark
-from gpmelica.coupling.verdict import Coupled, Options, _missed, _run, _scaled, couple
+from gpmelica.coupling.verdict import Coupled, Options, _missed, _scaled, couple, simulated
 
 
 def chosen(
@@ -368,7 +368,7 @@ def test_ranges_of_a_coarse_run_that_diverges() -> None:
     """Ranges that the run does not confirm are replaced, so that its steps are controlled all the same."""
     network, settings = two_masses(), Settings(0.0, 1.0, nominal=1e-3)
     choices, _ = rehearse(network, settings)
-    coarse = _run(network, choices, settings, silent)
+    coarse = simulated(network, choices, settings, silent)
     right, expected = _scaled(network, choices, settings, coarse, silent)
     diverged = replace(coarse, values=[1e6 * values for values in coarse.values])
     found, run = _scaled(network, choices, settings, diverged, silent)

@@ -30,8 +30,8 @@ BuildError CoupledRun DescriptionError Exported Fmu GpmelicaError LoadSummary Mi
 Model Modes Optimum Problem Reactions Remark Run RunReport SolveError StateSpace Summary Sweep UnknownNameError
 """
 PUBLIC = dict.fromkeys(TYPES.split()) | {
-    "cosim": "(system, out=None, *, tolerance=None, method='auto', step=None, order=None, stop=None, progress)"
-    " -> CoupledRun",
+    "cosim": "(system, out=None, *, tolerance=None, method='auto', step=None, order=None, stop=None, "
+    "compare=False, command='', progress) -> CoupledRun",
     "from_urdf": "(path, base='fixed') -> Model",
     "load": "(path, case=None, **changes) -> Model",
     "optimize": "(model, bounds, objective, out=None, *, constraints=(), method='evolution', evaluations=1000,"

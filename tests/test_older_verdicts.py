@@ -75,7 +75,7 @@ def test_run_with_arguments_that_no_command_has(gpmelica: Command, arguments: tu
 
 def test_cosim_with_a_wrong_option(gpmelica: Command) -> None:
     Path("pair.ssp").write_bytes(b"")
-    older = _leave(Path("pair"), "result.json", "report.txt", "signals.csv")
+    older = _leave(Path("pair"), "report.html", "result.json", "report.txt", "signals.csv")
     assert gpmelica("cosim", "pair.ssp", "--step", "soon").status == 2
     assert not [path for path in older if path.exists()]
 

@@ -76,6 +76,7 @@ sweeps
 exchange
 exchange.ssp
 coupling
+coupling.page
 cutting
 tasks
 api

@@ -34,7 +34,7 @@ def violations(overlay: Overlay) -> Figure | None:
     for axes, (signal, title) in zip(grid.flat, titles.items(), strict=True):
         for curves in overlay.curves:
             if signal in curves.run.signals:
-                _positive(axes, curves.run.time, curves.run.signals[signal], curves.line)
+                positive_line(axes, curves.run.time, curves.run.signals[signal], curves.line)
         if signal == "violation_position":
             slopes = _slow_slopes(axes, overlay.references)
         axes.set_title(title)
@@ -80,9 +80,9 @@ def errors(
     axes = figure.subplots()
     colours = style.colours([run.name for run in runs])
     for run in runs:
-        _positive(axes, *error_over_time(reference, run, units), {"color": colours[run.name]})
+        positive_line(axes, *error_over_time(reference, run, units), {"color": colours[run.name]})
     for tolerance in sorted({comparison.tolerance for comparison in comparisons}):
-        _tolerance_line(axes, tolerance)
+        tolerance_line(axes, tolerance)
     axes.set_title("largest |difference| / scale over all signals")
     axes.set_xlabel("time in s")
     style.log_axis(axes)
@@ -90,7 +90,8 @@ def errors(
     return figure
 
 
-def _tolerance_line(axes: Axes, tolerance: float) -> None:
+def tolerance_line(axes: Axes, tolerance: float) -> None:
+    """Draw a dashed horizontal line at the tolerance, with the number above it."""
     axes.axhline(tolerance, color=style.INK, linewidth=0.9, linestyle=(0, (5, 4)))
     axes.annotate(
         f"tolerance {scientific(tolerance)}",
@@ -103,6 +104,6 @@ def _tolerance_line(axes: Axes, tolerance: float) -> None:
     )
 
 
-def _positive(axes: Axes, time: Array, values: Array, line: Mapping[str, Any]) -> None:
+def positive_line(axes: Axes, time: Array, values: Array, line: Mapping[str, Any]) -> None:
     """Draw a line with gaps where the value is zero and so has no logarithm."""
     axes.plot(time, style.drawable(np.where(np.abs(values) > 0, np.abs(values), np.nan)), **line)

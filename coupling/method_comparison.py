@@ -1,0 +1,196 @@
+"""Comparison of coupling methods and steps on one system: errors and times for a work–precision figure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..core.errors import GpmelicaError
+from ..core.progress import Progress, silent
+from ..core.trajectory import Array
+from .compared_run import ComparedRun
+from .comparison import away_from_events, relative_errors
+from .master import Record, Settings
+from .rehearsal import MethodChoice, rehearse
+from .stepping import HERMITE, MEAN, PIN, SEQUENTIAL
+from .system import CoupledSystem
+from .verdict import (
+    Coupled,
+    Options,
+    compared_rows,
+    output_times,
+    settings_of,
+    simulated,
+)
+
+_STEPS = (4.0, 2.0, 1.0, 0.5, 0.25)  # fixed steps relative to the mean step of the run
+_TOLERANCES = (10.0, 1.0, 0.1)  # tolerances relative to that of the run
+_BIAS = 1.0 / 16.0  # admissible error of the reference run relative to that of the run with the shortest step
+_METHODS: tuple[tuple[str, int | None], ...] = (
+    (SEQUENTIAL, 0),
+    (SEQUENTIAL, 1),
+    (SEQUENTIAL, 2),
+    (HERMITE, None),
+    (MEAN, None),
+)
+
+
+@dataclass(frozen=True)
+class _Reference:
+    """Signals that the compared runs are measured against.
+
+    Parameters
+    ----------
+    name : origin of the signals
+    values : values of each known output at the output times, by the row of the output
+    record : run that the values are from; None for the uncut machine
+    """
+
+    name: str
+    values: dict[int, Array]
+    record: Record | None
+
+
+def compare(
+    system: CoupledSystem, options: Options, judged: Coupled, progress: Progress = silent
+) -> list[ComparedRun]:
+    """Simulate a system by several coupling methods and steps, and measure errors and times.
+
+    Errors are differences to the uncut machine if the archive contains it and its equations are those
+    of the parts, otherwise to a run by the chosen methods with a shorter step. All methods are compared by
+    the same signals.
+
+    Parameters
+    ----------
+    system : the coupled system
+    options : settings of the run that was judged
+    judged : that run, which gives the lengths of the steps and the ranges of the signals
+    progress : function that is called with each method
+    """
+    scales = np.asarray(np.ptp(np.array(judged.record.values)[:, : judged.network.n_y], axis=0))
+    settings = replace(settings_of(system, options), scales=scales)
+    steps = _steps(judged, options.step)
+    chosen = list(judged.choices)
+    plans = [(method, order, _choices(system, settings, method, order)) for method, order in _methods(judged)]
+    reference = _reference(system, settings, judged, min(steps))
+    rows = _common_rows(judged, [found for _, _, found in plans if isinstance(found, list)], reference)
+    runs: list[ComparedRun] = []
+    for method, order, found in plans:
+        progress(f"comparing {method}", 0.0)
+        for step in steps:
+            run = ComparedRun(method, order, step, None, None, None, None, reference.name)
+            fixed = replace(settings, step=step)
+            runs.append(_measured(run, judged, found, fixed, reference, rows))
+    for factor in _TOLERANCES if _controls_steps(judged) else ():
+        progress("comparing tolerances", 0.0)
+        tolerance = factor * judged.tolerance
+        run = ComparedRun(_name(judged), None, None, tolerance, None, None, None, reference.name)
+        runs.append(_measured(run, judged, chosen, replace(settings, tolerance=tolerance), reference, rows))
+    return runs
+
+
+def _steps(judged: Coupled, fixed: float | None) -> list[float]:
+    """Return the fixed steps to compare, s: multiples of the fixed or of the mean step, rounded to 1, 2 or 5."""
+    record = judged.record
+    mean = (record.times[-1] - record.times[0]) / len(record.pieces)
+    decade = 10.0 ** math.floor(math.log10(mean))
+    middle = fixed or decade * min((1.0, 2.0, 5.0, 10.0), key=lambda digit: abs(math.log(decade * digit / mean)))
+    return [factor * middle for factor in _STEPS]
+
+
+def _methods(judged: Coupled) -> Sequence[tuple[str, int | None]]:
+    """Return the coupling methods that the system permits, with the order of extrapolation."""
+    if judged.network.pins:
+        return [(PIN, None)]
+    return _METHODS if any(group.loops for group in judged.network.groups) else [(SEQUENTIAL, 2)]
+
+
+def _choices(
+    system: CoupledSystem, settings: Settings, method: str, order: int | None
+) -> list[MethodChoice] | GpmelicaError:
+    """Return the choice for each group, or the error that says why the method cannot be used."""
+    try:
+        return rehearse(system.network, settings, method, order)[0]
+    except GpmelicaError as error:
+        return error
+
+
+def _reference(system: CoupledSystem, settings: Settings, judged: Coupled, shortest: float) -> _Reference:
+    whole, network = judged.whole, judged.network
+    if whole is not None and whole.exact:
+        rows = {".".join(port): row for row, port in enumerate(network.outputs)}
+        return _Reference("uncut machine", {rows[name]: values for name, values in whole.signals.items()}, None)
+    step = shortest * _BIAS ** (1.0 / _order(judged))
+    record = simulated(network, judged.choices, replace(settings, step=step), silent)
+    values = record.sample(output_times(settings))[: network.n_y]
+    return _Reference(f"run with a step of {step:.3g} s", dict(enumerate(values)), record)
+
+
+def _order(judged: Coupled) -> int:
+    """Return the lowest order of convergence of the loops, which is 2 at most if an FMU holds its inputs."""
+    orders = [4]
+    for choice, group in zip(judged.choices, judged.network.groups, strict=True):
+        if group.loops:
+            takes = all(judged.network.parts[k].abilities.takes_courses for k in group.parts)
+            own = choice.order + (choice.method == SEQUENTIAL)
+            orders.append(own if takes else min(own, 2))
+    return min(orders)
+
+
+def _common_rows(judged: Coupled, plans: Sequence[list[MethodChoice]], reference: _Reference) -> list[int]:
+    """Return the rows of the outputs that the reference has and all methods reproduce.
+
+    Without a common one, these are the outputs that the methods of the run itself reproduce.
+    """
+    known = set(reference.values)
+    common = known.intersection(*(compared_rows(judged.network, choices) for choices in plans))
+    return sorted(common or known.intersection(compared_rows(judged.network, judged.choices)))
+
+
+def _controls_steps(judged: Coupled) -> bool:
+    """Whether the tolerance controls the step of the chosen methods."""
+    methods = {c.method for c, g in zip(judged.choices, judged.network.groups, strict=True) if g.loops}
+    return bool(methods & {HERMITE, PIN}) and MEAN not in methods
+
+
+def _name(judged: Coupled) -> str:
+    looping = zip(judged.choices, judged.network.groups, strict=True)
+    return " and ".join(dict.fromkeys(choice.method for choice, group in looping if group.loops))
+
+
+def _measured(
+    run: ComparedRun,
+    judged: Coupled,
+    choices: list[MethodChoice] | GpmelicaError,
+    settings: Settings,
+    reference: _Reference,
+    rows: Sequence[int],
+) -> ComparedRun:
+    if isinstance(choices, GpmelicaError):
+        return replace(run, failure=str(choices))
+    try:
+        record = simulated(judged.network, choices, settings, silent)
+    except GpmelicaError as error:
+        return replace(run, failure=str(error))
+    count = len(record.pieces)
+    step = run.step if run.tolerance is None else (settings.stop - settings.start) / count
+    largest = _error(judged, settings, record, reference, rows)
+    return replace(run, step=step, steps=count, wall_s=record.wall_s, error=largest)
+
+
+def _error(
+    judged: Coupled, settings: Settings, record: Record, reference: _Reference, rows: Sequence[int]
+) -> float | None:
+    """Return the largest error of a run, relative to the ranges of the signals; None without common signals."""
+    grid = output_times(settings)
+    kept = np.ones(len(grid), dtype=bool)
+    if reference.record is not None:
+        kept = away_from_events(record, reference.record, grid)
+    if not rows or not kept.any():
+        return None
+    found, expected = record.sample(grid)[[*rows]], np.array([reference.values[row] for row in rows])
+    units = [judged.network.signals[row].unit for row in rows]
+    return float(np.max(relative_errors(found[:, kept], expected[:, kept], units)))
