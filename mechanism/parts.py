@@ -176,11 +176,11 @@ class Coordinate(Generic[S]):
         way = "right-handed about" if self.motion.kind == "rotation" else "along"
         letters = {axis: letter for letter, axis in (("x", X), ("y", Y), ("z", Z))}
         axis = letters.get(self.axis) or f"({', '.join(f'{part:.6g}' for part in self.axis)})"
-        frame = {"base": "the world frame", "joint": "the joint frame", "elastic": "the preceding element"}[
-            self.role
-        ]
-        one_of_several = self.motion.kind == "rotation" and self.motion.axis is not None
-        return f"{way} {axis} of {frame}{' after preceding rotations' if one_of_several else ''}"
+        frames = {"base": "the world frame", "joint": "the joint frame", "elastic": "the previous beam element"}
+        is_euler_angle = self.motion.kind == "rotation" and self.motion.axis is not None
+        if is_euler_angle:
+            return f"{way} the body's {axis} axis, as Euler angle relative to {frames[self.role]}"
+        return f"{way} {axis} of {frames[self.role]}"
 
 
 def signal_names(coordinates: Iterable[Coordinate], quantity: str) -> list[str]:
