@@ -29,7 +29,8 @@ class StateOptions:
         Whether the operating point is the equilibrium that `Model.statics` finds.
     trim
         Whether the operating point is a steady state that the inputs maintain. Joints in `statics.locked`
-        keep their positions; the other positions and the inputs are computed.
+        keep their positions, and motions keep their values at t = 0; the other positions and the inputs are
+        computed.
     inputs
         Inputs of the FMU over time: a CSV file, or arrays by name with the times `time` in s. Default:
         zero.
@@ -49,7 +50,12 @@ class StateOptions:
         bool, Option("operating point: the equilibrium that statics finds", "--equilibrium")
     ] = False
     trim: Annotated[
-        bool, Option("operating point: a steady state, with the inputs that maintain it", "--trim")
+        bool,
+        Option(
+            "operating point: a steady state, with the inputs that maintain it; linearize writes them to"
+            " trim.csv, for run --input",
+            "--trim",
+        ),
     ] = False
     inputs: GivenInputs = None
     progress: Progress = silent
