@@ -200,7 +200,8 @@ def run(context: typer.Context, source: DescribedCase, options: RunOptions, answ
         screen.print(verdict_table(report.comparisons))
         for badge, text, colour in lines(report):
             screen.print(f"[{COLOURS[colour]}]{badge}[/]: {escape(text)}")
-        show_remarks(report.plausible)
+            if colour == "amber":
+                show_remarks(report.plausible)
         for name, note in report.remarks:
             screen.print("note: " + (f"{name}: " if name else "") + note, markup=False)
         screen.print(f"report: {model.folder(options.out) / 'report.html'}", markup=False)

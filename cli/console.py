@@ -105,8 +105,10 @@ def emit_strict(data: Any) -> None:
 
 
 def verdict_table(comparisons: Iterable[Comparison]) -> Table:
-    """Return a table with one comparison per row."""
-    table = Table("run", "wall s", "max rel error", "tolerance", "worst signal", "horizon s", "verdict")
+    """Return a table with one comparison per row; a narrow terminal folds texts, but never the name of a run."""
+    others = ("wall s", "max rel error", "tolerance", "worst signal", "horizon s")
+    folded = (Column(header, overflow="fold") for header in others)
+    table = Table(Column("run", no_wrap=True), *folded, Column("verdict", no_wrap=True))
     for c in comparisons:
         verdict = "[green]agrees[/green]" if c.ok else "[red]disagrees[/red]"
         table.add_row(
