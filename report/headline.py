@@ -17,7 +17,13 @@ from .plots.number_text import decimal, scientific, unit_text
 
 _MODES = 3
 _ZERO = 1e-9  # Share of the largest magnitude of a kind below which a value is a rounding error of zero.
-_ELEMENTS = {"line": "two-point element", "plane": "contact"}
+# Kinds of arrows, the kind of element that readers know them by, quantity and unit.
+_ELEMENTS = (
+    ("line", "two-point element", "force", "N"),
+    ("plane", "contact", "force", "N"),
+    ("force", "force element", "force", "N"),
+    ("moment", "force element", "moment", "N.m"),
+)
 Number = tuple[str, str]  # Label with the time, and value with the unit.
 
 
@@ -55,7 +61,7 @@ def _sizes(report: RunReport) -> Mapping[str, float]:
     run = report.loaded or report.reference
     inner = (float(magnitude(run, link, "force").max()) for link in loaded_links(mechanism, run))
     force = max(weight, float(acting), *inner, 0.0)
-    return {"N": force, "N.m": force * report.scene.extent}
+    return {"N": force, "N.m": max(force, 1e-300) * report.scene.extent}
 
 
 def _loads(report: RunReport, sizes: Mapping[str, float]) -> Iterator[Number]:
@@ -79,10 +85,10 @@ def _efforts(report: RunReport, sizes: Mapping[str, float]) -> Iterator[Number]:
 
 
 def _elements(report: RunReport, sizes: Mapping[str, float]) -> Iterator[Number]:
-    """Yield the peak force of all two-point elements, and that of all contacts."""
-    for kind, what in _ELEMENTS.items():
+    """Yield the peak force or moment of the elements of each kind."""
+    for kind, what, quantity, unit in _ELEMENTS:
         peak = _peak(_magnitudes(report.course, kind), report.course.time)
-        yield from _numbers(f"largest force of a {what}", peak, "N", sizes)
+        yield from _numbers(f"largest {quantity} of a {what}", peak, unit, sizes)
 
 
 def _frequencies(modes: tuple[LinearisedMode, ...]) -> Iterator[Number]:

@@ -31,8 +31,8 @@ def energy(course: EnergyHistory) -> Figure:
     is_flat = float(np.ptp(values)) <= _ROUNDING * largest
     factor = 1.0 if is_flat else readable_factor(float(np.abs(values).max()))
     figure, (axes,) = panel_grid(1, 1)
-    for value, look in lines.values():
-        axes.plot(course.time, value / factor, **look)
+    for name, (value, look) in lines.items():
+        axes.plot(course.time, value / factor, label=name, **look)
     panel = Panel("energy", "J", "")
     if is_flat:
         show_constant(axes, panel, 0.0, largest or 1.0)

@@ -159,9 +159,10 @@ def draw_panel(
     factor = 1.0 if is_flat else readable_factor(float(np.nanmax(np.abs(trusted))))
     for curves in overlay.curves:
         if panel.signal in curves.run.signals:
-            axes.plot(curves.run.time, style.drawable(curves.run.signals[panel.signal] / factor), **curves.line)
+            values = style.drawable(curves.run.signals[panel.signal] / factor)
+            axes.plot(curves.run.time, values, label=curves.label, **curves.line)
     for time, values in programmed:
-        axes.plot(time, values / factor, **style.programmed_line())
+        axes.plot(time, values / factor, label="programmed", **style.programmed_line())
     if is_flat:
         show_constant(axes, panel, float(np.nanmean(trusted)), height)
         return
