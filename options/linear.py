@@ -139,8 +139,9 @@ class ModesFiles:
     along: Annotated[
         str | None,
         Option(
-            "KEY=first:last:count or KEY=a,b,c: modes at values of a key of the description, or at times of"
-            " a simulation (t=0:5:50); with --out also modes_along.csv, .json, .svg and .png"
+            "KEY=a,b,c or KEY=first:last:count (count evenly spaced values, first and last included): modes at"
+            " values of a key of the description, or at times of a simulation (t=0:5:51); with --out also"
+            " modes_along.csv, .json, .svg and .png"
         ),
     ] = None
     out: Out = None
