@@ -17,9 +17,10 @@ Happening = tuple[str, str]  # Sentence about an element, and time of the first 
 
 
 def happenings(report: RunReport) -> list[Happening]:
-    """Return what happens in the reference run: tipping first, then the first event of each element in order of time.
+    """Return events of the reference run: tipping, then the first event of each element in the order of time.
 
-    A support counts when it lifts, a stop when it is met, a rope when it becomes slack, a contact when it touches.
+    A support counts when it lifts, a stop when it is met, a rope when it becomes slack, and a contact when
+    it touches.
     """
     found = [*_tipping(report), *_first_events(report.reference.events)]
     more = len(found) - _MOST

@@ -161,7 +161,9 @@ class ReportPage:
 
     def values(self) -> dict[str, Any]:
         """Return the values that the template `page.html.jinja` shows."""
-        figures = figure_scripts([p.picture for s in self.sections for p in s.parts if isinstance(p, InlineFigure)])
+        figures = figure_scripts(
+            [p.picture for s in self.sections for p in s.parts if isinstance(p, InlineFigure)]
+        )
         scripted = [part for part in (self.player, self.live, figures) if part is not None]
         own = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         policy = " ".join(part.policy for part in scripted)

@@ -12,7 +12,7 @@ from helpers_report import crane_run
 from numpy.testing import assert_allclose
 
 from gpmelica.report.plots.choice import of_one_case
-from gpmelica.report.plots.curves import Curve, CurvePanel, packed, panels_over_time
+from gpmelica.report.plots.curves import CurvePanel, PlottedCurve, packed, panels_over_time
 from gpmelica.report.plots.overlay import run_overlay
 from gpmelica.report.plots.style import styled
 from gpmelica.report.plots.time_series import joint_coordinates
@@ -21,11 +21,15 @@ from gpmelica.runs.compare.context import RunReport
 
 # Titles of the plots of a figure, and the text below the first one.
 SHOWN = """(name) => {
-  const own = document.getElementById(name).querySelectorAll(".plot");
-  return [Array.from(own, (plot) => plot.querySelector("p").textContent.trim()), own[0].querySelector("output").textContent];
+  const own = [...document.getElementById(name).querySelectorAll(".plot")];
+  const titles = own.map((plot) => plot.querySelector("p").textContent.trim());
+  return [titles, own[0].querySelector("output").textContent];
 }"""
 # Numbers along the time axis of a figure's first plot.
-TIMES = """(name) => Array.from(document.querySelectorAll(`#${name} .plot:first-child text[text-anchor=middle]`), (text) => Number(text.textContent))"""
+TIMES = """(name) => {
+  const found = document.querySelectorAll(`#${name} .plot:first-child text[text-anchor=middle]`);
+  return Array.from(found, (text) => Number(text.textContent));
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +51,10 @@ def test_panels_hold_labels_limits_and_values(report: RunReport) -> None:
 
 
 def test_packed_numbers_are_those_of_the_curves() -> None:
-    """16 bits resolve 1/65534 of the axis; a gap stays a gap, equal arrays are stored once, peaks survive thinning."""
+    """16 bits resolve 1/65534 of the axis; a gap stays a gap, and equal arrays are stored once."""
     time = np.linspace(1.0, 3.0, 401)
     values = np.where(time < 1.5, np.nan, np.sin(time))
-    curves = tuple(Curve(name, "#000000", 1.0, False, time, values) for name in "ab")
+    curves = tuple(PlottedCurve(name, "#000000", 1.0, False, time, values) for name in "ab")
     data = packed({"figure": [CurvePanel("sine", -1.0, 1.0, False, curves)]})
     (panel,) = data["figures"]["figure"]
     first, second = panel["lines"]

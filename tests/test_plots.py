@@ -113,7 +113,7 @@ def test_panels_hold_the_signals() -> None:
 
 @pytest.mark.usefixtures("in_style")
 def test_data_fill_their_axes_or_are_said_to_be_constant() -> None:
-    """Curves fill at least 60 % of an axis, however small they are; a title names the value of a constant signal."""
+    """Curves fill at least 60 % of an axis, however small they are; a title names a constant value."""
     report = crane_run()
     time = report.reference.time
     signals = {"column_angle": 0.5 + 1e-12 * np.sin(9.0 * time), "boom_angle": 1e-4 * np.sin(9.0 * time)}

@@ -165,10 +165,11 @@ def test_report_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_report_needs_nothing_from_outside() -> None:
-    """No address anywhere, no script but the player's, no picture file; links have targets, ids are unique."""
+    """No address anywhere, no script file, no picture file; links have targets, ids are unique."""
     whole = render(crane_run(), list(some_pictures()))
     text = re.sub(r"<script.*?</script>", "", whole, flags=re.DOTALL)
-    assert whole.count("<script") == 3  # the scene, three.js and the player
+    assert whole.count("<script") == 5  # the scene, three.js, the player, and data and script of the figures
+    assert whole.count("<script src") == 0
     assert "://" not in text and "@import" not in text and "url(" not in text.replace("url(#", "")
     content = Page(text)
     assert not {"script", "img", "link", "iframe", "object", "foreignobject"} & set(content.tags)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ _LEVELS = 65534  # Levels of a stored number; one further number marks a gap.
 
 
 @dataclass(frozen=True)
-class Curve:
+class PlottedCurve:
     """One line of a plot.
 
     Attributes
@@ -62,7 +63,7 @@ class CurvePanel:
     low: float
     high: float
     logarithmic: bool
-    curves: tuple[Curve, ...]
+    curves: tuple[PlottedCurve, ...]
 
 
 def panels_over_time(figure: Figure) -> tuple[CurvePanel, ...]:
@@ -118,10 +119,10 @@ def _panel(axes: Axes) -> CurvePanel:
     return CurvePanel(title, low, high, axes.get_yscale() == "log", curves)
 
 
-def _curve(line: Line2D) -> Curve:
+def _curve(line: Line2D) -> PlottedCurve:
     time, values = _thinned(*(np.asarray(part, dtype=float) for part in line.get_data()))
     look = _colour(line.get_color()), float(line.get_linewidth()), bool(line.is_dashed())
-    return Curve(str(line.get_label()), *look, time, values)
+    return PlottedCurve(str(line.get_label()), *look, time, values)
 
 
 def _colour(colour: Any) -> str:
@@ -135,8 +136,8 @@ def _thinned(time: Array, values: Array) -> tuple[Array, Array]:
         return time, values
     ends = np.linspace(0, len(time), _BUCKETS + 1).astype(int)
     kept = {0, len(time) - 1}
-    for a, b in zip(ends[:-1], ends[1:], strict=True):
+    for a, b in pairwise(ends.tolist()):
         part = np.nan_to_num(values[a:b])
-        kept |= {int(a + np.argmin(part)), int(a + np.argmax(part))}
+        kept |= {a + int(np.argmin(part)), a + int(np.argmax(part))}
     chosen = sorted(kept)
     return time[chosen], values[chosen]

@@ -34,7 +34,9 @@ def violations(overlay: Overlay) -> Figure | None:
     for axes, (signal, title) in zip(grid.flat, titles.items(), strict=True):
         for curves in overlay.curves:
             if signal in curves.run.signals:
-                _positive(axes, curves.run.time, curves.run.signals[signal], {**curves.line, "label": curves.label})
+                _positive(
+                    axes, curves.run.time, curves.run.signals[signal], {**curves.line, "label": curves.label}
+                )
         if signal == "violation_position":
             slopes = _slow_slopes(axes, overlay.references)
         axes.set_title(title)

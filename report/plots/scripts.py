@@ -15,7 +15,7 @@ from .gallery import Picture
 
 @dataclass(frozen=True)
 class FigureScripts:
-    """Data as JSON and the JavaScript that draws plots, and the hash of the script for the content security policy."""
+    """Data and JavaScript of plots as HTML, and the script's hash for the content security policy."""
 
     markup: Markup
     policy: str
