@@ -266,5 +266,6 @@ class Run:
             scene.check_coordinates(self.model.mechanism, run)
         problem = self._problem(self.model)
         found = scene.film(problem, runs)
-        part = live_part(self.model, None, progress) if live and target.suffix == ".html" else None
+        inputs = None if self.inputs is None else self.inputs.trajectory
+        part = live_part(self.model, None, inputs, progress) if live and target.suffix == ".html" else None
         return write_animation(target, found, case, progress, live=part)

@@ -1,4 +1,4 @@
-"""C function that computes the frames of all bodies from the coordinates and the geometric parameters."""
+"""C function that computes frames of bodies and axes of joints from coordinates and geometric parameters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NUMBERS = 7  # numbers per body: position x, y, z in m and quaternion x, y, z, w
 
 @dataclass(frozen=True)
 class Frames:
-    """C code of a function `frames(q, p)`, which computes the frames of all bodies.
+    """C code of a function `frames(q, p)`, which computes frames of bodies and axes of coordinates.
 
     Parameters
     ----------
@@ -33,7 +33,9 @@ class Frames:
     parameters
         Names of the FMU's variables that form the argument p.
     bodies
-        Number of bodies B; the result has B·7 numbers in the world frame: position, m, and quaternion.
+        Number of bodies B; the result begins with B·7 numbers in the world frame: position, m, and quaternion.
+    axes
+        Number of axes A; the result ends with A·3 numbers: unit vectors in the world frame.
     work
         Number of doubles of workspace that the function needs.
     """
@@ -41,16 +43,26 @@ class Frames:
     code: str
     parameters: tuple[str, ...]
     bodies: int
+    axes: int
     work: int
 
 
-def frames(chain: Description) -> Frames:
-    """Generate the C function that computes the frames of all bodies of a mechanism."""
+def frames(chain: Description, along: Sequence[int] = ()) -> Frames:
+    """Generate the C function that computes the frames of all bodies of a mechanism.
+
+    Parameters
+    ----------
+    chain
+        Description of the mechanism.
+    along
+        Indices of coordinates whose axes the function also computes, in this order.
+    """
     program = EquationSystem(chain.name, "")
     mechanism = build(chain, Symbols(program))
     names = [v.name for v in table(program) if v.kind == "parameter"]
     p, q = ca.SX.sym("p", len(names)), ca.SX.sym("q", len(mechanism.coordinates))
-    values = _bodies(mechanism, _evaluator(program, p), ca.vertsplit(q))
+    bodies, axes = _bodies(mechanism, _evaluator(program, p), ca.vertsplit(q))
+    values = ca.vertcat(bodies, *(axes[k] for k in along))
     sparsity = np.asarray(ca.DM(ca.jacobian_sparsity(values, p), 1))
     used = [int(k) for k in np.flatnonzero(sparsity.any(axis=0))]
     function = ca.Function("frames", [q, p[used]], [ca.densify(values)])
@@ -58,7 +70,7 @@ def frames(chain: Description) -> Frames:
         generator = ca.CodeGenerator("frames.c", {"with_header": False})
         generator.add(function)
         code = Path(generator.generate(f"{folder}/")).read_text(encoding="utf-8")
-    return Frames(code, tuple(names[k] for k in used), len(mechanism.bodies), function.sz_w())
+    return Frames(code, tuple(names[k] for k in used), len(mechanism.bodies), len(along), function.sz_w())
 
 
 def _evaluator(program: EquationSystem, p: SX) -> Evaluator:
@@ -72,16 +84,18 @@ def _evaluator(program: EquationSystem, p: SX) -> Evaluator:
     return evaluator
 
 
-def _bodies(mechanism: SymbolicMechanism, value: Evaluator, q: Sequence[SX]) -> SX:
-    """Return positions and quaternions of all bodies, computed from the root to the tips."""
+def _bodies(mechanism: SymbolicMechanism, value: Evaluator, q: Sequence[SX]) -> tuple[SX, dict[int, SX]]:
+    """Return positions and quaternions of all bodies, from root to tips, and the axis of each coordinate."""
     found: list[tuple[SX, SX]] = []
+    directions: dict[int, SX] = {}
     for body in mechanism.bodies:
         origin, axes = (ca.SX.zeros(3), ca.SX.eye(3)) if body.parent == GROUND else found[body.parent]
         origin, axes = origin + axes @ value(body.offset), axes @ value(body.rotation)
         for k in body.coordinates:
+            directions[k] = axes @ ca.SX(list(mechanism.coordinates[k].axis))
             origin, axes = _moved(origin, axes, mechanism.coordinates[k], q[k])
         found.append((origin, axes))
-    return ca.vertcat(*(ca.vertcat(origin, _quaternion(axes)) for origin, axes in found))
+    return ca.vertcat(*(ca.vertcat(origin, _quaternion(axes)) for origin, axes in found)), directions
 
 
 def _moved(origin: SX, axes: SX, coordinate: SymbolicCoordinate, q: SX) -> tuple[SX, SX]:

@@ -58,6 +58,7 @@ class Live {
     this.inputs = data.inputs.map((input, k) => new Dial(this.part("inputs"), input, changed, KEYS[k] && KEYS[k].map((key) => key.slice(3)).join("/")));
     this.parameters = data.parameters.map((parameter) => new Dial(this.part("list"), parameter, changed));
     this.part("inputs").hidden = !data.inputs.length;
+    if (data.course) this.part("inputs").querySelector("legend").textContent = "Inputs (over time as in the file; constant once a slider has moved)";
     this.part("stop").value = data.stop;
     for (const { name } of data.outputs) this.part("signals").appendChild(new Option(name, name));
     this.listen();
@@ -107,7 +108,16 @@ class Live {
       parameters: { references: dials.map((d) => d.data.reference), values: dials.map((d) => d.value) },
       inputs: { references: data.inputs.map((i) => i.reference), values: changed ? this.inputs.map((d) => d.value) : data.inputs.map((i) => i.value) },
       outputs: data.outputs.map((o) => o.reference), coordinates: data.coordinates, geometry: data.geometry, bodies: data.bodies,
+      axes: data.axes, arrows: data.arrows, course: this.course(changed),
     };
+  }
+
+  /* Inputs over time of the report's run; an input whose slider has moved is constant. Null without such a run. */
+  course(changed) {
+    const { course } = this.data;
+    if (!course || !changed) return course;
+    const { time } = course;
+    return { time, values: course.values.map((own, k) => (this.inputs[k].isChanged ? time.map(() => this.inputs[k].value) : own)) };
   }
 
   async module() {
@@ -117,7 +127,7 @@ class Live {
 
   /* Runs a request in a worker of its own. */
   async run(request, progress = () => {}) {
-    const source = [Fmu, simulate, work].map(String).join("\n") + "\nwork(self);";
+    const source = [Fmu, inputsAt, simulate, work].map(String).join("\n") + "\nwork(self);";
     const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
     const worker = new Worker(address), module = await this.module();
     return new Promise((done, fail) => {
@@ -152,7 +162,10 @@ class Live {
     const n = this.data.outputs.length, times = Array.from({ length: result.reached }, (_, k) => k * result.step);
     const column = (k) => Float64Array.from(times, (_, i) => result.rows[i * n + k]);
     const name = this.record(this.changes(), times, column);
-    if (result.reached > 1) this.player.add(name, result.frames.slice(0, 7 * this.data.bodies * result.reached), result.reached, times[result.reached - 1]);
+    if (result.reached > 1) {
+      const frames = result.frames.slice(0, 7 * this.data.bodies * result.reached);
+      this.player.add(name, frames, result.reached, times[result.reached - 1], this.forces(result.forces));
+    }
   }
 
   /* Adds a run to the list and the plots, and returns its name. column: function of an output's index that returns its values */
@@ -193,6 +206,9 @@ class Live {
     URL.revokeObjectURL(link.href);
   }
 
+  /* Forces as the player has them: `marks` are the indices of its arrows. */
+  forces(data) { return { marks: this.data.arrows.map(({ mark }) => mark), data }; }
+
   // ---- plots ----
 
   plot(name) {
@@ -218,7 +234,7 @@ class Live {
     const module = await this.module(), { data } = this;
     if (this.driving) return;  // a second click before the module was ready
     const fmu = new Fmu(module, data.guid), request = this.request(data.stop, 2);
-    const blocks = { inputs: fmu.block(request.inputs.references), outputs: fmu.block(request.outputs), q: fmu.block(data.coordinates), geometry: fmu.block(data.geometry) };
+    const blocks = { inputs: fmu.block(request.inputs.references), outputs: fmu.block(request.outputs), q: fmu.block(data.coordinates), geometry: fmu.block(data.geometry), arrows: fmu.block(data.arrows.flatMap(({ references }) => references)) };
     try {
       fmu.initialize(request.parameters, data.tolerance, null);
       if (blocks.inputs.n) fmu.set(blocks.inputs, request.inputs.values);
@@ -253,7 +269,9 @@ class Live {
     drive.time += duration;
     drive.times.push(drive.time);
     drive.rows.push(Float64Array.from(drive.fmu.get(drive.blocks.outputs)));
-    this.player.pose(drive.fmu.frames(Array.from(drive.fmu.get(drive.blocks.q)), drive.blocks.geometry, this.data.bodies), drive.time);
+    const { bodies, axes, arrows } = this.data, pose = drive.fmu.frames(Array.from(drive.fmu.get(drive.blocks.q)), drive.blocks.geometry, bodies, axes);
+    const forces = arrows.length ? drive.fmu.forces(arrows, drive.blocks.arrows, pose.axes) : new Float32Array(0);
+    this.player.pose(pose.bodies, drive.time, this.forces(forces));
     requestAnimationFrame((then) => this.tick(then));
   }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -19,11 +20,14 @@ from ..core.trajectory import Array, Trajectory
 from ..fmu.backends import native
 from ..generator import variables
 from ..generator.variables import Variable
-from ..mechanism import signal_names
+from ..mechanism import Mechanism, signal_names
+from ..scene import extent
+from .arrows import ArrowVariables, arrows, with_arrows
 from .frames import frames
 from .wasm import webassembly
 
 _SCRIPTS = ("engine.js", "plot.js", "live.js")
+_STANDARD_GRAVITY = 9.81  # m/s²
 _PLOTTED = 3  # number of signals that the page plots before the user has chosen any
 
 
@@ -46,7 +50,9 @@ class LivePart:
     policy: str
 
 
-def live_part(model: System, run: Trajectory | None, progress: Progress = silent) -> LivePart:
+def live_part(
+    model: System, run: Trajectory | None, inputs: Trajectory | None = None, progress: Progress = silent
+) -> LivePart:
     """Compile a mechanism to WebAssembly and write the part of an HTML page that simulates it.
 
     Parameters
@@ -54,8 +60,10 @@ def live_part(model: System, run: Trajectory | None, progress: Progress = silent
     model
         The mechanism with its equations.
     run
-        Co-simulation of the native FMU with constant inputs, with which the page compares its own
-        simulation; None if there is none.
+        Co-simulation of the native FMU, with which the page compares its own simulation; None if there is
+        none.
+    inputs
+        Inputs of the FMU over time, linear between their times; None for constant inputs.
     progress
         Function that is called with an activity and the completed fraction.
 
@@ -71,36 +79,55 @@ def live_part(model: System, run: Trajectory | None, progress: Progress = silent
     script = "(function () {\n" + "\n".join(texts) + "\n})();"
     return LivePart(
         Markup(fill("browser/live.html.jinja", {"parameters": len(model.native_program.parameters)})),
-        Markup("\n").join([json_script("live-data", _data(model, run)), Markup(f"<script>{script}</script>")]),
+        Markup("\n").join(
+            [json_script("live-data", _data(model, run, inputs)), Markup(f"<script>{script}</script>")]
+        ),
         f"{policy_hash(script)} 'wasm-unsafe-eval'",
     )
 
 
-def _data(model: System, run: Trajectory | None) -> dict[str, Any]:
-    sources = native.generate(model.native_program, model.chain, "2.0")
-    geometry = frames(model.chain)
-    table = variables.table(model.native_program)
+def _data(model: System, run: Trajectory | None, given: Trajectory | None) -> dict[str, Any]:
+    drawn = arrows(model)
+    program = with_arrows(model.native_program, drawn)
+    sources = native.generate(program, model.chain, "2.0")
+    geometry = frames(model.chain, [arrow.coordinate for arrow in drawn if arrow.coordinate is not None])
+    table = variables.table(program)
     number = {v.name: k for k, v in enumerate(table)}
     coordinates = signal_names(model.mechanism.coordinates, "position")
     simulation = model.chain.simulation
     inputs, parameters, outputs = (
         [v for v in table if v.kind == kind] for kind in ("input", "parameter", "output")
     )
+    sizes = _sizes(model.mechanism)
+    hidden = {name for arrow in drawn for name in arrow.names}
     return {
         "name": model.name,
-        "guid": variables.token(model.native_program, table),
+        "guid": variables.token(program, table),
         "module": base64.b64encode(gzip.compress(webassembly(sources, geometry), 9, mtime=0)).decode(),
         "stop": simulation.stop,
         "tolerance": simulation.tolerance,
-        "inputs": [_dial(v, number) for v in inputs],
-        "parameters": [_dial(v, number) | {"named": v.name in model.chain.parameters} for v in parameters],
-        "outputs": [_about(v, number) for v in outputs],
+        "inputs": [_dial(v, number, sizes) for v in inputs],
+        "parameters": [_dial(v, number, {}) | {"named": v.name in model.chain.parameters} for v in parameters],
+        "outputs": [_about(v, number) for v in outputs if v.name not in hidden],
         "plotted": [c.symbol for c in model.mechanism.coordinates if c.role == "joint"][:_PLOTTED],
         "coordinates": [number[name] for name in coordinates],
         "geometry": [number[name] for name in geometry.parameters],
         "bodies": geometry.bodies,
+        "axes": geometry.axes,
+        "arrows": [_arrow(arrow, number) for arrow in drawn],
+        "course": None if given is None else _course(given, inputs),
         "report": None if run is None else _path(run, coordinates),
     }
+
+
+def _arrow(arrow: ArrowVariables, number: dict[str, int]) -> dict[str, Any]:
+    references = [number[name] for name in arrow.names]
+    return {"mark": arrow.mark, "references": references, "axial": arrow.coordinate is not None}
+
+
+def _course(given: Trajectory, inputs: Sequence[Variable]) -> dict[str, Any]:
+    """Return the instants of inputs over time, s, and the values of each input in the order of the FMU."""
+    return {"time": given.time.tolist(), "values": [given.signals[v.name].tolist() for v in inputs]}
 
 
 def _about(variable: Variable, number: dict[str, int]) -> dict[str, Any]:
@@ -108,13 +135,20 @@ def _about(variable: Variable, number: dict[str, int]) -> dict[str, Any]:
     return {"name": variable.name, "reference": number[variable.name], "unit": unit, "text": variable.description}
 
 
-def _dial(variable: Variable, number: dict[str, int]) -> dict[str, Any]:
+def _sizes(mechanism: Mechanism) -> dict[str, float]:
+    """Return the weight of the mechanism, N, and the moment, N·m, of this weight at the end of the mechanism."""
+    weight = sum(float(body.mass) for body in mechanism.bodies) * _STANDARD_GRAVITY
+    return {"N": weight, "N.m": weight * extent(mechanism, np.array([c.position for c in mechanism.coordinates]))}
+
+
+def _dial(variable: Variable, number: dict[str, int], sizes: Mapping[str, float]) -> dict[str, Any]:
     """Return value, bounds and slider interval of a variable.
 
-    The slider goes from zero to twice the value; for an input or a value of zero it covers both signs.
+    The slider goes from zero to twice the value; for an input or a value of zero it covers both signs. The
+    interval of a value of zero has the size of its unit in `sizes`, or is from −2 to 2.
     """
     value, bounds = float(variable.start or 0.0), variable.bounds
-    size = abs(value) or 1.0
+    size = abs(value) or sizes.get(variable.unit or "", 2.0) / 2
     low, high = (-2 * size, 2 * size) if variable.kind == "input" or not value else sorted((0.0, 2 * value))
     span = [max(low, bounds.low), min(high, bounds.high)]
     limits = {"least": bounds.minimum, "most": bounds.maximum}

@@ -33,7 +33,7 @@ fmi2Component browser_instantiate(const char *guid) {
     return fmi2Instantiate("browser", fmi2CoSimulation, guid, "", &callbacks, fmi2False, fmi2False);
 }
 
-/* Positions and quaternions of all bodies into `result`, seven numbers per body. */
+/* Positions and quaternions of all bodies into `result`, seven numbers per body, then three numbers per axis. */
 void browser_frames(const double *coordinates, const double *parameters, double *result) {
     static double work[FRAMES_WORK];
     const double *arguments[] = {coordinates, parameters};

@@ -25,6 +25,7 @@ _EXPORTED = (
     "fmi2EnterInitializationMode",
     "fmi2ExitInitializationMode",
     "fmi2SetReal",
+    "fmi2SetRealInputDerivatives",
     "fmi2GetReal",
     "fmi2DoStep",
 )

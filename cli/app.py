@@ -41,13 +41,14 @@ from .console import (
     show,
     show_remarks,
     verdict_table,
+    write_each,
     wrote,
 )
 from .coupling import add_to as add_coupling
 from .exchange import export_app, import_app
 from .generated import command
 from .linear import add_to as add_linear
-from .status import DISAGREES, OK, exit_status, load
+from .status import BAD_INPUT, DISAGREES, EXHAUSTED, MISSING_TOOL, OK, exit_status, load
 from .studies import add_to
 
 if TYPE_CHECKING:
@@ -75,7 +76,6 @@ def _options(
         raise typer.Exit
 
 
-BAD_INPUT, MISSING_TOOL, EXHAUSTED = 2, 3, 4
 # Errors of exhausted resources. All other file errors are attributed to the paths in the input.
 _RESOURCES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
 _RESOURCES |= {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
@@ -200,7 +200,8 @@ def run(context: typer.Context, source: DescribedCase, options: RunOptions, answ
         screen.print(verdict_table(report.comparisons))
         for badge, text, colour in lines(report):
             screen.print(f"[{COLOURS[colour]}]{badge}[/]: {escape(text)}")
-        show_remarks(report.plausible)
+            if colour == "amber":
+                show_remarks(report.plausible)
         for name, note in report.remarks:
             screen.print("note: " + (f"{name}: " if name else "") + note, markup=False)
         screen.print(f"report: {model.folder(options.out) / 'report.html'}", markup=False)
@@ -246,11 +247,11 @@ def animate(source: DescribedCase, options: AnimateOptions, answer: Printed) -> 
             shown = Run(*read_or_simulate(options.result), truth.model, truth.inputs)
         path = model.folder(options.out) / "animation"
         motion, ghost = (shown, truth) if shown else (truth, None)
-        paths = [
-            motion.animate(path.with_suffix(e), ghost, source.case or "", progress, live=options.live)
-            for e in endings
-        ]
-    wrote(paths, answer.as_json)
+        written = write_each(
+            [path.with_suffix(ending) for ending in endings],
+            lambda target: motion.animate(target, ghost, source.case or "", progress, live=options.live),
+        )
+    raise typer.Exit(written.show(answer.as_json))
 
 
 @command(app)

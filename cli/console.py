@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,9 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Column, Table
 
+from ..core.errors import MissingToolError
 from ..core.strict_json import strict_json
+from .status import MISSING_TOOL, OK
 
 if TYPE_CHECKING:
     import typer
@@ -86,6 +89,42 @@ def wrote(paths: list[Path], as_json: bool) -> None:
         screen.print(f"wrote {path}", markup=False)
 
 
+@dataclass(frozen=True)
+class Written:
+    """Files that a command wrote, and the reasons why it could not write others, by path."""
+
+    paths: list[Path]
+    missing: dict[Path, str]
+
+    def show(self, as_json: bool) -> int:
+        """Print the paths and the reasons, as text or JSON, and return the exit status: 3 if a tool is missing."""
+        if as_json:
+            lacking = {str(path): reason for path, reason in self.missing.items()}
+            emit({"files": [str(path) for path in self.paths]} | ({"not_written": lacking} if lacking else {}))
+        else:
+            wrote(self.paths, as_json=False)
+        for path, reason in self.missing.items():
+            errors.print(f"not written: {path}: {reason}", style="red", markup=False)
+        return MISSING_TOOL if self.missing else OK
+
+
+def write_each(targets: Iterable[Path], write: Callable[[Path], Path]) -> Written:
+    """Write each file, and go on if a tool for one of them is missing.
+
+    Raises MissingToolError if no file can be written.
+    """
+    paths: list[Path] = []
+    missing: dict[Path, MissingToolError] = {}
+    for target in targets:
+        try:
+            paths.append(write(target))
+        except MissingToolError as error:
+            missing[target] = error
+    if missing and not paths:
+        raise next(iter(missing.values()))
+    return Written(paths, {path: str(error) for path, error in missing.items()})
+
+
 def show(shown: Iterable[Table | str], paths: list[Path]) -> None:
     """Print tables and lines, then the paths of written files."""
     for part in shown:
@@ -105,8 +144,10 @@ def emit_strict(data: Any) -> None:
 
 
 def verdict_table(comparisons: Iterable[Comparison]) -> Table:
-    """Return a table with one comparison per row."""
-    table = Table("run", "wall s", "max rel error", "tolerance", "worst signal", "horizon s", "verdict")
+    """Return a table with one comparison per row; a narrow terminal folds texts, but never the name of a run."""
+    others = ("wall s", "max rel error", "tolerance", "worst signal", "horizon s")
+    folded = (Column(header, overflow="fold") for header in others)
+    table = Table(Column("run", no_wrap=True), *folded, Column("verdict", no_wrap=True))
     for c in comparisons:
         verdict = "[green]agrees[/green]" if c.ok else "[red]disagrees[/red]"
         table.add_row(

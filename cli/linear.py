@@ -26,7 +26,7 @@ def add_to(app: typer.Typer) -> None:
 
 def linearize(source: DescribedCase, options: LinearizeOptions, files: LinearizeFiles, answer: Printed) -> None:
     """Compute matrices A, B, C, D of the linear model about one state (default: the initial state)."""
-    from ..linear.files import check_bode, write
+    from ..linear.files import check_bode, write, write_trim
     from ..linear.tables import of_model
 
     model = load(source)
@@ -35,6 +35,8 @@ def linearize(source: DescribedCase, options: LinearizeOptions, files: Linearize
     with progress_bars() as progress:
         found = model.linearize(**vars(options) | {"progress": progress})
     paths = [] if files.out is None else write(found, files.out, bode=files.bode)
+    if options.trim:
+        paths.append(write_trim(found, model.folder(files.out), model.description.simulation.stop))
     if answer.as_json:
         emit_strict(found.data())
         return

@@ -9,7 +9,7 @@ from ..options.common import DescribedCase
 if TYPE_CHECKING:
     from ..api.model import Model
 
-OK, DISAGREES, QUESTIONABLE = 0, 1, 5
+OK, DISAGREES, BAD_INPUT, MISSING_TOOL, EXHAUSTED, QUESTIONABLE = range(6)
 
 
 def exit_status(ok: bool, questionable: bool) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from .errors import DescriptionError, Problem
+from .file_kinds import binary_kind
 
 Masked = np.ma.MaskedArray[tuple[int, ...], np.dtype[np.float64]]
 Row = tuple[int, list[str]]
@@ -37,11 +38,18 @@ def read_text(path: Path, largest: int) -> str:
     except OSError as error:
         raise DescriptionError(str(path), f"cannot be read: {error.strerror}") from None
     if len(content) > largest:
-        raise DescriptionError(str(path), f"is too large; expected at most {largest} bytes")
+        text = _not_text(path, content) or f"is too large; expected at most {largest} bytes"
+        raise DescriptionError(str(path), text)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DescriptionError(str(path), f"is not UTF-8 text (byte {error.start})") from None
+        text = _not_text(path, content) or f"is not UTF-8 text (byte {error.start})"
+        raise DescriptionError(str(path), text) from None
+
+
+def _not_text(path: Path, content: bytes) -> str:
+    kind = binary_kind(path, content)
+    return f"is not UTF-8 text, but {kind}" if kind else ""
 
 
 def read_rows(path: Path, largest: int) -> list[Row]:

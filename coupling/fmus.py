@@ -15,6 +15,7 @@ from fmpy.fmi1 import FMICallException
 from lxml import etree
 
 from ..core.errors import DescriptionError, Problem, SolveError
+from ..core.file_kinds import why
 from ..core.trajectory import Array
 from ..exchange.ssp.system import TYPES, unit_name
 from ..runs.fmpy_runs.opening import logger, read_fmu
@@ -159,7 +160,7 @@ class FmuPart:
                 )
         except Exception as error:
             self._check_platform()
-            said = self._messages[-1] if self._messages else str(error)
+            said = self._messages[-1] if self._messages else why(error)
             raise SolveError(f"{self.name}: the FMU cannot be instantiated: {said}") from None
         self._used = False
 

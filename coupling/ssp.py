@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from ..core.errors import DescriptionError, Problem
+from ..core.file_kinds import why
 from ..exchange.xml_file import read_xml
 from .network import Pin, Port
 from .participant import PortSignal
@@ -128,7 +129,7 @@ def read_ssp(path: Path, folder: Path) -> SystemStructure:
         with zipfile.ZipFile(path) as archive:
             archive.extractall(folder)
     except (OSError, zipfile.BadZipFile) as error:
-        raise DescriptionError(str(path), f"is not an SSP archive: {error}") from None
+        raise DescriptionError(str(path), f"is not an SSP archive: {why(error)}") from None
     main = folder / "SystemStructure.ssd"
     if not main.exists():
         raise DescriptionError(

@@ -11,9 +11,11 @@ import numpy as np
 from scipy.io import savemat
 
 from ..analysis.system import System
+from ..core.csv_file import write_csv
 from ..core.errors import DescriptionError
 from ..core.files import write_all
 from ..core.strict_json import strict_json
+from ..core.trajectory import Trajectory
 from ..report.plots.style import render, styled
 from .bode import refuse_too_many
 from .state_space import StateSpace
@@ -58,6 +60,14 @@ def write(model: StateSpace, folder: Path, *, bode: bool = False) -> list[Path]:
         with styled():
             contents["bode.svg"] = render(model.bode())[1]
     return write_all(folder, contents)
+
+
+def write_trim(model: StateSpace, folder: Path, stop: float) -> Path:
+    """Write `trim.csv`: the inputs of a linear model as constants from 0 to `stop`, s, for `run --input`."""
+    values = {name: np.full(2, value) for name, value in zip(model.inputs, model.u, strict=True)}
+    path = folder / "trim.csv"
+    write_csv(path, Trajectory("trim", np.array([0.0, stop]), values))
+    return path
 
 
 def _npz(model: StateSpace) -> bytes:

@@ -28,6 +28,7 @@ from ..runs.fmpy_runs.inputs import InputTable, inputs_of
 from ..runs.fmpy_runs.instance import Instance
 from ..runs.fmpy_runs.states import State
 from . import caveats
+from .held import motions_held, trim_notes
 from .point import OperatingPoint, Plant, checked, operating_point
 from .state_space import StateSpace
 from .tangent import Tangent, tangent
@@ -55,10 +56,12 @@ def linearize(model: System, options: LinearizeOptions) -> StateSpace:
     wanted = _known(model, options.outputs)
     with TemporaryDirectory() as folder:
         options.progress("compiling the FMU", 0.0)
-        plant = Plant(model, native.build_bare(model, Path(folder)))
+        held = motions_held(model) if options.trim else model
+        plant = Plant(held, native.build_bare(held, Path(folder)))
         options.progress("linearising", 0.0)
         point = chosen_point(plant, at, inputs, trim=options.trim)
-        return linearized(plant, point, full=options.full).select(outputs=wanted)
+        space = linearized(plant, point, full=options.full).select(outputs=wanted)
+        return trim_notes(model, space) if options.trim else space
 
 
 def chosen_point(plant: Plant, at: State | float, inputs: InputTable | None, *, trim: bool) -> OperatingPoint:

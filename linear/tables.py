@@ -19,15 +19,17 @@ _COLUMNS = 8  # maximum number of modes in a table of tracks
 
 
 def of_model(found: StateSpace) -> list[Table | str]:
-    """Return a terminal table of the states, the numbers of inputs and outputs, and the notes of a
-    linear model.
-    """
+    """Return terminal tables of the states and inputs of a linear model, and its notes."""
     states = Table("state", "value", "unit", "drift per s", title=f"states at t = {found.time:g} s")
     for name, value, drift in zip(found.states, found.x, found.drift, strict=True):
-        states.add_row(name, f"{value:.6g}", found.units[name], f"{drift:.3g}")
-    inputs = ", ".join(found.inputs) or "none"
-    counts = f"{len(found.states)} states, {len(found.outputs)} outputs, inputs: {inputs}"
-    return [states, counts, *_notes(found)]
+        states.add_row(name, f"{value + 0.0:.6g}", found.units[name], f"{drift + 0.0:.3g}")
+    inputs = Table("input", "value", "unit", title="inputs")
+    for name, value in zip(found.inputs, found.u, strict=True):
+        inputs.add_row(name, f"{value + 0.0:.6g}", found.units[name])
+    counts = (
+        f"{len(found.states)} states, {len(found.outputs)} outputs, inputs: {', '.join(found.inputs) or 'none'}"
+    )
+    return [states, *([inputs] if found.inputs else []), counts, *_notes(found)]
 
 
 def of_modes(model: StateSpace, found: Sequence[Mode]) -> list[Table | str]:

@@ -14,6 +14,7 @@ from ..fmu.code.residuals import residual
 from ..mechanism import signal_names
 from ..runs.fmpy_runs.instance import Instance
 from ..runs.fmpy_runs.states import State, signals
+from .held import moving_tasks
 from .point import OperatingPoint, Plant
 
 _ITERATIONS = 50  # maximum number of Newton steps
@@ -105,7 +106,11 @@ def _unbalanced(model: System, inputs: Sequence[str], worst: int, left: float) -
     n, coordinates = model.mechanism.n, model.mechanism.coordinates
     what = model.rows[worst - n] if worst >= n else coordinates[worst].name
     unit = "" if worst >= n else f" {coordinates[worst].unit}/s2"
+    remedy = f"unlock joints in statics.locked, or add an input that acts on {what}"
+    if moving := moving_tasks(model.chain):
+        text = f"the programmed constraints {', '.join(moving)} depend on time and may exclude a steady state"
+        remedy = f"{text}; remove them by a case, or {remedy}"
     return (
         f"no steady state found in {_ITERATIONS} steps with the inputs {', '.join(inputs)}: the residual of"
-        f" {what} is {left:.3g}{unit}; unlock joints in statics.locked, or add an input that acts on {what}"
+        f" {what} is {left:.3g}{unit}; {remedy}"
     )

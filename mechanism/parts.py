@@ -448,7 +448,7 @@ class PlaneContact(Generic[S, V]):
 @dataclass(frozen=True)
 class ProgrammedTask(Generic[S]):
     """Programmed constraint: a vanishing expression of given order, a path, or a coordinate that
-    follows a filter.
+    follows a filter. `joint` is the index of a driven joint's coordinate, None for other constraints.
     """
 
     name: str
@@ -456,6 +456,7 @@ class ProgrammedTask(Generic[S]):
     expression: Expr | None
     path: Path | None
     filter: Filter[S] | None = None
+    joint: int | None = None
 
 
 @dataclass(frozen=True)
@@ -565,13 +566,14 @@ class Mechanism(Generic[S, V, M]):
     def driven(self) -> tuple[int, ...]:
         """Indices of the coordinates whose constraint effort is an output.
 
-        These are the efforts of the drives that realise programmed constraints, and the reactions
-        of a fixed base.
+        These are the efforts of the drives, and the reactions of a fixed base. A driven joint has a drive of
+        its own; other programmed constraints are realised by drives in all joints, or in `actuated`.
         """
         if self.programmed and self.actuated is not None:
             return self.actuated
-        roles = {"joint": bool(self.programmed), "base": self.base_fixed}
-        return tuple(k for k, coordinate in enumerate(self.coordinates) if roles.get(coordinate.role))
+        own = {task.joint for task in self.programmed}
+        roles = {"joint": None in own, "base": self.base_fixed}
+        return tuple(k for k, coordinate in enumerate(self.coordinates) if k in own or roles.get(coordinate.role))
 
     def coordinate_index(self, name: str) -> int:
         """Return the index of a coordinate by its full name."""

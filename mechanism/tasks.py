@@ -33,9 +33,9 @@ def motion(
         assert given.cutoff is not None
         text = f"cutoff frequency of the filter of {name}"
         cutoff = algebra.scalar(f"{name}_cutoff", given.cutoff, "Hz", text, POSITIVE)
-        return ProgrammedTask(name, 0, None, None, Filter(name, coordinate.unit, cutoff, k, None))
+        return ProgrammedTask(name, 0, None, None, Filter(name, coordinate.unit, cutoff, k, None), k)
     difference = Expr("-", (), (ir.symbol(coordinate.name), chain.expression(given.position)))
-    return ProgrammedTask(name, 0, difference, None)
+    return ProgrammedTask(name, 0, difference, None, None, k)
 
 
 def keep_times(path: Path, name: str, algebra: Algebra[S, V, M]) -> None:

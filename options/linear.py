@@ -29,7 +29,8 @@ class StateOptions:
         Whether the operating point is the equilibrium that `Model.statics` finds.
     trim
         Whether the operating point is a steady state that the inputs maintain. Joints in `statics.locked`
-        keep their positions; the other positions and the inputs are computed.
+        keep their positions, and motions keep their values at t = 0; the other positions and the inputs are
+        computed.
     inputs
         Inputs of the FMU over time: a CSV file, or arrays by name with the times `time` in s. Default:
         zero.
@@ -49,7 +50,12 @@ class StateOptions:
         bool, Option("operating point: the equilibrium that statics finds", "--equilibrium")
     ] = False
     trim: Annotated[
-        bool, Option("operating point: a steady state, with the inputs that maintain it", "--trim")
+        bool,
+        Option(
+            "operating point: a steady state, with the inputs that maintain it; linearize writes them to"
+            " trim.csv, for run --input",
+            "--trim",
+        ),
     ] = False
     inputs: GivenInputs = None
     progress: Progress = silent
@@ -133,8 +139,9 @@ class ModesFiles:
     along: Annotated[
         str | None,
         Option(
-            "KEY=first:last:count or KEY=a,b,c: modes at values of a key of the description, or at times of"
-            " a simulation (t=0:5:50); with --out also modes_along.csv, .json, .svg and .png"
+            "KEY=a,b,c or KEY=first:last:count (count evenly spaced values, first and last included): modes at"
+            " values of a key of the description, or at times of a simulation (t=0:5:51); with --out also"
+            " modes_along.csv, .json, .svg and .png"
         ),
     ] = None
     out: Out = None

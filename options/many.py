@@ -80,7 +80,8 @@ class SweepOptions:
     settings: Annotated[
         Mapping[str, Any] | str | Sequence[str],
         Option(
-            "KEY=VALUES, may be repeated: a,b,c | first:last:count | normal(mean,deviation) | uniform(least,most)",
+            "KEY=VALUES, may be repeated: a,b,c | first:last:count, such as 100:1000:10 for 10 evenly spaced"
+            " values from 100 to 1000 | normal(mean,deviation) | uniform(least,most)",
             "--set",
             type=list[str],
             unset=(),

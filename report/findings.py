@@ -13,11 +13,14 @@ _WORDS = {
 
 
 def lines(report: RunReport) -> list[tuple[str, str, str]]:
-    """Return the lines of the verdict: a word, a sentence, and the colour `green`, `amber` or `red`."""
+    """Return the lines of the verdict: a word, a sentence, and the colour `green`, `amber` or `red`.
+
+    Questionable values are the first line, unless a finding is negative.
+    """
     found = [(word(name, report), f.text, "green" if f.ok else "red") for name, f in report.findings.items()]
     remarks = report.plausible
-    colour = "amber" if remarks else "green"
-    return [*found, (plausibility.word(remarks), plausibility.sentence(remarks), colour)]
+    plausible = (plausibility.word(remarks), plausibility.sentence(remarks), "amber" if remarks else "green")
+    return [plausible, *found] if remarks and report.ok else [*found, plausible]
 
 
 def word(name: str, report: RunReport) -> str:

@@ -1,34 +1,70 @@
-"""Key numbers at the top of a report: peak loads and efforts, frequencies, support forces,
-constraint violation.
-"""
+"""Key numbers at the top of a report: happenings, peak loads and efforts, frequencies, constraint violation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
+from ..analysis import EnergyHistory, ForceArrow, LinearisedMode
 from ..core.trajectory import Array, Trajectory
+from ..mechanism import Mechanism
 from ..runs.compare.context import RunReport
+from .happenings import happenings
 from .plots.loads import is_doubtful, loaded_links, magnitude
 from .plots.number_text import decimal, scientific, unit_text
 
 _MODES = 3
+_ZERO = 1e-9  # Share of the largest magnitude of a kind below which a value is a rounding error of zero.
+# Kinds of arrows, the kind of element that readers know them by, quantity and unit.
+_ELEMENTS = (
+    ("line", "two-point element", "force", "N"),
+    ("plane", "contact", "force", "N"),
+    ("force", "force element", "force", "N"),
+    ("moment", "force element", "moment", "N.m"),
+)
 Number = tuple[str, str]  # Label with the time, and value with the unit.
 
 
 def headline(report: RunReport) -> list[Number]:
-    """Return the key numbers of a report that are available, each with a label and a value."""
+    """Return the key numbers of a report that are available, each with a label and a value.
+
+    Peak values that are rounding errors of zero are left out.
+    """
+    sizes = _sizes(report)
     return [
-        *_loads(report),
-        *_efforts(report),
-        *_frequencies(report),
-        *_supports(report),
+        *happenings(report),
+        *_loads(report, sizes),
+        *_efforts(report, sizes),
+        *_elements(report, sizes),
+        *_supports(report, sizes),
+        *_frequencies(report.modes),
         *_violation(report),
     ]
 
 
-def _loads(report: RunReport) -> Iterator[Number]:
+@dataclass(frozen=True)
+class _Peak:
+    """Largest value of several signals: name of the signal, time in s, and value."""
+
+    name: str
+    time: float
+    value: float
+
+
+def _sizes(report: RunReport) -> Mapping[str, float]:
+    """Return the largest force, N, and moment, N·m, in the mechanism, which rounding errors are relative to."""
+    mechanism, course = report.mechanism, report.course
+    weight = sum(float(body.mass) for body in mechanism.bodies) * float(np.linalg.norm(_gravity(mechanism)))
+    acting = np.linalg.norm(course.acting, axis=2).max(initial=0.0)
+    run = report.loaded or report.reference
+    inner = (float(magnitude(run, link, "force").max()) for link in loaded_links(mechanism, run))
+    force = max(weight, float(acting), *inner, 0.0)
+    return {"N": force, "N.m": max(force, 1e-300) * report.scene.extent}
+
+
+def _loads(report: RunReport, sizes: Mapping[str, float]) -> Iterator[Number]:
     """Yield the peak force and the peak moment of all joints whose reactions are unique."""
     run = report.loaded or report.reference
     for part, unit in (("force", "N"), ("moment", "N.m")):
@@ -37,77 +73,112 @@ def _loads(report: RunReport) -> Iterator[Number]:
             for link in loaded_links(report.mechanism, run)
             if not is_doubtful(report.not_unique.get(link, ()), part)
         }
-        yield from _peak(f"largest {part} in a joint", series, run.time, unit)
+        yield from _numbers(f"largest {part} in a joint", _peak(series, run.time), unit, sizes)
 
 
-def _efforts(report: RunReport) -> Iterator[Number]:
+def _efforts(report: RunReport, sizes: Mapping[str, float]) -> Iterator[Number]:
     run = report.reference
     for unit in ("N.m", "N"):
         names = {c.name: c.signal("effort").name for c in report.mechanism.coordinates if c.effort_unit == unit}
         series = {name: np.abs(run.signals[signal]) for name, signal in names.items() if signal in run.signals}
-        yield from _peak("largest effort of a drive", series, run.time, unit)
+        yield from _numbers("largest effort of a drive", _peak(series, run.time), unit, sizes)
 
 
-def _frequencies(report: RunReport) -> Iterator[Number]:
-    """Yield the lowest undamped eigenfrequencies without rigid-body modes and modes of the
-    constraint stabilisation.
+def _elements(report: RunReport, sizes: Mapping[str, float]) -> Iterator[Number]:
+    """Yield the peak force or moment of the elements of each kind."""
+    for kind, what, quantity, unit in _ELEMENTS:
+        peak = _peak(_magnitudes(report.course, kind), report.course.time)
+        yield from _numbers(f"largest {quantity} of a {what}", peak, unit, sizes)
+
+
+def _frequencies(modes: tuple[LinearisedMode, ...]) -> Iterator[Number]:
+    """Yield the lowest undamped eigenfrequency, with the next ones in its label.
+
+    Rigid-body modes and modes of the constraint stabilisation are left out.
     """
-    swinging = [m for m in report.modes if m.damped_frequency and not (m.violating or m.rigid_body)]
-    for k, mode in enumerate(sorted(swinging, key=lambda mode: abs(mode.eigenvalue))[:_MODES]):
-        ratio = -mode.eigenvalue.real / abs(mode.eigenvalue)
-        which = "lowest undamped frequency at the initial state" if k == 0 else "next undamped frequency"
-        yield (
-            f"{which}, damping {decimal(100 * ratio, 2)} %: {mode.coordinate}",
-            f"{decimal(mode.frequency, 3)} Hz",
-        )
+    largest = max((abs(mode.eigenvalue) for mode in modes), default=0.0)
+    swinging = [
+        m
+        for m in modes
+        if m.damped_frequency and not (m.violating or m.rigid_body) and abs(m.eigenvalue) > _ZERO * largest
+    ]
+    found = sorted(swinging, key=lambda mode: abs(mode.eigenvalue))[:_MODES]
+    if not found:
+        return
+    first, *others = found
+    ratio = -first.eigenvalue.real / abs(first.eigenvalue)
+    label = (
+        f"lowest undamped frequency at the initial state, damping {decimal(100 * ratio, 2)} %: {first.coordinate}"
+    )
+    further = ", ".join(f"{_hertz(mode)} ({mode.coordinate})" for mode in others)
+    yield f"{label}{'; next: ' if further else ''}{further}", _hertz(first)
 
 
-def _supports(report: RunReport) -> Iterator[Number]:
-    """Yield the smallest support force against gravity; without supports, the smallest normal force
-    of a contact.
-    """
-    gravity, course = np.asarray(report.mechanism.gravity, dtype=float), report.course
+def _hertz(mode: LinearisedMode) -> str:
+    return f"{decimal(mode.frequency, 3)} Hz"
+
+
+def _supports(report: RunReport, sizes: Mapping[str, float]) -> Iterator[Number]:
+    """Yield the smallest support force against gravity."""
+    gravity, course = _gravity(report.mechanism), report.course
     up = -gravity / (np.linalg.norm(gravity) or 1.0)
-    # Contacts count only if there are no supports, because an open contact exerts no force.
-    pressed = "support" if any(mark.kind == "support" for mark in course.marks) else "plane"
     pressing = {
-        mark.name: course.acting[:, k] @ (up if mark.axis is None else np.array(mark.axis))
-        for k, mark in enumerate(course.marks)
-        if mark.kind == pressed
+        mark.name: course.acting[:, k] @ up for k, mark in enumerate(course.marks) if mark.kind == "support"
     }
     if not pressing or not gravity.any():
         return
     name = min(pressing, key=lambda name: float(pressing[name].min()))
     value, time = float(pressing[name].min()), course.time[int(np.argmin(pressing[name]))]
-    pulls = ", which pulls" if value < 0 else ""
-    yield f"smallest force of a support{pulls}: {name}, t = {decimal(time, 3)} s", _with_unit(value, "N")
+    pulls = ", which pulls" if value < -_ZERO * sizes["N"] else ""
+    yield (
+        f"smallest force of a support{pulls}: {name}, t = {decimal(time, 3)} s",
+        _with_unit(value, "N", sizes["N"]),
+    )
 
 
 def _violation(report: RunReport) -> Iterator[Number]:
+    """Yield the largest constraint violation if it is more than a rounding error of the mechanism's size."""
     found = [
         (float(np.nanmax(run.signals["violation_position"])), run)
         for run in (report.reference, *report.runs)
         if "violation_position" in run.signals and np.isfinite(run.signals["violation_position"]).any()
     ]
-    if found:
-        value, run = max(found, key=lambda pair: pair[0])
+    value, run = max(found, key=lambda pair: pair[0], default=(0.0, report.reference))
+    if value > _ZERO * max(1.0, report.scene.extent):
         time = _time_of(run, run.signals["violation_position"])
         yield f"largest violation ‖Φ‖: {run.name}, t = {decimal(time, 3)} s", scientific(value)
 
 
-def _peak(what: str, series: dict[str, Array], time: Array, unit: str) -> Iterator[Number]:
+def _gravity(mechanism: Mechanism) -> Array:
+    return np.asarray(mechanism.gravity, dtype=float)
+
+
+def _magnitudes(course: EnergyHistory, kind: str) -> dict[str, Array]:
+    """Return the magnitudes of the forces of one kind of arrow by name, shape (N,), N."""
+    marks: list[tuple[int, ForceArrow]] = [(k, mark) for k, mark in enumerate(course.marks) if mark.kind == kind]
+    return {mark.name: np.linalg.norm(course.acting[:, k], axis=1) for k, mark in marks}
+
+
+def _peak(series: Mapping[str, Array], time: Array) -> _Peak | None:
     if not series:
-        return
+        return None
     name = max(series, key=lambda name: float(series[name].max()))
-    value = float(series[name].max())
-    when = time[int(np.argmax(series[name]))]
-    yield f"{what}: {name}, t = {decimal(when, 3)} s", _with_unit(value, unit)
+    return _Peak(name, float(time[int(np.argmax(series[name]))]), float(series[name].max()))
 
 
-def _with_unit(value: float, unit: str) -> str:
-    """Return a value with three digits and its unit, with the prefix k or M for large values."""
-    prefix, size = next(((p, s) for p, s in (("M", 1e6), ("k", 1e3)) if abs(value) >= 0.9995 * s), ("", 1.0))
-    return f"{decimal(value / size, 3)} {prefix}{unit_text(unit)}"
+def _numbers(what: str, peak: _Peak | None, unit: str, sizes: Mapping[str, float]) -> Iterator[Number]:
+    if peak is not None and peak.value > _ZERO * sizes[unit]:
+        yield f"{what}: {peak.name}, t = {decimal(peak.time, 3)} s", _with_unit(peak.value, unit, sizes[unit])
+
+
+def _with_unit(value: float, unit: str, size: float) -> str:
+    """Return a value with three digits and its unit, with the prefix k or M for large values.
+
+    Values below 1e-9 of the size are written as 0.
+    """
+    shown = 0.0 if abs(value) <= _ZERO * size else value
+    prefix, factor = next(((p, s) for p, s in (("M", 1e6), ("k", 1e3)) if abs(shown) >= 0.9995 * s), ("", 1.0))
+    return f"{decimal(shown / factor, 3)} {prefix}{unit_text(unit)}"
 
 
 def _time_of(run: Trajectory, values: Array) -> float:

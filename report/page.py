@@ -15,6 +15,7 @@ from ..core.templates import fill
 from .player import Player
 from .plots import Picture
 from .plots.inline_svg import inline_svg
+from .plots.scripts import figure_scripts
 from .tables import TextTable
 
 
@@ -160,7 +161,13 @@ class ReportPage:
 
     def values(self) -> dict[str, Any]:
         """Return the values that the template `page.html.jinja` shows."""
-        return {entry.name: getattr(self, entry.name) for entry in fields(self)} | {"sections": self.sections}
+        figures = figure_scripts(
+            [p.picture for s in self.sections for p in s.parts if isinstance(p, InlineFigure)]
+        )
+        scripted = [part for part in (self.player, self.live, figures) if part is not None]
+        own = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        policy = " ".join(part.policy for part in scripted)
+        return own | {"sections": self.sections, "figures": figures, "policy": policy}
 
     def html(self) -> str:
         """Return the page as HTML."""

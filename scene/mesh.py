@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import DescriptionError
+from ..core.file_kinds import why
 
 _MOST = 100_000  # Largest number of triangles, for pages of at most a few megabytes.
 
@@ -38,7 +39,7 @@ def read_mesh(path: Path) -> Mesh:
     try:
         found = trimesh.load_mesh(path)
     except Exception as error:  # Parsers raise errors of any type for damaged files.
-        raise DescriptionError(str(path), f"cannot be read as a mesh: {error}") from None
+        raise DescriptionError(str(path), f"cannot be read as a mesh: {why(error)}") from None
     faces = np.asarray(getattr(found, "faces", ()), dtype=np.int64).reshape(-1, 3)
     vertices = np.asarray(getattr(found, "vertices", ()), dtype=np.float64).reshape(-1, 3)
     if not len(faces) or not np.isfinite(vertices).all():

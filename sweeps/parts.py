@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import DescriptionError
+from ..core.file_kinds import why
 from ..core.files import write_atomically
 from .runs import ResultChunk
 
@@ -148,7 +149,7 @@ def settle(folder: Path, plan: Mapping[str, Any]) -> None:
         write_atomically(path, text)
         return
     except (OSError, ValueError, UnicodeDecodeError) as error:
-        raise DescriptionError(str(path), f"cannot be read: {error!s:.200}; use another --out") from None
+        raise DescriptionError(str(path), f"cannot be read: {why(error):.200}; use another --out") from None
     given = json.loads(text)
     differ = (
         sorted(key for key in {*known, *given} if known.get(key) != given.get(key))

@@ -154,11 +154,12 @@ def verify(model: System, options: RunOptions, out: Path, compilers: Compilers, 
 
 
 def _live(model: System, plan: RunPlan, report: RunReport) -> LivePart | None:
-    """Return the simulation for the report; a run with inputs over time is not compared with the browser's run."""
+    """Return the simulation for the report."""
     if not plan.options.live:
         return None
-    runs = {run.name: run for run in report.runs} if plan.inputs is None else {}
-    return live_part(model, runs.get("fmu-native-cs"), plan.options.progress)
+    runs = {run.name: run for run in report.runs}
+    inputs = None if plan.inputs is None else plan.inputs.trajectory
+    return live_part(model, runs.get("fmu-native-cs"), inputs, plan.options.progress)
 
 
 def _fmus(model: System, plan: RunPlan) -> list[Fmu]:

@@ -74,6 +74,18 @@ def test_every_page_is_in_the_navigation() -> None:
     assert [page for page in pages if f": {page}\n" not in navigation] == []
 
 
+def test_every_page_to_drive_is_linked_with_an_existing_picture() -> None:
+    """The script, which needs minutes, writes the pages to which the document links."""
+    page = (ROOT / "docs" / "drive.md").read_text(encoding="utf-8")
+    machines = runpy.run_path(str(ROOT / "docs" / "drive.py"))["MACHINES"]
+    assert re.findall(r"machines/(\w+)\.html", page) == list(machines) and len(machines) == 5
+    for file, _, inputs in machines.values():
+        assert all((ROOT / "examples" / name).is_file() for name in (file, inputs) if name)
+    assert all(
+        (ROOT / "docs" / f"gallery/{name}.png").is_file() for name in re.findall(r"gallery/(\w+)\.png", page)
+    )
+
+
 def test_every_example_is_in_the_gallery() -> None:
     gallery = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
     for path in (ROOT / "examples").rglob("*.toml"):

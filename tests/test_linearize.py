@@ -19,7 +19,7 @@ from helpers_backends import EXAMPLES, Array, Compile, Compiled, CompileData, Co
 from helpers_cli import Command, fails
 from helpers_examples import changed
 from helpers_linear import CORNER, GRAVITY, INERTIA, LUGRE, MASS, SLIDE, SUPPORT, Nearby, elastic, hanging, point
-from helpers_parts import Z, body, link
+from helpers_parts import Y, Z, body, link
 from helpers_parts import machine as described
 from helpers_reference import BEAM
 from PIL import Image
@@ -34,6 +34,7 @@ from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
 from gpmelica.fmu.code.residuals import residual
 from gpmelica.linear import OperatingPoint, StateSpace, linearized, trimmed
+from gpmelica.linear.held import moving_tasks
 from gpmelica.linear.modes import _ON_THE_WAY, modes
 from gpmelica.linear.point import Plant
 from gpmelica.linear.tangent import tangent
@@ -330,6 +331,42 @@ def test_trim_leaves_filters_at_rest() -> None:
     assert dict(zip(space.inputs, space.u, strict=True)) == {"motor": 0.0, "hoist": 2.0}
     assert np.abs(space.drift).max() < 1e-9
     assert space.notes == ()
+
+
+@pytest.mark.slow
+def test_trim_holds_motions(gpmelica: Command, tmp_path: Path) -> None:
+    """A motion that begins with a velocity is held; the run with the trim inputs stays where nothing else moves.
+
+    The jib turns and accelerates from the first instant, so that no steady state exists while it does. The motor
+    of the boom, which hangs out by 1 m from an axis on the jib, holds the boom's weight.
+    """
+    swing = {"name": "slewing", "joint": "jib", "position": "0.3 + 0.2*t + 0.4*t^2"}
+    boom = link("boom", "revolute", Y, parent="jib") | body(10.0, [1.0, 0.0, 0.0], [1.0, 1.0, 1.0])
+    data = described(
+        link("jib", "revolute", Z, position=0.3, velocity=0.2) | body(5.0, [0.0] * 3, [1.0, 1.0, 1.0]),
+        boom,
+        forces=[{"name": "motor", "joint": "boom", "input": True}],
+        motions=[swing],
+        statics={"locked": ["boom"]},
+        simulation={"stop": 0.5, "start": "description"},
+    )
+    file = tmp_path / "crane.toml"
+    file.write_text(toml(data), encoding="utf-8")
+    space = gp.load(file).linearize(trim=True)
+    assert space.inputs == ("motor",) and space.u == pytest.approx([-10.0 * GRAVITY], rel=1e-9)
+    assert np.abs(space.drift).max() < 1e-9
+    assert any("motions are held at their values at t = 0: slewing = 0.3" in note for note in space.notes)
+    answer = gpmelica("linearize", file, "--trim", "--out", tmp_path)
+    assert answer.status == 0 and "motor" in answer.out and f"{-10.0 * GRAVITY:.6g}" in answer.out
+    held = gp.load(file, motions=[swing | {"position": "0.3"}], **{"links.jib.joint.velocity": 0.0})
+    run = held.simulate(inputs=tmp_path / "trim.csv")
+    assert np.abs(run["boom_angle"]).max() < 1e-9
+
+
+def test_trim_names_programmed_constraints_that_depend_on_time() -> None:
+    """The crane's ellipse is a constant condition, its height follows the time; a path always does."""
+    assert moving_tasks(changed("crane")) == ["height"]
+    assert moving_tasks(changed("manipulator")) == ["rectangle"]
 
 
 @pytest.mark.slow

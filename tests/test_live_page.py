@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from gpmelica.core.trajectory import Array, Trajectory
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.compilers import compiler
 from gpmelica.mechanism import signal_names
+from gpmelica.reference.kinematics.piecewise import PiecewiseLinear
 from gpmelica.report.animation import page
 from gpmelica.scene import still
 
@@ -70,6 +72,13 @@ CHANGED = """async ([name, value, count]) => {
 }"""
 
 
+# the arrows that the page draws, and their forces at the initial time
+FORCES = """async () => {
+  const live = document.getElementById("live").live, { arrows, stop } = live.data;
+  const { forces } = await live.run(live.request(stop, 2, false));
+  return [arrows.map(({ mark }) => mark), Array.from(forces.slice(0, 3 * arrows.length))];
+}"""
+
 # runs that failed after three output times and at their begin: frames that the player has of them, and their times
 # relative to the right ones
 FAILED = """async () => {
@@ -101,6 +110,12 @@ def test_browser_agrees_with_fmpy(
     with browser() as found, page_at(found, file.as_uri(), 1200) as (shown, complaints):
         until(shown, "document.getElementById('live').dataset.agreement !== undefined", 60.0)
         assert float(shown.evaluate("document.getElementById('live').dataset.agreement")) < 1e-9
+        marks, forces = shown.evaluate(FORCES)
+        scene = still(model.problem)
+        assert marks == list(range(len(scene.marks)))
+        expected_forces = scene.acting[0]
+        limit = 1e-7 * np.abs(expected_forces).max(initial=1.0)  # 32-bit numbers
+        assert np.abs(np.reshape(forces, (-1, 3)) - expected_forces).max(initial=0.0) < limit
         failure, path = shown.evaluate(CHANGED, [parameter, changed_value, COUNT])
         assert failure == ""
         expected = fmu_run(model, fmu, {parameter: changed_value})
@@ -114,14 +129,37 @@ def test_browser_agrees_with_fmpy(
 
 
 @pytest.mark.campaign
-def test_report_compares_the_browser_with_its_own_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "stop", "inputs"), [("four_bar_3d", 0.5, None), ("tower_crane/tower_crane", 3.0, "commands.csv")]
+)
+def test_report_compares_the_browser_with_its_own_run(
+    tmp_path: Path, name: str, stop: float, inputs: str | None
+) -> None:
+    """The tower crane's commands jump at 2 s."""
     chromium()
-    model = gpmelica.load(EXAMPLES / "four_bar_3d.toml", simulation={"stop": 0.5})
-    model.run(tmp_path, rumoca=False, compiler="native", live=True)
+    file = EXAMPLES / f"{name}.toml"
+    model = gpmelica.load(file, simulation={"stop": stop})
+    model.run(tmp_path, inputs=inputs and file.parent / inputs, rumoca=False, compiler="native", live=True)
     with browser() as found, page_at(found, (tmp_path / "report.html").as_uri(), 1200) as (shown, complaints):
         until(shown, "document.getElementById('live').dataset.agreement !== undefined", 60.0)
         assert 0.0 <= float(shown.evaluate("document.getElementById('live').dataset.agreement")) < 1e-9
         assert not complaints
+
+
+def test_inputs_over_time_in_the_page() -> None:
+    """The page reads inputs as the reference solver does: kinks, jumps, and the linear piece of a step."""
+    chromium()
+    time, values = [0.0, 0.5, 0.5, 1.0, 2.0], [[0.0, 1.0, 3.0, 3.0, -1.0], [2.0, 2.0, 0.0, 5.0, 5.0]]
+    table = {"time": time, "values": values}
+    pairs = [(t, since) for since in (0.0, 0.25, 0.5, 0.75, 1.0, 2.0) for t in (since, since + 0.2)]
+    source = files("gpmelica.browser").joinpath("engine.js").read_text(encoding="utf-8")
+    script = f"(given) => {{ {source}; return given[1].map(([t, since]) => inputsAt(given[0], t, since)); }}"
+    with browser() as found, page_at(found, "about:blank", 800) as (shown, complaints):
+        answers = shown.evaluate(script, [table, pairs])
+        assert not complaints
+    functions = [PiecewiseLinear(np.array(time), np.array(own)) for own in values]
+    for (t, since), answer in zip(pairs, answers, strict=True):
+        assert answer == pytest.approx([f.at(t, since) for f in functions], abs=1e-12)
 
 
 def test_missing_ziglang_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,6 +111,23 @@ def test_panels_hold_the_signals() -> None:
     assert_allclose(lines(elastic)[0][0][1] * 1e-6, report.reference.signals["boom_r1_psi"], atol=1e-18)
 
 
+@pytest.mark.usefixtures("in_style")
+def test_data_fill_their_axes_or_are_said_to_be_constant() -> None:
+    """Curves fill at least 60 % of an axis, however small they are; a title names a constant value."""
+    report = crane_run()
+    time = report.reference.time
+    signals = {"column_angle": 0.5 + 1e-12 * np.sin(9.0 * time), "boom_angle": 1e-4 * np.sin(9.0 * time)}
+    run = replace(report.reference, signals={**report.reference.signals, **signals})
+    figure = joint_coordinates(run_overlay(report.mechanism, run))
+    assert figure is not None
+    column, boom, jib = figure.axes
+    assert column.get_title(loc="left") == "column.angle  constant: 0.5 rad"
+    assert boom.get_title(loc="left") == "boom.angle  in 10⁻⁶ rad"
+    for axes in (boom, jib):
+        values = np.asarray(axes.lines[0].get_ydata())
+        assert np.ptp(values) >= 0.6 * np.ptp(axes.get_ylim())
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("in_style")
 @pytest.mark.parametrize(("elements", "rows"), [(2, 1), (4, 3), (9, 6)])

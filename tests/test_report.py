@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from helpers_report import RUNS, crane_run, pendulum_report, some_pictures
 
+from gpmelica.core.trajectory import Event
+from gpmelica.report.happenings import happenings
 from gpmelica.report.headline import headline
 from gpmelica.report.plots import Picture, pictures
 from gpmelica.report.plots.number_text import decimal, scientific, unit_text
@@ -163,10 +165,11 @@ def test_report_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_report_needs_nothing_from_outside() -> None:
-    """No address anywhere, no script but the player's, no picture file; links have targets, ids are unique."""
+    """No address anywhere, no script file, no picture file; links have targets, ids are unique."""
     whole = render(crane_run(), list(some_pictures()))
     text = re.sub(r"<script.*?</script>", "", whole, flags=re.DOTALL)
-    assert whole.count("<script") == 3  # the scene, three.js and the player
+    assert whole.count("<script") == 5  # the scene, three.js, the player, and data and script of the figures
+    assert whole.count("<script src") == 0
     assert "://" not in text and "@import" not in text and "url(" not in text.replace("url(#", "")
     content = Page(text)
     assert not {"script", "img", "link", "iframe", "object", "foreignobject"} & set(content.tags)
@@ -290,7 +293,7 @@ def test_headline_has_no_powers_of_ten(effort: float, text: str) -> None:
 
 
 def test_headline_has_the_largest_and_when() -> None:
-    """Peaks of efforts and loads with joint and time, frequencies of the stablest modes, supports, violation."""
+    """Peaks of efforts and loads with joint and time, lowest frequencies, supports, violation."""
     report = crane_run()
     time = report.reference.time
     effort, load = 5e4 * np.exp(-((time - 1.2) ** 2)), -700.0 * np.exp(-((time - 0.4) ** 2))
@@ -309,14 +312,49 @@ def test_headline_has_the_largest_and_when() -> None:
     upwards = course.acting[:, :8, 2]
     # a contact is none of the supports
     plane = replace(course.marks[0], name="plane", kind="plane", axis=(0.0, 0.0, 1.0))
-    lifted = np.concatenate([course.acting, np.full_like(course.acting[:, :1], -1e9)], axis=1)
+    lifted = np.concatenate([course.acting, np.full_like(course.acting[:, :1], -1e3)], axis=1)
     object.__setattr__(report, "course", replace(course, marks=(*course.marks, plane), acting=lifted))
-    assert dict(headline(report)) == found
+    contact = {"largest force of a contact: plane, t = 0 s": "1.73 kN"}
+    assert dict(headline(report)) == found | contact
     instant, support = np.unravel_index(np.argmin(upwards), upwards.shape)
     (supports,) = [label for label in found if label.startswith("smallest force of a support")]
     assert f"support {support + 1}, t = {course.time[instant]:.3g} s" in supports
     assert ("pulls" in supports) == (upwards.min() < 0)
-    frequencies = [value for label, value in found.items() if "frequency" in label]
+    ((label, lowest),) = [pair for pair in found.items() if "frequency" in pair[0]]
     slowest = min(m.frequency for m in report.modes if m.damped_frequency and not m.violating)
-    assert len(frequencies) == 3 and frequencies[0] == f"{decimal(slowest, 3)} Hz"
-    assert any(label.startswith("largest violation") for label in found)
+    assert lowest == f"{decimal(slowest, 3)} Hz" and label.count("Hz") == 2
+    assert not any(label.startswith("largest violation") for label in found)
+    off = {"violation_position": np.where(time == time[7], 3e-6, 0.0)}
+    violated = replace(report.reference, signals={**report.reference.signals, **off})
+    said = f"largest violation ‖Φ‖: reference, t = {decimal(time[7], 3)} s"
+    assert dict(headline(replace(report, reference=violated)))[said] == "3.0e−06"
+
+
+def test_headline_has_no_rounding_errors() -> None:
+    """A force of 1e-12 of the weight is left out, and a support's force of this size is zero."""
+    report = crane_run()
+    time = report.reference.time
+    noise = {f"jib_load_{part}": np.full(len(time), 1e-10) for part in ("fx", "fy", "fz", "nx", "ny", "nz")}
+    report = replace(report, reference=replace(report.reference, signals={**report.reference.signals, **noise}))
+    acting = report.course.acting.copy()
+    acting[:, 0, 2] = 1e-10
+    object.__setattr__(report, "course", replace(report.course, acting=np.abs(acting)))
+    found = dict(headline(report))
+    assert not any("in a joint" in label for label in found)
+    assert [value for label, value in found.items() if "support" in label] == ["0 N"]
+
+
+def test_first_screen_names_events() -> None:
+    """Tipping comes first, then the first event of each support, stop and rope with the number of its events."""
+    report = crane_run()
+    names = [mark.name for mark in report.course.marks if mark.kind == "support"]
+    lifted = [Event(0.1 * k, name, False, "lifts") for k, name in enumerate(names[: len(names) - 2], start=1)]
+    own = [Event(t, "line rope", False, "is slack") for t in (0.02, 0.5)]
+    own += [Event(0.03, "support 1", True, "touches"), Event(0.04, "stop jib", False, "is left")]
+    report = replace(report, reference=replace(report.reference, events=(*own, *lifted)))
+    found = happenings(report)
+    assert found[0] == (f"tips: 2 of {len(names)} supports press on the ground", f"{0.1 * len(lifted):.3g} s")
+    assert found[1] == ("line rope is slack, 2 times", "0.02 s")
+    assert found[2] == (f"{names[0]} lifts", "0.1 s")
+    assert found[-1][0] == "further elements with events, see Verdict"
+    assert happenings(crane_run()) == []

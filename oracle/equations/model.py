@@ -193,8 +193,13 @@ class Model:
         actuated = self.data["constraints"]["actuated"]
         if self.programmed and actuated != "all":
             return sorted({self.machine.coordinate(name) for name in actuated})
-        with_effort = {"joint": bool(self.programmed), "base": self.machine.base_held}
-        return [k for k, c in enumerate(self.machine.coordinates) if with_effort.get(c.role, False)]
+        found = {self.machine.coordinate(table["joint"]) for table in self.data["motions"]}
+        for k, coordinate in enumerate(self.machine.coordinates):
+            # Constraints other than motions of single joints are realised by drives in all joints.
+            has_drive = coordinate.role == "joint" and bool(self.data["programmed"])
+            if has_drive or (coordinate.role == "base" and self.machine.base_held):
+                found.add(k)
+        return sorted(found)
 
     def _name_quantities(self) -> None:
         add_coordinates(self.setting.names, [c.name for c in self.machine.coordinates])

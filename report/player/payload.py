@@ -37,6 +37,7 @@ def payload(scene: Scene) -> dict[str, Any]:
             _mark(mark, scene.acting[:, k] / scene.peak(mark.kind == "moment"), centre)
             for k, mark in enumerate(scene.marks)
         ],
+        "peaks": {"force": scene.peak(False), "moment": scene.peak(True)},
         "axes": [_axes(frame) for frame in mechanism.frames.values() if frame.place.body != GROUND],
         "points": [{"name": name, **_place(place, centre)} for name, place in mechanism.points.items()],
     }

@@ -5,6 +5,7 @@
 const T = THREE;
 const GHOST = 0x808a99, FORCE = 0xc2410c, MOMENT = 0x7c3aed, CLOSURE = 0xe0a100, PATH = 0x0072b2;
 const ARROW = 0.24, FAINTEST = 0.01;  // Length of the largest force, as a share of the extent; smaller shares of it than FAINTEST are not drawn.
+const NAMED = 0.05;  // Smallest share of the largest force whose arrow has its value beside it.
 const ZERO = new T.Vector3(), UP = new T.Vector3(0, 1, 0);
 
 function unpacked(text, Kind) {
@@ -48,6 +49,12 @@ function bodies(scene, count, materialOf, edged) {
   return groups;
 }
 
+/* Three digits of a value with its unit and the prefix k or M. */
+function withUnit(value, unit) {
+  const [prefix, size] = value >= 0.9995e6 ? ["M", 1e6] : value >= 999.5 ? ["k", 1e3] : ["", 1];
+  return `${Number((value / size).toPrecision(3))} ${prefix}${unit}`;
+}
+
 function plain(colour, on = {}) {
   return new T.MeshLambertMaterial({ color: colour, ...on });
 }
@@ -56,9 +63,9 @@ function plain(colour, on = {}) {
 
 class Motion {
   /* data: seven numbers per scale, frame and body; pace: frames of this motion in one frame of the scene;
-     acting: whether the scene's forces belong to this motion */
-  constructor({ name, count, bodies, frames, data, scales = 1, pace = 1, acting = true }) {
-    Object.assign(this, { name, count, bodies, frames, data, scales, pace, acting });
+     forces: {marks, data} with three numbers per frame and arrow, null if the scene's forces belong to this motion */
+  constructor({ name, count, bodies, frames, data, scales = 1, pace = 1, forces = null }) {
+    Object.assign(this, { name, count, bodies, frames, data, scales, pace, forces });
     this.position = Array.from({ length: bodies }, () => new T.Vector3());
     this.turned = Array.from({ length: bodies }, () => new T.Quaternion());
   }
@@ -72,6 +79,15 @@ class Motion {
       this.position[b].fromArray(this.data, here).lerp(next.fromArray(this.data, there), part);
       this.turned[b].fromArray(this.data, here + 3).slerp(turn.fromArray(this.data, there + 3), part);
     }
+  }
+
+  /* Force of one arrow at a frame of the scene, N or N·m; null if the motion does not have it. */
+  force(mark, frame) {
+    const { marks, data } = this.forces, slot = marks.indexOf(mark), size = 3 * marks.length;
+    if (slot < 0) return null;
+    const own = Math.min(frame * this.pace, data.length / size - 1), k = Math.floor(own), next = new T.Vector3();
+    const force = new T.Vector3().fromArray(data, k * size + 3 * slot);
+    return force.lerp(next.fromArray(data, Math.min(k + 1, data.length / size - 1) * size + 3 * slot), own - k);
   }
 
   place(at, into = new T.Vector3()) {
@@ -134,6 +150,7 @@ class Arrow extends T.Group {
     if (!this.visible) return;
     const length = size * this.largest, way = force.clone().divideScalar(size);
     const tip = ends ? at.clone() : at.clone().addScaledVector(way, length);
+    this.end = ends ? tip.clone().addScaledVector(way, -length) : tip;
     stretch(this.shaft, tip.clone().addScaledVector(way, -length), tip);
     for (const head of this.heads) {
       head.position.copy(tip).addScaledVector(way, -head.userData.back);
@@ -166,22 +183,31 @@ const STANDS = {
 };
 
 class Mark {
-  constructor(data, extent, up) {
-    this.data = data;
+  /* peaks: largest force and moment of all runs, which have the longest arrows; they grow with the runs of the page */
+  constructor(data, number, extent, up, peaks) {
+    Object.assign(this, { data, number, peaks });
     this.forces = unpacked(data.forces, Float32Array);
     this.arrow = new Arrow(extent, data.kind === "moment");
+    [this.kind, this.unit] = data.kind === "moment" ? ["moment", "N·m"] : ["force", "N"];
+    this.unitPeak = peaks[this.kind];
     const make = STANDS[data.kind];
     this.stand = make ? make(extent, up, data.axis) : null;
   }
 
   go(motion, frame, shown) {
-    const a = motion.place(this.data.a), last = this.forces.length / 3 - 1;
-    const k = Math.min(Math.floor(frame), last), next = Math.min(k + 1, last);
-    const force = new T.Vector3().fromArray(this.forces, 3 * k);
-    force.lerp(new T.Vector3().fromArray(this.forces, 3 * next), frame - k);
-    this.arrow.point(a, force, this.data.kind === "support" || this.data.kind === "plane");
+    const a = motion.place(this.data.a), force = motion.forces ? motion.force(this.number, frame) : this.recorded(frame);
+    this.value = force ? force.length() : 0;
+    this.share = this.value / this.peaks[this.kind];
+    this.arrow.point(a, (force || ZERO.clone()).divideScalar(this.peaks[this.kind]), this.data.kind === "support" || this.data.kind === "plane");
     this.arrow.visible = this.arrow.visible && shown;
     if (this.stand) this.stand.move(a, this.data.b ? motion.place(this.data.b) : a);
+  }
+
+  /* Force in the scene's own runs, which have it in shares of the scene's largest. */
+  recorded(frame) {
+    const last = this.forces.length / 3 - 1, k = Math.min(Math.floor(frame), last), next = Math.min(k + 1, last);
+    const force = new T.Vector3().fromArray(this.forces, 3 * k);
+    return force.lerp(new T.Vector3().fromArray(this.forces, 3 * next), frame - k).multiplyScalar(this.unitPeak);
   }
 }
 
@@ -316,18 +342,21 @@ class Player {
     }
     this.bars = scene.bars.map((data) => data.kind === "slide" ? { data, mesh: bar(0.006 * scene.extent, GHOST), knots: [] }
       : { data, mesh: bar(0.009 * scene.extent, CLOSURE, IN_FRONT), knots: this.knots() });
-    this.marks = scene.marks.map((data) => new Mark(data, scene.extent, up));
+    this.peaks = { ...scene.peaks };
+    this.marks = scene.marks.map((data, k) => new Mark(data, k, scene.extent, up, this.peaks));
     this.dots = scene.points.map(() => new T.Mesh(new T.SphereGeometry(0.014 * scene.extent, 20, 12), new T.MeshBasicMaterial({ color: PATH })));
     this.paths = scene.points.map(() => [0.35, 1].map((opacity) => new T.Line(new T.BufferGeometry(), new T.LineBasicMaterial({ color: PATH, transparent: true, opacity }))));
     this.world.add(...this.groups, ...this.ghosts, ...this.dots, ...this.paths.flat());
     for (const { mesh, knots } of this.bars) this.world.add(mesh, ...knots);
     for (const mark of this.marks) this.world.add(mark.arrow, ...(mark.stand ? [mark.stand.object] : []));
     this.world.add(this.ground(up));
-    this.names = scene.points.map(({ name }) => {
-      const label = document.createElement("span");
-      label.textContent = name;
-      return this.element.querySelector(".names").appendChild(label);
-    });
+    this.names = scene.points.map(({ name }) => this.label(name, ""));
+    this.values = this.marks.map(() => this.label("", "value"));
+  }
+
+  label(text, kind) {
+    const label = Object.assign(document.createElement("span"), { textContent: text, className: kind });
+    return this.element.querySelector(".names").appendChild(label);
   }
 
   veiled() {
@@ -369,12 +398,13 @@ class Player {
 
   // ---- runs that the page makes (browser/live.js) ----
 
-  /* data: seven numbers per frame and body, world frame; stop: time of the last frame, s */
-  add(name, data, count, stop) {
+  /* data: seven numbers per frame and body, world frame; stop: time of the last frame, s; forces: see Motion */
+  add(name, data, count, stop, forces) {
     const { bodies } = this.truth, frames = data.length / 7 / bodies;
     this.shift(data);
+    this.raise(forces);
     const pace = (frames - 1) / stop / this.rate;
-    this.motions.splice(this.motions.length - 1, 0, new Motion({ name, count, bodies, frames, data, pace, acting: false }));
+    this.motions.splice(this.motions.length - 1, 0, new Motion({ name, count, bodies, frames, data, pace, forces }));
     if (!this.ghosts.length) this.world.add(...(this.ghosts = this.veiled()));
     const { time } = this.scene, steps = Math.ceil(this.rate * (stop - time.begin));
     if (stop > time.end) Object.assign(time, { end: time.begin + steps / this.rate, count: 1 + steps });  // The rate stays.
@@ -392,12 +422,26 @@ class Player {
   }
 
   /* Shows one instant of a run that goes on, or the recorded runs again if there are no numbers. */
-  pose(data, time) {
+  pose(data, time, forces) {
     const { bodies } = this.truth;
-    if (data && !this.driven) this.driven = new Motion({ name: "driven", count: Infinity, bodies, frames: 1, data: new Float32Array(7 * bodies), acting: false });
+    if (data && !this.driven) this.driven = new Motion({ name: "driven", count: Infinity, bodies, frames: 1, data: new Float32Array(7 * bodies), forces });
     if (!data) this.driven = null;
-    else { this.driven.data.set(data); this.shift(this.driven.data); this.clock = time; }
+    else {
+      this.driven.data.set(data);
+      this.shift(this.driven.data);
+      this.driven.forces = forces;
+      this.raise(forces);
+      this.clock = time;
+    }
     this.dirty = true;
+  }
+
+  /* Scales the arrows so that the largest force or moment of the runs has the longest. */
+  raise({ marks, data }) {
+    for (let k = 0; k < data.length; k += 3) {
+      const { kind } = this.marks[marks[(k / 3) % marks.length]];
+      this.peaks[kind] = Math.max(this.peaks[kind], Math.hypot(data[k], data[k + 1], data[k + 2]) || 0);
+    }
   }
 
   /* From the world's origin to the scene's centre. */
@@ -520,7 +564,7 @@ class Player {
       stretch(mesh, a, b);
       knots.forEach((knot, k) => knot.position.copy(k ? b : a));
     }
-    for (const mark of this.marks) mark.go(motion, frame, motion.acting && this.ticked("forces"));
+    for (const mark of this.marks) mark.go(motion, frame, this.ticked("forces"));
     this.scene.points.forEach((point, k) => {
       motion.place(point, this.dots[k].position);
       this.paths[k].forEach((line) => { line.visible = !this.driven && this.ticked("paths"); });
@@ -547,14 +591,24 @@ class Player {
       this.control("clock").textContent = this.scene.cyclic ? Math.round(360 * time) + "°" : time.toFixed(digits) + " s";
       this.control("scrub").value = this.frame;
     }
-    const taken = [];
-    this.names.forEach((label, k) => {
-      const [x, y] = this.onScreen(this.dots[k].position);
-      const free = taken.every(([left, top]) => Math.abs(left - x) > 60 || Math.abs(top - y) > 18);
-      label.hidden = !free;
-      if (free) taken.push([x, y]);
-      label.style.transform = `translate(${x + 9}px, ${y - 22}px)`;
-    });
+    this.taken = [];
+    this.names.forEach((label, k) => this.put(label, this.dots[k].position));
+    const order = this.marks.map((_, k) => k).sort((a, b) => this.marks[b].share - this.marks[a].share);
+    for (const k of order) {
+      const { arrow, share, value, unit } = this.marks[k], label = this.values[k];
+      label.hidden = !(arrow.visible && share > NAMED);
+      if (label.hidden) continue;
+      label.textContent = withUnit(value, unit);
+      this.put(label, arrow.end);
+    }
+  }
+
+  /* Puts a label beside a point, or hides the label if another one is there. */
+  put(label, point) {
+    const [x, y] = this.onScreen(point);
+    label.hidden = !this.taken.every(([left, top]) => Math.abs(left - x) > 60 || Math.abs(top - y) > 18);
+    if (!label.hidden) this.taken.push([x, y]);
+    label.style.transform = `translate(${x + 9}px, ${y - 22}px)`;
   }
 
   // Return the position of a point (relative to the centre, m) in the picture, CSS pixels from the upper left corner.

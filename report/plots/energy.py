@@ -13,7 +13,7 @@ from ...analysis import EnergyHistory, Input, input_value
 from ...core.trajectory import Array
 from . import style
 from .overlay import Overlay
-from .time_series import Panel, draw, panel_grid, readable_factor, set_title, stay_near
+from .time_series import Panel, draw, panel_grid, readable_factor, set_title, show_constant
 
 _ROUNDING = 1e-9  # Share of the largest energies below which changes of the sum are rounding errors.
 
@@ -28,12 +28,16 @@ def energy(course: EnergyHistory) -> Figure:
     }
     values = np.concatenate([values for values, _ in lines.values()])
     largest = float(np.abs(course.kinetic).max() + np.abs(course.potential).max())
-    factor = readable_factor(float(np.abs(values).max()))
+    is_flat = float(np.ptp(values)) <= _ROUNDING * largest
+    factor = 1.0 if is_flat else readable_factor(float(np.abs(values).max()))
     figure, (axes,) = panel_grid(1, 1)
-    for value, look in lines.values():
-        axes.plot(course.time, value / factor, **look)
-    stay_near(axes, values / factor, _ROUNDING * largest / factor, room=1.0)
-    set_title(axes, Panel("energy", "J", ""), factor)
+    for name, (value, look) in lines.items():
+        axes.plot(course.time, value / factor, label=name, **look)
+    panel = Panel("energy", "J", "")
+    if is_flat:
+        show_constant(axes, panel, 0.0, largest or 1.0)
+    else:
+        set_title(axes, panel, factor)
     style.legend_of(figure, [Line2D([], [], label=name, **look) for name, (_, look) in lines.items()])
     return figure
 

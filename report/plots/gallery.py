@@ -9,6 +9,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from ...core.files import write_all
+from .curves import CurvePanel, panels_over_time
 from .style import render, styled
 
 # File name, title, caption, and function that draws the figure, or returns None if there is nothing to draw.
@@ -27,6 +28,8 @@ class Picture:
         Texts below the figure.
     png, svg
         Contents of the files.
+    panels
+        Curves of a figure over time, from which a page draws plots with values and zoom.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Picture:
     caption: str
     png: bytes
     svg: str
+    panels: tuple[CurvePanel, ...] = ()
 
 
 def drawn(entries: Iterable[Entry]) -> Iterator[Picture]:
@@ -42,7 +46,7 @@ def drawn(entries: Iterable[Entry]) -> Iterator[Picture]:
         with styled():
             figure = draw()
             if figure is not None:
-                yield Picture(name, title, caption, *render(figure))
+                yield Picture(name, title, caption, *render(figure), panels_over_time(figure))
 
 
 def save(picture: Picture, folder: Path) -> None:

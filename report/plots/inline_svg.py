@@ -8,7 +8,7 @@ from markupsafe import Markup, escape
 
 from . import style
 
-_PAGE_COLOURS = {
+PAGE_COLOURS = {
     style.INK: "var(--ink)",
     style.MUTED: "var(--muted)",
     style.GRID: "var(--grid)",
@@ -38,6 +38,6 @@ def inline_svg(svg: str, name: str, label: str) -> Markup:
     body = re.sub(r'\bid="', f'id="{name}-', body)
     body = body.replace("url(#", f"url(#{name}-").replace('xlink:href="#', f'href="#{name}-')
     body = re.sub(r'font-family: [^;"]*', "font-family: inherit", body)
-    for colour, variable in _PAGE_COLOURS.items():
+    for colour, variable in PAGE_COLOURS.items():
         body = body.replace(colour, variable)
     return Markup(f'<svg {view[0]} role="img" aria-label="{escape(label)}">{body}')

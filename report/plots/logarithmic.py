@@ -34,7 +34,9 @@ def violations(overlay: Overlay) -> Figure | None:
     for axes, (signal, title) in zip(grid.flat, titles.items(), strict=True):
         for curves in overlay.curves:
             if signal in curves.run.signals:
-                positive_line(axes, curves.run.time, curves.run.signals[signal], curves.line)
+                positive_line(
+                    axes, curves.run.time, curves.run.signals[signal], {**curves.line, "label": curves.label}
+                )
         if signal == "violation_position":
             slopes = _slow_slopes(axes, overlay.references)
         axes.set_title(title)
@@ -80,7 +82,8 @@ def errors(
     axes = figure.subplots()
     colours = style.colours([run.name for run in runs])
     for run in runs:
-        positive_line(axes, *error_over_time(reference, run, units), {"color": colours[run.name]})
+        look = {"color": colours[run.name], "label": run.name}
+        positive_line(axes, *error_over_time(reference, run, units), look)
     for tolerance in sorted({comparison.tolerance for comparison in comparisons}):
         tolerance_line(axes, tolerance)
     axes.set_title("largest |difference| / scale over all signals")

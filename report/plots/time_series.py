@@ -14,11 +14,15 @@ from ...mechanism import Coordinate
 from ...runs.compare.compare import on_common_grid
 from ...runs.compare.scales import scales
 from . import style
-from .number_text import unit_text
+from .number_text import decimal, unit_text
 from .overlay import Overlay, RunCurves
 
 _MOST_ELEMENTS = 6  # Largest number of rigid finite elements of one beam that a figure shows.
-_ROOM = 1.0  # Margin of the vertical axis on each side, as a fraction of the range of the reference runs.
+# Margin of the vertical axis on each side, as a fraction of the range of the reference runs, which
+# then fill at least 1/(1 + 2 · 0.3) = 62 % of the axis.
+ROOM = 0.3
+_FLAT = 1e-6  # Range of a constant signal, as a share of the signal's natural height.
+_ZERO = 1e-9  # Share of the natural height below which a constant is a rounding error of zero.
 _TRANSIENT_ROOM = (
     0.08  # Margin of an axis that leaves out the initial transient, as a fraction of the later range.
 )
@@ -151,14 +155,26 @@ def draw_panel(
     fitted = np.concatenate([values for _, values in references])
     trusted = np.concatenate([fitted, *(values for _, values in programmed)])
     height = max(natural_height(panel, values, run.natural) for run, values in references)
-    factor = readable_factor(max(float(np.nanmax(np.abs(fitted))), height))
+    is_flat = float(np.nanmax(trusted) - np.nanmin(trusted)) <= _FLAT * height
+    factor = 1.0 if is_flat else readable_factor(float(np.nanmax(np.abs(trusted))))
     for curves in overlay.curves:
         if panel.signal in curves.run.signals:
-            axes.plot(curves.run.time, style.drawable(curves.run.signals[panel.signal] / factor), **curves.line)
+            values = style.drawable(curves.run.signals[panel.signal] / factor)
+            axes.plot(curves.run.time, values, label=curves.label, **curves.line)
     for time, values in programmed:
-        axes.plot(time, values / factor, **style.programmed_line())
-    stay_near(axes, trusted / factor, height / factor, _TRANSIENT_ROOM if after_transient else _ROOM)
+        axes.plot(time, values / factor, label="programmed", **style.programmed_line())
+    if is_flat:
+        show_constant(axes, panel, float(np.nanmean(trusted)), height)
+        return
+    stay_near(axes, trusted / factor, _TRANSIENT_ROOM if after_transient else ROOM)
     set_title(axes, panel, factor)
+
+
+def show_constant(axes: Axes, panel: Panel, value: float, height: float) -> None:
+    """Write a constant value into the title; the vertical axis is so long that rounding errors stay invisible."""
+    shown = 0.0 if abs(value) <= _ZERO * height else value
+    axes.set_ylim(shown - height / 2, shown + height / 2)
+    axes.set_title(f"{panel.title}  constant: {decimal(shown, 4)} {unit_text(panel.unit)}".rstrip())
 
 
 def set_title(axes: Axes, panel: Panel, factor: float) -> None:
@@ -169,7 +185,7 @@ def set_title(axes: Axes, panel: Panel, factor: float) -> None:
 
 
 def natural_height(panel: Panel, values: Array, natural: Sequence[Magnitude]) -> float:
-    """Return the least range of the vertical axis, in the signal's unit, so that rounding stays invisible.
+    """Return the range of the vertical axis of a constant signal, in the signal's unit.
 
     Parameters
     ----------
@@ -183,7 +199,7 @@ def natural_height(panel: Panel, values: Array, natural: Sequence[Magnitude]) ->
     return scales({panel.signal: values}, {panel.signal: panel.unit}, natural).get(panel.signal, 0.0)
 
 
-def stay_near(axes: Axes, trusted: Array, height: float, room: float) -> None:
+def stay_near(axes: Axes, trusted: Array, room: float = ROOM) -> None:
     """Limit the vertical axis, so that curves that have diverged do not flatten the others.
 
     Parameters
@@ -191,20 +207,14 @@ def stay_near(axes: Axes, trusted: Array, height: float, room: float) -> None:
     axes
         Axes with all their curves.
     trusted
-        Values that have to be visible, in the unit of the axis.
-    height
-        Least range of the axis.
+        Values that have to be visible, in the unit of the axis; not constant.
     room
         Largest margin of the axis beyond the trusted values on each side, as a fraction of their range.
     """
     low, high = float(np.nanmin(trusted)), float(np.nanmax(trusted))
     bottom, top = axes.get_ylim()
-    beyond = room * max(high - low, height)
-    if not beyond:
-        return
-    bottom, top = max(bottom, low - beyond), min(top, high + beyond)
-    lacking = max(height - (top - bottom), 0.0) / 2
-    axes.set_ylim(bottom - lacking, top + lacking)
+    beyond = room * (high - low)
+    axes.set_ylim(max(bottom, low - beyond), min(top, high + beyond))
 
 
 def panels_of(coordinates: Sequence[Coordinate]) -> list[Panel]:

@@ -16,7 +16,7 @@ from ...analysis.system import System
 from ...core.csv_file import header_problems, read_table, split
 from ...core.errors import DescriptionError, Problem
 from ...core.input_files import Masked
-from ...core.trajectory import Array
+from ...core.trajectory import Array, Trajectory
 from ...options.common import Inputs
 from ...reference.kinematics.piecewise import PiecewiseLinear
 
@@ -38,6 +38,11 @@ class InputTable:
 
     time: Array
     values: Mapping[str, Array]
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """Values of the inputs at the instants."""
+        return Trajectory("inputs", self.time, self.values)
 
     def functions(self) -> dict[str, PiecewiseLinear]:
         """Return each input as a function for the reference solver, by name."""

@@ -9,6 +9,7 @@ from typing import Any
 import fmpy
 
 from ...core.errors import DescriptionError, UnknownNameError
+from ...core.file_kinds import why
 from ...language.suggest import unknown
 
 
@@ -16,6 +17,8 @@ def read_fmu(fmu: Path) -> Any:
     """Read the model description of an FMU. Raises DescriptionError if FMPy cannot read it."""
     try:
         return fmpy.read_model_description(str(fmu))
+    except OSError as error:
+        raise DescriptionError(str(fmu), f"cannot be read: {why(error)}") from None
     except Exception as error:  # FMPy raises exceptions of the base class only
         raise DescriptionError(str(fmu), f"is not an FMU that FMPy can read: {error}") from None
 

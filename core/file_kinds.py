@@ -1,0 +1,55 @@
+"""Kinds of binary files by their contents, and reasons of failed file accesses, for error messages."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+# Member that identifies an archive, with its kind and the commands that take it.
+_ARCHIVES = {
+    "modelDescription.xml": "an FMU, which the commands compare and animate --result take",
+    "SystemStructure.ssd": "an SSP archive, which the command cosim takes",
+    "[Content_Types].xml": "an office document",
+}
+_SIGNATURES = (
+    (b"\x7fELF", "a compiled program or library"),
+    (b"MZ", "a compiled program or library"),
+    (b"\x00asm", "a WebAssembly module"),
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"\x1f\x8b", "a file compressed by gzip"),
+    (b"\x89PNG", "a PNG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"%PDF", "a PDF document"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"PAR1", "a Parquet table"),
+    (b"MATLAB 5.0", "a MAT file"),
+    (b"\x93NUMPY", "a NumPy array"),
+)
+
+
+def binary_kind(path: Path, begin: bytes) -> str:
+    """Return what a binary file is, as a phrase such as `a PNG picture`; empty for text and for unknown contents.
+
+    Parameters
+    ----------
+    path
+        The file; archives are opened to find out what they contain.
+    begin
+        First bytes of the file.
+    """
+    kind = next((kind for signature, kind in _SIGNATURES if begin.startswith(signature)), "")
+    return (_archive_kind(path) if kind == "a ZIP archive" else "") or kind
+
+
+def why(error: Exception) -> str:
+    """Return the reason of an error without the number of an operating system's error."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
+def _archive_kind(path: Path) -> str:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = set(archive.namelist())
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return ""
+    return next((kind for member, kind in _ARCHIVES.items() if member in members), "")

@@ -1,0 +1,35 @@
+"""Pages of five examples that visitors of the site can drive: `python docs/drive.py` writes them.
+
+The pages `docs/machines/*.html` have about 5 MB and are not in the repository; `mkdocs build` copies
+them to the site.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gpmelica as gp
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = Path(__file__).with_name("machines")
+# File name of the page: example, case, and file of inputs over time.
+MACHINES: dict[str, tuple[str, str | None, str | None]] = {
+    "tower_crane": ("tower_crane/tower_crane.toml", None, "tower_crane/commands.csv"),
+    "lorry_crane": ("lorry_crane.toml", None, None),
+    "slewing": ("slewing/slewing.toml", "plant", None),
+    "seven_axis": ("arms/seven_axis.toml", None, None),
+    "crane": ("crane.toml", None, None),
+}
+
+
+def write(name: str) -> Path:
+    """Simulate an example, and write its page; return the path."""
+    file, case, inputs = MACHINES[name]
+    model = gp.load(ROOT / "examples" / file, case)
+    run = model.simulate(inputs=inputs and ROOT / "examples" / inputs)
+    return run.animate(FOLDER / f"{name}.html", live=True)
+
+
+if __name__ == "__main__":
+    for machine in MACHINES:
+        print(write(machine))

@@ -1,0 +1,76 @@
+"""Mechanism whose driven joints rest, because a steady state cannot exist while a motion goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..analysis.system import System, assemble_system
+from ..description import Description
+from ..description.load import from_data, tables_of
+from .state_space import StateSpace
+
+_SAME = 1e-9  # difference from the initial position that counts as zero, rad or m
+
+
+def motions_held(model: System) -> System:
+    """Return the mechanism with each motion of a joint replaced by its value at t = 0.
+
+    Motions that follow an FMU input remain, because their filters rest in a steady state.
+    """
+    held = _values(model)
+    if not held:
+        return model
+    tables = tables_of(model.chain)
+    motions = [entry | {"position": held.get(entry["name"], entry.get("position"))} for entry in tables["motions"]]
+    given = [{key: value for key, value in entry.items() if value is not None} for entry in motions]
+    return assemble_system(from_data(tables | {"motions": given}, source="trim"), "trim")
+
+
+def trim_notes(model: System, space: StateSpace) -> StateSpace:
+    """Return a linear model about a steady state with notes on the held motions and the moved coordinates.
+
+    Parameters
+    ----------
+    model : System
+        Mechanism with its motions.
+    space : StateSpace
+        Linear model about the steady state.
+    """
+    first, coordinates = model.start[0].tolist(), model.mechanism.coordinates
+    moved = [
+        f"{c.name} from {a:.6g} to {b:.6g} {c.unit}"
+        for c, a, b in zip(coordinates, first, space.q.tolist(), strict=True)
+        if abs(b - a) > _SAME
+    ]
+    notes = []
+    if held := _values(model):
+        notes.append(f"motions are held at their values at t = 0: {_listed(held)}")
+    if moved:
+        text = f"trim moves {', '.join(moved)}; a run begins at the initial state of the description"
+        notes.append(f"{text} and therefore moves with the trim inputs")
+    return replace(space, notes=(*space.notes, *notes))
+
+
+def moving_tasks(chain: Description) -> Sequence[str]:
+    """Return the names of the programmed constraints that depend on time and cannot be held."""
+    tasks = chain.programmed
+    return [
+        task.name for task in tasks if task.expression is None or "t" in chain.expression(task.expression).symbols
+    ]
+
+
+def _values(model: System) -> dict[str, str]:
+    """Return the value of each motion by expression at t = 0, as the text of a number, by name."""
+    numbers, state = model.problem.model, model.problem.initial_state
+    return {
+        motion.name: repr(
+            numbers.reader.reading(motion.name, model.chain.expression(motion.position)).number(state)
+        )
+        for motion in model.chain.motions
+        if motion.position is not None
+    }
+
+
+def _listed(values: dict[str, str]) -> str:
+    return ", ".join(f"{name} = {float(value):.6g}" for name, value in values.items())

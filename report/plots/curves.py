@@ -1,0 +1,143 @@
+"""Curves of a figure over time as compact data, from which a page draws plots with values and zoom."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from ...core.trajectory import Array
+from .inline_svg import PAGE_COLOURS
+
+_BUCKETS = 300  # Parts of a long curve, of each of which the smallest and the largest value are kept.
+_LEVELS = 65534  # Levels of a stored number; one further number marks a gap.
+
+
+@dataclass(frozen=True)
+class PlottedCurve:
+    """One line of a plot.
+
+    Attributes
+    ----------
+    label, colour
+        Entry of the legend, and colour for CSS.
+    width, dashed
+        Width of the line, points, and whether the line is dashed.
+    time, values
+        Times, s, and values in the unit of the title, shape (N,) each.
+    """
+
+    label: str
+    colour: str
+    width: float
+    dashed: bool
+    time: Array
+    values: Array
+
+
+@dataclass(frozen=True)
+class CurvePanel:
+    """One pair of axes with a time axis.
+
+    Attributes
+    ----------
+    title
+        Name of the signal with its unit.
+    low, high
+        Limits of the vertical axis.
+    logarithmic
+        Whether the vertical axis is logarithmic.
+    curves
+        Lines in the order of drawing.
+    """
+
+    title: str
+    low: float
+    high: float
+    logarithmic: bool
+    curves: tuple[PlottedCurve, ...]
+
+
+def panels_over_time(figure: Figure) -> tuple[CurvePanel, ...]:
+    """Return the panels of a figure; empty unless all its axes are plane and have the time as abscissa."""
+    drawn = [axes for axes in figure.axes if axes.axison]
+    is_plane = all(axes.name != "3d" for axes in figure.axes)
+    if not is_plane or not any(axes.get_xlabel() == "time in s" for axes in drawn):
+        return ()
+    return tuple(_panel(axes) for axes in drawn)
+
+
+def packed(figures: Mapping[str, Iterable[CurvePanel]]) -> dict[str, Any]:
+    """Return panels by figure as JSON-ready data.
+
+    Equal arrays are stored once, as 16-bit numbers between the ends of the panel's axes.
+    """
+    pool: dict[str, int] = {}
+
+    def stored(values: Array, low: float, high: float) -> int:
+        share = (values - low) / ((high - low) or 1.0)
+        levels = np.where(np.isfinite(share), np.rint(_LEVELS * share.clip(0.0, 1.0)), _LEVELS + 1)
+        text = base64.b64encode(levels.astype("<u2").tobytes()).decode()
+        return pool.setdefault(text, len(pool))
+
+    def panel(one: CurvePanel) -> dict[str, Any]:
+        transform = np.log10 if one.logarithmic else np.asarray
+        low, high = float(transform(one.low)), float(transform(one.high))
+        begin = min(float(curve.time[0]) for curve in one.curves)
+        end = max(float(curve.time[-1]) for curve in one.curves)
+        lines = [
+            {
+                "label": curve.label,
+                "colour": curve.colour,
+                "width": curve.width,
+                "dashed": curve.dashed,
+                "time": stored(curve.time, begin, end),
+                "values": stored(transform(curve.values), low, high),
+            }
+            for curve in one.curves
+        ]
+        limits = {"low": low, "high": high, "begin": begin, "end": end, "logarithmic": one.logarithmic}
+        return {"title": one.title, **limits, "lines": lines}
+
+    found = {name: [panel(one) for one in panels if one.curves] for name, panels in figures.items()}
+    return {"figures": found, "arrays": list(pool)}
+
+
+def _panel(axes: Axes) -> CurvePanel:
+    low, high = axes.get_ylim()
+    # Labels of matplotlib's own begin with an underscore.
+    curves = tuple(_curve(line) for line in axes.lines if not str(line.get_label()).startswith("_"))
+    title = " ".join(axes.get_title(loc="left").split())
+    return CurvePanel(title, low, high, axes.get_yscale() == "log", curves)
+
+
+def _curve(line: Line2D) -> PlottedCurve:
+    time, values = _thinned(*(np.asarray(part, dtype=float) for part in line.get_data()))
+    look = _colour(line.get_color()), float(line.get_linewidth()), bool(line.is_dashed())
+    return PlottedCurve(str(line.get_label()), *look, time, values)
+
+
+def _colour(colour: Any) -> str:
+    plain = to_hex(colour)
+    return PAGE_COLOURS.get(plain, plain)
+
+
+def _thinned(time: Array, values: Array) -> tuple[Array, Array]:
+    """Return a curve with the smallest and the largest value of each part, if the curve has many points."""
+    if len(time) <= 2 * _BUCKETS:
+        return time, values
+    ends = np.linspace(0, len(time), _BUCKETS + 1).astype(int)
+    kept = {0, len(time) - 1}
+    for a, b in pairwise(ends.tolist()):
+        part = np.nan_to_num(values[a:b])
+        kept |= {a + int(np.argmin(part)), a + int(np.argmax(part))}
+    chosen = sorted(kept)
+    return time[chosen], values[chosen]
