@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..core.progress import Progress, silent
-from .common import OwnRumoca, Seed
+from .common import Fresh, OwnRumoca, Seed
 from .option import Option
 
 _SCHEDULER = "workers: auto (processes) | processes | here | dask | address of a Dask scheduler, tcp://…"
@@ -24,6 +24,8 @@ class StudyOptions:
         Folder for all files. Default: `Name_study`.
     rumoca
         Whether to simulate the Modelica model in rumoca also, if it is installed.
+    fresh
+        Whether to simulate again, even if the results of an earlier command can be reused.
     progress
         Function that is called with an activity and the completed fraction, after each case.
     """
@@ -33,6 +35,7 @@ class StudyOptions:
     )
     _: KW_ONLY
     rumoca: OwnRumoca = True
+    fresh: Fresh = False
     progress: Progress = silent
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from ..analysis.system import System
 from ..core.errors import BuildError, SolveError
 from ..core.progress import Progress, renamed
+from ..core.recalled import Slot
 from ..core.trajectory import Trajectory
 from ..fmu.backends.fmu import Fmu
 from ..generator import modelica
@@ -20,6 +22,7 @@ from .compare.scales import scales
 from .compare.sensitivity import FINER
 from .fmpy_runs import simulate as runs
 from .fmpy_runs.apart import apart
+from .fmpy_runs.fmu_run import Mode
 from .fmpy_runs.inputs import InputTable
 
 RUMOCA_TOLERANCE = 1e-5  # smallest admissible relative error of rumoca's run
@@ -98,7 +101,7 @@ def fmu_attempts(
         yield _attempt(model, f"{name}-cs", admissible, partial(fmu_run, model, fmu, "cs", *given))
 
 
-def solver_tolerance(wanted: float, mode: runs.Mode) -> float:
+def solver_tolerance(wanted: float, mode: Mode) -> float:
     """Return the relative tolerance of an FMU's solver, tighter than the description's tolerance by
     a margin.
     """
@@ -108,7 +111,7 @@ def solver_tolerance(wanted: float, mode: runs.Mode) -> float:
 def fmu_run(
     model: System,
     fmu: Fmu,
-    mode: runs.Mode,
+    mode: Mode,
     magnitudes: Mapping[str, float],
     inputs: InputTable | None,
     progress: Progress,
@@ -184,16 +187,21 @@ def rumoca_attempt(model: System, tolerance: float, limit: float) -> Attempt:
     text = model.modelica(start_values=model.start_values())
 
     def run(part: float, stop: float) -> Trajectory | None:
-        return rumoca_process.simulate(
-            text,
-            modelica.experiment(model.name),
-            list(model.units),
-            stop=stop,
-            output_step=simulation.output_step,
-            tolerance=part * _rumoca_tolerance(model),
-            effort=RUMOCA_EFFORT,
-            limit=limit,
-        )
+        settings: dict[str, Any] = {
+            "text": text,
+            "model": modelica.experiment(model.name),
+            "names": list(model.units),
+            "stop": stop,
+            "output_step": simulation.output_step,
+            "tolerance": part * _rumoca_tolerance(model),
+            "effort": RUMOCA_EFFORT,
+            "limit": limit,
+        }
+        slot = Slot("rumoca", lambda: settings)
+        found = slot.read() or rumoca_process.simulate(**settings)
+        if found is not None and not found.note:  # A note means that a time limit ended the run early.
+            slot.keep(found)
+        return found
 
     return _attempt(model, rumoca_process.NAME, max(tolerance, RUMOCA_TOLERANCE), run, _RUMOCA_FINER)
 

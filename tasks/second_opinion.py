@@ -16,6 +16,7 @@ from typing import Any
 from .. import analysis
 from ..analysis.system import System
 from ..core.errors import SolveError
+from ..core.recalled import Slot
 from ..core.trajectory import Event, Trajectory
 from ..core.workers import alone
 from ..description.plain import plain
@@ -104,16 +105,24 @@ def asked(model: System, inputs: InputTable | None, tolerance: float) -> Iterato
         if over.is_set():
             raise _Over
 
+    admissible, job = max(tolerance, TOLERANCE), (*given(model), _tables(inputs))
+    slot = Slot("oracle", lambda: job)
+    known = slot.read()
+    if known is not None:
+        attempt = _repeatable(Attempt(NAME, admissible, known), model, inputs)
+        yield lambda: Opinion((), (attempt,))
+        return
     with (
         TemporaryDirectory(prefix="gpmelica-oracle-", ignore_cleanup_errors=True) as name,
         ThreadPoolExecutor(1) as pool,
     ):
         folder = Path(name)
-        process.write_given(folder, *given(model), _tables(inputs))
+        process.write_given(folder, *job)
         work = pool.submit(alone, process.__name__, folder, LIMIT, meanwhile)
 
         def opinion() -> Opinion:
-            found = _opinion(folder, work.result(), max(tolerance, TOLERANCE))
+            found = _opinion(folder, work.result(), admissible)
+            _keep(slot, found)
             return replace(found, attempts=tuple(_repeatable(run, model, inputs) for run in found.attempts))
 
         try:
@@ -124,6 +133,13 @@ def asked(model: System, inputs: InputTable | None, tolerance: float) -> Iterato
                 work.result()
 
 
+def _keep(slot: Slot, found: Opinion) -> None:
+    """Store the oracle's run if the oracle has no objection to the initial state; objections are never stored."""
+    for attempt in found.attempts:
+        if attempt.trajectory is not None and not found.start:
+            slot.keep(attempt.trajectory)
+
+
 def _repeatable(attempt: Attempt, model: System, inputs: InputTable | None) -> Attempt:
     """Return the run of the oracle, an independent solver, such that it can be repeated with a
     finer tolerance.
@@ -131,10 +147,16 @@ def _repeatable(attempt: Attempt, model: System, inputs: InputTable | None) -> A
 
     def finer() -> Attempt:
         tolerance = model.chain.simulation.tolerance * SOLVER_MARGIN * FINER
+        job = (*given(model), _tables(inputs), tolerance)
+        slot = Slot("oracle", lambda: job)
+        known = slot.read()
+        if known is not None:
+            return replace(attempt, trajectory=known)
         with TemporaryDirectory(prefix="gpmelica-oracle-", ignore_cleanup_errors=True) as name:
             folder = Path(name)
-            process.write_given(folder, *given(model), _tables(inputs), tolerance)
+            process.write_given(folder, *job)
             again = _opinion(folder, alone(process.__name__, folder, LIMIT), attempt.tolerance)
+        _keep(slot, again)
         return next(iter(again.attempts), replace(attempt, trajectory=None))
 
     return replace(attempt, finer=finer)
