@@ -38,8 +38,8 @@ PUBLIC = dict.fromkeys(TYPES.split()) | {
     "optimize": "(model, bounds, objective, out=None, *, constraints=(), method='evolution', evaluations=1000,"
     " seed=0, scheduler='processes', progress) -> Optimum",
     "plot": "(runs, *names) -> list[Axes]",
-    "sweep": "(model, settings, objectives, out=None, *, samples=None, sampler='sobol', seed=0, signals=None,"
-    " scheduler='auto', command='', progress) -> Sweep",
+    "sweep": "(model, settings, objectives=(), out=None, *, maximize=(), minimize=(), samples=None,"
+    " sampler='sobol', seed=0, signals=None, scheduler='auto', workers=None, command='', progress) -> Sweep",
     "to_urdf": "(model) -> Exported",
 }
 METHODS = {
