@@ -71,7 +71,11 @@ def sweep(context: typer.Context, source: DescribedCase, options: SweepOptions, 
 def _best(found: Sweep, name: str) -> str:
     """Return the varied keys of the run with the best value of an objective in one line."""
     row = found.best(name)
-    return f"best {name}: run {row['run']} with {', '.join(f'{key} = {row[key]}' for key in found.keys)}"
+    return f"best {name}: run {row['run']} with {', '.join(f'{key} = {_short(row[key])}' for key in found.keys)}"
+
+
+def _short(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.6g}"
 
 
 def optimize(source: DescribedCase, options: OptimizeOptions, then: Verification, answer: Printed) -> None:

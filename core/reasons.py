@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _MOST = 12  # Largest number of kinds of reasons in a summary.
 
 
@@ -21,7 +22,7 @@ def frequent_reasons(reasons: Sequence[str]) -> Iterator[str]:
     counts: Counter[str] = Counter()
     for run, reason in enumerate(reasons):
         if reason:
-            kind = re.sub("[0-9]+", "#", reason)
+            kind = _NUMBER.sub("#", reason)
             firsts.setdefault(kind, run)
             counts[kind] += 1
     for kind, count in counts.most_common(_MOST):

@@ -66,7 +66,7 @@ def contour_map(content: Content, name: str) -> Figure | None:
         text.set_path_effects(edge)
     axes.plot(x[ran], y[ran], ".", color=INK, markersize=3, alpha=0.6, clip_on=False)
     if not ran.all():
-        axes.plot(x[~ran], y[~ran], "x", color=ORANGE, markersize=5, label="failed")
+        axes.plot(x[~ran], y[~ran], "x", color=ORANGE, markersize=5, label="failed", clip_on=False)
     _mark_ends(axes, content, name, *content.numeric().values())
     axes.set(xlabel=first, ylabel=second)
     axes.margins(0.03)
