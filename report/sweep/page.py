@@ -128,7 +128,8 @@ def _runs(content: Content, end: End, first: str) -> TextTable:
     """Return a table of the runs at one end of the first objective."""
     names = [*content.keys, *content.objectives]
     columns = {**content.keys, **content.objectives}
-    count = min(_RUNS, -(-np.count_nonzero(~np.isnan(content.objectives[first])) // 2))  # no run is at both ends
+    known = int(np.count_nonzero(~np.isnan(content.objectives[first])))
+    count = min(_RUNS, -(-known // 2))  # With few runs, no run is at both ends.
     rows = [(str(int(run)), *(_cell(columns[name][run]) for name in names)) for run in end.runs(first, count)]
     numbers: tuple[Kind, ...] = tuple("number" for _ in names)
     return TextTable(("run", *names), ("number", *numbers), tuple(rows))
