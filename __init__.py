@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .api.exchange import from_urdf, to_urdf
     from .api.model import Model, load
     from .api.optimum import optimize
+    from .api.plots import plot
     from .api.results import Run
     from .api.sweeps import sweep
     from .core.errors import (
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from .fmu.backends.fmu import Fmu
     from .linear import Mode, Modes, ModeTracks, StateSpace
     from .plausibility import Remark
+    from .runs.compare.compare import Comparison
     from .runs.compare.context import RunReport
     from .sweeps.optimize import Optimum
     from .sweeps.results import Sweep
@@ -43,6 +45,7 @@ __version__ = version("gpmelica")
 
 __all__ = [
     "BuildError",
+    "Comparison",
     "CoupledRun",
     "DescriptionError",
     "Exported",
@@ -69,6 +72,7 @@ __all__ = [
     "from_urdf",
     "load",
     "optimize",
+    "plot",
     "sweep",
     "to_urdf",
 ]
@@ -90,6 +94,7 @@ _MODULES = {
     "api.exchange": ("from_urdf", "to_urdf"),
     "exchange.export_urdf": ("Exported",),
     "fmu.backends.fmu": ("Fmu",),
+    "runs.compare.compare": ("Comparison",),
     "runs.compare.context": ("RunReport",),
     "linear": ("Mode", "ModeTracks", "Modes", "StateSpace"),
     "api.model": ("Model", "load"),
@@ -97,6 +102,7 @@ _MODULES = {
     "analysis": ("Reactions",),
     "api.results": ("Run",),
     "api.optimum": ("optimize",),
+    "api.plots": ("plot",),
     "api.sweeps": ("sweep",),
     "sweeps.optimize": ("Optimum",),
     "sweeps.results": ("Sweep",),

@@ -14,22 +14,32 @@ from typing import TYPE_CHECKING, Any
 from .. import analysis, mechanism
 from ..analysis.system import System, assemble_system
 from ..core.errors import DescriptionError, SolveError
+from ..core.html_table import html_lines, html_table
+from ..core.recalled import reusing
 from ..description import Description
 from ..description import load as read
+from ..description.load import from_data, tables_of
+from ..options.checks import above_zero, one_of
 from ..options.common import Inputs
 from ..options.keywords import taking
 from ..options.linear import LinearizeOptions, ModesAlongOptions, StateOptions
-from ..options.model import BuildOptions, MotionOptions, RunOptions, SplitOptions
+from ..options.model import BuildOptions, MotionOptions, RunOptions, SimulateOptions, SplitOptions
 from ..runs.fmpy_runs.inputs import InputTable, inputs_of
 from ..tasks.check import Summary
 from .results import Run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..core.progress import Progress
+    from ..core.trajectory import Trajectory
     from ..cutting.split import Split
     from ..fmu.backends.fmu import Fmu
     from ..linear import Modes, ModeTracks, StateSpace
     from ..runs.compare.context import RunReport
     from ..tasks.loads import LoadSummary
+
+SOLVERS = ("reference", "fmu")
 
 
 def load(path: Path | str, case: str | None = None, **changes: Any) -> Model:
@@ -104,6 +114,20 @@ class Model:
 
     def __repr__(self) -> str:
         return f"<Model {self.name} of {self.source}{f', case {self.case}' if self.case else ''}>"
+
+    def _repr_html_(self) -> str:
+        """Return the parts of the mechanism as HTML, without deriving its equations."""
+        description = self.description
+        parts = (
+            ("links", [link.name for link in description.links]),
+            ("coordinates", [c.name for c in self.coordinates]),
+            ("points", list(description.points)),
+            ("parameters", list(description.parameters)),
+            ("cases", [case.name for case in description.cases]),
+        )
+        rows = [(name, float(len(members)), ", ".join(members)) for name, members in parts if members]
+        told = [text for text in (description.description,) if text]
+        return html_lines(repr(self).strip("<>"), *told) + html_table(("part", "number", "names"), rows)
 
     @property
     def name(self) -> str:
@@ -225,9 +249,11 @@ class Model:
 
         return split(self.prepared, replace(options, out=self.folder(options.out)), self.source)
 
-    @taking(MotionOptions)
-    def simulate(self, options: MotionOptions) -> Run:
-        """Simulate the mechanism by the reference solver over the time span in `[simulation]`.
+    @taking(SimulateOptions)
+    def simulate(self, options: SimulateOptions) -> Run:
+        """Simulate the mechanism by one solver.
+
+        Equal simulations of earlier calls and commands are reused; see docs/reuse.md.
 
         Returns
         -------
@@ -237,9 +263,11 @@ class Model:
         Raises
         ------
         DescriptionError
-            If the inputs are invalid.
+            If the inputs or options are invalid.
         SolveError
             If the integration cannot continue; the message contains the time in s.
+        MissingToolError
+            If no C compiler is installed, with the solver `fmu`.
 
         Examples
         --------
@@ -247,11 +275,18 @@ class Model:
         >>> gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.02}).simulate()
         <Run reference: 17 signals at 3 times to 0.02 s>
         """
-        from ..tasks.reference_run import reference_run
+        one_of("solver", options.solver, SOLVERS)
+        model = self if options.stop is None else self._until(options.stop)
+        given = model.inputs(options.inputs)
+        with reusing(options.fresh):
+            run = _solver(options.solver)(model.prepared, given, options.progress)
+        return Run(run, model.prepared.units, model.prepared, given)
 
-        given = self.inputs(options.inputs)
-        run = reference_run(self.prepared, given, options.progress)
-        return Run(run, self.prepared.units, self.prepared, given)
+    def _until(self, stop: float) -> Model:
+        """Return the model with another end time, s."""
+        above_zero("stop", stop)
+        tables, changes = tables_of(self.description), {"simulation.stop": float(stop)}
+        return replace(self, description=from_data(tables, None, self.source, changes))
 
     def draw(self, out: Path | str | None = None) -> list[Path]:
         """Draw the mechanism in its initial state as `drawing.png`, `drawing.svg` and `drawing.html`.
@@ -545,3 +580,14 @@ class Model:
         None
         """
         return inputs_of(self.prepared, given)
+
+
+def _solver(name: str) -> Callable[[System, InputTable | None, Progress], Trajectory]:
+    """Return the function that simulates a model with inputs."""
+    if name == "fmu":
+        from ..tasks.fmu_simulation import fmu_simulation
+
+        return fmu_simulation
+    from ..tasks.reference_run import reference_run
+
+    return reference_run

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..analysis.system import System
 from ..core.errors import MissingToolError, UnknownNameError
+from ..core.html_table import html_lines, html_note, html_table
 from ..core.progress import Progress, silent
 from ..core.trajectory import Array, Trajectory
 from ..language.suggest import unknown
 from ..runs.fmpy_runs.inputs import InputTable, problem_with
+from .panels import draw
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
     from ..analysis import InitialValueProblem
+    from ..runs.compare.compare import Comparison
+
+_MOST_ROWS = 30  # Largest number of signals in the table of a notebook.
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +73,11 @@ class Run:
         return self.trajectory.name
 
     @property
+    def reused(self) -> str:
+        """Date and time at which an earlier command made the run; empty for a new run."""
+        return self.trajectory.reused
+
+    @property
     def time(self) -> Array:
         """Output times in s, shape (N,)."""
         return self.trajectory.time
@@ -90,6 +102,17 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<Run {self.name}: {len(self) - 1} signals at {len(self.time)} times to {self.time[-1]:g} s>"
+
+    def _repr_html_(self) -> str:
+        signals = list(self.trajectory.signals.items())
+        rows = [
+            (name, self.units.get(name, ""), float(np.min(x)), float(np.max(x)), float(x[0]), float(x[-1]))
+            for name, x in signals[:_MOST_ROWS]
+        ]
+        more = [f"and {len(signals) - _MOST_ROWS} more signals"] if len(signals) > _MOST_ROWS else []
+        made = [f"run of an earlier command, {self.reused}"] if self.reused else []
+        header = ("signal", "unit", "smallest", "largest", "initial", "final")
+        return html_lines(repr(self).strip("<>"), *made) + html_table(header, rows) + "".join(map(html_note, more))
 
     def to_dataframe(self) -> DataFrame:
         """Return the signals as a table of pandas.
@@ -142,21 +165,44 @@ class Run:
         >>> [axes.get_ylabel() for axes in run.plot("E_x", "crank_angle", "E_y")]
         ['m', 'rad']
         """
-        from matplotlib import pyplot
+        return draw({"": self}, names)
 
-        if not names:
-            raise UnknownNameError(f"expected names of signals to plot, got none; known are: {', '.join(self)}")
-        values = {name: self[name] for name in names}
-        panels = list(dict.fromkeys(self.units.get(name, "") for name in names))
-        figure, grid = pyplot.subplots(len(panels), squeeze=False, sharex=True, layout="constrained")
-        for unit, axes in zip(panels, grid[:, 0], strict=True):
-            for name in names:
-                if self.units.get(name, "") == unit:
-                    axes.plot(self.time, values[name], label=name)
-            axes.set_ylabel(unit)
-            axes.legend()
-        figure.supxlabel("time in s")
-        return list(grid[:, 0])
+    def compare(self, other: Run, tolerance: float = 1e-6) -> Comparison:
+        """Compare another run with this run, signal by signal.
+
+        Parameters
+        ----------
+        other
+            Run that is compared. If the output times differ, the finer run is interpolated.
+        tolerance
+            Admissible error, relative to the scale of each signal.
+
+        Returns
+        -------
+        Comparison
+            Whether the runs agree (`ok`), the largest relative error (`max_rel_error`), the signal with this
+            error (`worst_signal`), and the errors of all common signals.
+
+        Raises
+        ------
+        DescriptionError
+            If the tolerance is not positive, or if the runs have no common signal or time span.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> model = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.02})
+        >>> heavier = gp.load("examples/four_bar_3d.toml", links={"crank": {"mass": 2.0}})
+        >>> found = model.simulate().compare(heavier.simulate(stop=0.02))
+        >>> found.ok, found.worst_signal
+        (False, 'crank_angle_ddot')
+        """
+        from ..options.checks import above_zero
+        from ..runs.compare.compare import compare
+
+        above_zero("tolerance", tolerance)
+        natural = self.trajectory.natural or other.trajectory.natural
+        return compare(replace(self.trajectory, natural=natural), other.trajectory, self.units, tolerance)
 
     def powers(self) -> dict[str, Array]:
         """Return the mechanical power that each force element supplies to the mechanism.

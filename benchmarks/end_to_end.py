@@ -34,7 +34,7 @@ def end_to_end(data: Table, folder: Path, seconds: float) -> Answer:
     checked = gpmelica(["check", "machine.toml", "--json"], folder, seconds)
     if checked.status not in (0, 1):  # 1: not consistent, which the run says too
         return Answer("refused" if checked.status == 2 else "crashed", None, checked.err)
-    run = gpmelica(["run", "machine.toml", "--no-rumoca", "--out", "out"], folder, seconds)
+    run = gpmelica(["run", "machine.toml", "--no-rumoca", "--fresh", "--out", "out"], folder, seconds)
     said = "\n".join((checked.out, run.out, run.err))
     return Answer(_ending(run, folder / "out" / "result.json"), int(json.loads(checked.out)["dof"]), said)
 

@@ -119,7 +119,11 @@ class Copy:
         path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
         # compiled modules are recognised by their content: a fault may be as long as the text that it replaces
         compiling = ("-m", "compileall", "-q", "--invalidation-mode", "checked-hash", str(self.root))
-        self._environment = os.environ | {"PYTHONPATH": path, "GPMELICA_OBJECTS": str(objects)}
+        self._environment = os.environ | {
+            "PYTHONPATH": path,
+            "GPMELICA_OBJECTS": str(objects),
+            "GPMELICA_CACHE": "off",
+        }
         subprocess.run([sys.executable, *compiling], check=True)
         found = self._python("-c", "import gpmelica; print(gpmelica.__file__)").stdout.strip()
         if Path(found) != self.root / "__init__.py":

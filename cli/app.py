@@ -48,6 +48,8 @@ from .coupling import add_to as add_coupling
 from .exchange import export_app, import_app
 from .generated import command
 from .linear import add_to as add_linear
+from .results import add_to as add_results
+from .results import show_reused
 from .status import BAD_INPUT, DISAGREES, EXHAUSTED, MISSING_TOOL, OK, exit_status, load
 from .studies import add_to
 
@@ -211,13 +213,15 @@ def run(context: typer.Context, source: DescribedCase, options: RunOptions, answ
 @command(app)
 def compare(options: CompareOptions, answer: Printed) -> None:
     """Compare two result files or FMUs signal by signal."""
+    from ..core.recalled import reusing
     from ..options.checks import above_zero
     from ..runs.compare.compare import compare as compare_runs
     from ..runs.compare.result import comparison_data
     from ..runs.fmpy_runs.simulate import read_or_simulate
 
     above_zero("tolerance", options.tolerance)
-    (a, units), (b, _) = read_or_simulate(options.first), read_or_simulate(options.second)
+    with reusing(options.fresh):
+        (a, units), (b, _) = read_or_simulate(options.first), read_or_simulate(options.second)
     outcome = compare_runs(a, b, units, options.tolerance)
     if answer.as_json:
         emit_strict(comparison_data(outcome))
@@ -229,6 +233,7 @@ def compare(options: CompareOptions, answer: Printed) -> None:
         screen.print(verdict_table([outcome]))
         if outcome.note:
             screen.print(f"note: {outcome.note}", markup=False)
+        show_reused({a.name: a.reused, b.name: b.reused})
     raise typer.Exit(OK if outcome.ok else DISAGREES)
 
 
@@ -236,21 +241,25 @@ def compare(options: CompareOptions, answer: Printed) -> None:
 def animate(source: DescribedCase, options: AnimateOptions, answer: Printed) -> None:
     """Write an animation of the mechanism: a page that plays in a browser, or a film."""
     from ..api.results import Run
+    from ..core.recalled import reusing
     from ..runs.fmpy_runs.simulate import read_or_simulate
 
     model = load(source)
     wanted = ((".html", options.html), (".gif", options.gif), (".mp4", options.mp4))
     endings = [ending for ending, is_wanted in wanted if is_wanted] or [".html"]
     with progress_bars() as progress:
-        truth, shown = model.simulate(options.inputs, progress), None
+        truth, shown = model.simulate(options.inputs, progress, fresh=options.fresh), None
         if options.result is not None:
-            shown = Run(*read_or_simulate(options.result), truth.model, truth.inputs)
+            with reusing(options.fresh):
+                shown = Run(*read_or_simulate(options.result), truth.model, truth.inputs)
         path = model.folder(options.out) / "animation"
         motion, ghost = (shown, truth) if shown else (truth, None)
         written = write_each(
             [path.with_suffix(ending) for ending in endings],
             lambda target: motion.animate(target, ghost, source.case or "", progress, live=options.live),
         )
+    if not answer.as_json:
+        show_reused({run.name: run.reused for run in (truth, shown) if run is not None})
     raise typer.Exit(written.show(answer.as_json))
 
 
@@ -293,7 +302,7 @@ def loads(source: DescribedCase, folder: Folder, options: MotionOptions, answer:
 
     model = load(source)
     with progress_bars() as progress:
-        summary = model.loads(options.inputs, progress)
+        summary = model.loads(**vars(options) | {"progress": progress})
     path = model.folder(folder.out) / "loads.csv"
     write_csv(path, summary.marked_run())
     if answer.as_json:
@@ -302,6 +311,7 @@ def loads(source: DescribedCase, folder: Folder, options: MotionOptions, answer:
     screen.print(summary.table())
     for note in summary.notes():
         screen.print(note, markup=False)
+    show_reused({summary.run.name: summary.run.reused})
     wrote([path], answer.as_json)
 
 
@@ -325,6 +335,7 @@ def reactions(source: DescribedCase, options: ReactionsOptions, answer: Printed)
     show(solvability.tables(model.prepared.mechanism, found), paths)
 
 
+add_results(app)
 add_to(app)
 add_coupling(app)
 

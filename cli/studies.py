@@ -50,23 +50,32 @@ def sweep(context: typer.Context, source: DescribedCase, options: SweepOptions, 
         own = {"command": command_line(context), "progress": progress}
         found = run_sweep(model, **vars(options) | own)
     if answer.as_json:
-        files = {"table": str(found.path), "report": str(found.report)}
-        emit_strict({"runs": found.runs, "failed": found.failures, **files})
+        files = {"table": str(found.path), "csv": str(found.path.with_suffix(".csv")), "report": str(found.report)}
+        emit_strict({"runs": found.runs, "failed": found.failures, "reasons": found.reasons(), **files})
         return
-    screen.print(_summary(found))
+    header, rows = found.statistics()
+    shown = Table(*header)
+    for row in rows:
+        shown.add_row(*(cell if isinstance(cell, str) else f"{cell:.6g}" for cell in row))
+    screen.print(shown)
+    for name in found.goals if found.failures < found.runs else ():
+        screen.print(_best(found, name), markup=False)
     screen.print(f"{found.runs} runs, {found.failures} failed", markup=False)
-    screen.print(f"table: {found.path}\nreport: {found.report}", markup=False)
+    for reason in found.reasons():
+        screen.print(f"failed: {reason}", markup=False)
+    screen.print(
+        f"table: {found.path}, {found.path.with_suffix('.csv').name}\nreport: {found.report}", markup=False
+    )
 
 
-def _summary(found: Sweep) -> Table:
-    """Return a table with the smallest, mean and largest value of each objective."""
-    table = found.table
-    shown = Table("objective", "smallest", "mean", "largest", "run of the largest")
-    for name in found.objectives:
-        column = table[name].dropna()
-        numbers = [f"{x:.6g}" for x in (column.min(), column.mean(), column.max())] if len(column) else ["–"] * 3
-        shown.add_row(name, *numbers, str(table["run"][column.idxmax()]) if len(column) else "–")
-    return shown
+def _best(found: Sweep, name: str) -> str:
+    """Return the varied keys of the run with the best value of an objective in one line."""
+    row = found.best(name)
+    return f"best {name}: run {row['run']} with {', '.join(f'{key} = {_short(row[key])}' for key in found.keys)}"
+
+
+def _short(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.6g}"
 
 
 def optimize(source: DescribedCase, options: OptimizeOptions, then: Verification, answer: Printed) -> None:

@@ -108,6 +108,8 @@ class Trajectory:
         Events in chronological order; empty if the run does not report events.
     singular : tuple of Singular
         Singular configurations in chronological order; empty if the run does not report them.
+    reused : str
+        Date and time at which an earlier command made the run; empty for a run of this command.
     """
 
     name: str
@@ -120,6 +122,7 @@ class Trajectory:
     natural: tuple[Magnitude, ...] = ()
     events: tuple[Event, ...] = ()
     singular: tuple[Singular, ...] = ()
+    reused: str = ""
 
     def columns(self, names: Iterable[str]) -> Array:
         """Return the given signals as columns, shape (N, number of names), each in its variable's

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -167,7 +168,7 @@ def beside(job: Callable[[Callable[[], None]], _Result]) -> Iterator[Callable[[]
             raise _Over
 
     with ThreadPoolExecutor(1) as pool:
-        work = pool.submit(job, meanwhile)
+        work = pool.submit(copy_context().run, job, meanwhile)
         try:
             yield work.result
         finally:

@@ -1,4 +1,6 @@
-"""Pictures of all examples at their initial state: `python docs/gallery.py` writes `docs/gallery/*.png`."""
+"""Pictures of all examples at their initial state, and of a sweep: `python docs/gallery.py` writes
+`docs/gallery/*.png`.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,32 @@ def draw(example: Path) -> None:
     """Draw an example and save the picture with few colours, as a small file."""
     with TemporaryDirectory() as folder:
         gp.load(example).draw(folder)
-        with Image.open(Path(folder) / "drawing.png") as picture:
-            flat = picture.convert("RGB")
+        _save(Path(folder) / "drawing.png", example.stem)
+
+
+def draw_sweep() -> None:
+    """Draw the smallest support force of the lorry crane over the payload and its way."""
+    forces = ", ".join(f"{place}_force" for place in ("front_left", "front_right", "rear_left", "rear_right"))
+    keys = {"payload": "500:2500:9", "way": "0:1.5:7"}
+    with TemporaryDirectory() as folder:
+        found = gp.sweep(
+            gp.load(ROOT / "examples" / "lorry_crane.toml"), keys, out=folder, maximize=f"load=min(min({forces}))"
+        )
+        _save(found.folder / "figures" / "map_load.png", "sweep_map", 256, Image.Quantize.MAXCOVERAGE)
+
+
+def _save(
+    path: Path, name: str, colours: int = COLOURS, method: Image.Quantize = Image.Quantize.MEDIANCUT
+) -> None:
+    """Save a picture in the gallery with few colours."""
+    with Image.open(path) as picture:
+        flat = picture.convert("RGB")
     flat.thumbnail((WIDTH, WIDTH))
-    flat.quantize(COLOURS).save(FOLDER / f"{example.stem}.png", optimize=True)
+    flat.quantize(colours, method).save(FOLDER / f"{name}.png", optimize=True)
 
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for file in sorted((ROOT / "examples").rglob("*.toml")):
         draw(file)
+    draw_sweep()

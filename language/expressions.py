@@ -7,7 +7,7 @@ parameters, and `<owner>.<quantity>` such as `E.x` or `column.angle_dot`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from . import ir
@@ -57,12 +57,13 @@ class Dialect:
     Parameters
     ----------
     functions
-        Name of each function and its possible numbers of arguments.
+        Name of each function and its possible numbers of arguments; a range means any number of arguments
+        from its first number on.
     names
         Part of a sentence that lists the names, for messages.
     """
 
-    functions: Mapping[str, tuple[int, ...]]
+    functions: Mapping[str, Sequence[int]]
     names: str
 
 
@@ -259,12 +260,18 @@ def _call(function: str, arguments: list[ast.expr], dialect: Dialect) -> Expr:
         raise ValueError(f"unknown function {_short(function)!r}; {alternatives(function, known)}")
     expected = known[function]
     if len(arguments) not in expected:
-        counts = " or ".join(map(str, expected))
-        raise ValueError(f"{function} takes {counts} argument{'s' * (expected != (1,))}, got {len(arguments)}")
+        raise ValueError(f"{function} takes {_counts(expected)}, got {len(arguments)}")
     if function == "table":
         name, argument = arguments
         return _table(name, _tree(argument, dialect))
     return ir.call(function, *(_tree(argument, dialect) for argument in arguments))
+
+
+def _counts(expected: Sequence[int]) -> str:
+    """Return the possible numbers of arguments in words."""
+    if isinstance(expected, range):
+        return f"at least {expected[0]} argument{'s' * (expected[0] != 1)}"
+    return f"{' or '.join(map(str, expected))} argument{'s' * (expected != (1,))}"
 
 
 def _table(name: ast.expr, argument: Expr) -> Expr:

@@ -14,6 +14,7 @@ import numpy as np
 from .. import scene
 from ..analysis.system import System
 from ..core.errors import DescriptionError
+from ..core.html_table import html_lines, html_table
 from ..core.progress import Progress, renamed, silent
 from ..report.animation import check_ending, write_animation
 from ..report.plots.number_text import NOTHING, decimal
@@ -74,6 +75,20 @@ class Modes(Sequence[Mode]):
 
     def __repr__(self) -> str:
         return f"<Modes of {self.model.name}: {len(self)} at t = {self.linear.time:g} s>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                float(number),
+                mode.frequency,
+                mode.damped_frequency,
+                mode.damping,
+                max(mode.shape, key=lambda name: abs(mode.shape[name])),
+            )
+            for number, mode in enumerate(self, 1)
+        ]
+        header = ("mode", "undamped frequency, Hz", "damped frequency, Hz", "damping ratio", "largest coordinate")
+        return html_lines(repr(self).strip("<>")) + html_table(header, rows)
 
     def animate(
         self,

@@ -42,6 +42,11 @@ Live: TypeAlias = Annotated[
 ]
 
 
+Fresh: TypeAlias = Annotated[
+    bool, Option("simulate again, even if the results of an earlier command can be reused", "--fresh")
+]
+
+
 @dataclass(frozen=True)
 class Described:
     """Path of a description file."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..core.progress import Progress, silent
-from .common import OwnRumoca, Seed
+from .common import Fresh, OwnRumoca, Seed
 from .option import Option
 
 _SCHEDULER = "workers: auto (processes) | processes | here | dask | address of a Dask scheduler, tcp://…"
@@ -24,6 +24,8 @@ class StudyOptions:
         Folder for all files. Default: `Name_study`.
     rumoca
         Whether to simulate the Modelica model in rumoca also, if it is installed.
+    fresh
+        Whether to simulate again, even if the results of an earlier command can be reused.
     progress
         Function that is called with an activity and the completed fraction, after each case.
     """
@@ -33,6 +35,7 @@ class StudyOptions:
     )
     _: KW_ONLY
     rumoca: OwnRumoca = True
+    fresh: Fresh = False
     progress: Progress = silent
 
 
@@ -58,6 +61,11 @@ class SweepOptions:
         docs/sweeps.md.
     out
         Folder of the results. Default: the name of the model, with the case, and `_sweep`.
+    maximize
+        Objectives whose large values are better: names of `objectives`, or texts `"name=expression"`. The
+        goal decides which runs are the best and the worst.
+    minimize
+        Objectives whose small values are better, in the same form.
     samples
         Number of samples of the distributions, for each combination of the listed values.
     sampler
@@ -71,6 +79,8 @@ class SweepOptions:
     scheduler
         `processes`; `here` for this process only; `dask` for Dask on this computer; the address of a Dask
         scheduler; or `auto` for `processes`.
+    workers
+        Largest number of worker processes on this computer. Default: one per core, which is also the most.
     command
         Command line that repeats the sweep, for the report.
     progress
@@ -93,13 +103,20 @@ class SweepOptions:
             "name=expression of signals, such as top=peak(E_z), may be repeated",
             "--objective",
             type=list[str],
-            unset=(),
         ),
-    ]
+    ] = ()
     out: Annotated[Path | str | None, Option("folder for the results (default: Name_sweep)", type=Path | None)] = (
         None
     )
     _: KW_ONLY
+    maximize: Annotated[
+        str | Sequence[str],
+        Option("objective whose large values are better: its name, or name=expression", type=list[str]),
+    ] = ()
+    minimize: Annotated[
+        str | Sequence[str],
+        Option("objective whose small values are better: its name, or name=expression", type=list[str]),
+    ] = ()
     samples: Annotated[int | None, Option("number of samples of the distributions, per point of the grid")] = None
     sampler: Annotated[str, Option("sampling method: sobol | lhs | random | saltelli | morris")] = "sobol"
     seed: Seed = 0
@@ -112,6 +129,9 @@ class SweepOptions:
         ),
     ] = None
     scheduler: Annotated[str, Option(_SCHEDULER)] = "auto"
+    workers: Annotated[
+        int | None, Option("largest number of worker processes on this machine (default: one per core)")
+    ] = None
     command: str = ""
     progress: Progress = silent
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ..core.progress import Progress, silent
-from .common import CompilerName, Fmi, GivenInputs, Html, Live, March, OmcPath, Out, OwnRumoca, Timeout
+from .common import CompilerName, Fmi, Fresh, GivenInputs, Html, Live, March, OmcPath, Out, OwnRumoca, Timeout
 from .option import Option
 
 
@@ -169,6 +169,8 @@ class RunOptions:
     live
         Whether the report contains the model as WebAssembly, so that the browser can simulate the
         mechanism with other inputs and parameters. Requires ziglang.
+    fresh
+        Whether to simulate again, even if the results of an earlier command can be reused.
     command
         Command line that repeats the run, for the report.
     progress
@@ -189,6 +191,7 @@ class RunOptions:
     omc: OmcPath = None
     timeout: Timeout = 600.0
     live: Live = False
+    fresh: Fresh = False
     command: str = ""
     progress: Progress = silent
 
@@ -200,11 +203,12 @@ class CompareOptions:
     first: Annotated[Path, Option("result file (CSV) or FMU, the reference", positional=True)]
     second: Annotated[Path, Option("result file (CSV) or FMU, compared with the first", positional=True)]
     tolerance: Annotated[float, Option("admissible error, relative to the scale of each signal")] = 1e-6
+    fresh: Fresh = False
 
 
 @dataclass(frozen=True)
 class MotionOptions:
-    """Options of `simulate` and `loads`.
+    """Options of `loads`, and of the simulation for an animation.
 
     Parameters
     ----------
@@ -213,10 +217,33 @@ class MotionOptions:
         zero.
     progress
         Function that is called with an activity and the completed fraction.
+    fresh
+        Whether to simulate again, even if the results of an earlier command can be reused.
     """
 
     inputs: GivenInputs = None
     progress: Progress = silent
+    fresh: Fresh = False
+
+
+@dataclass(frozen=True)
+class SimulateOptions(MotionOptions):
+    """Options of `simulate`.
+
+    Parameters
+    ----------
+    solver
+        `reference` for the reference solver, which needs no compiler, or `fmu` for the co-simulation of the
+        native FMU, which is compiled first. The command simulates the FMU by default.
+    stop
+        End time, s. Default: `simulation.stop` of the description.
+    """
+
+    _: KW_ONLY
+    solver: Annotated[
+        str, Option("solver: fmu, by the compiled FMU | reference, which needs no compiler", unset="fmu")
+    ] = "reference"
+    stop: Annotated[float | None, Option("end time, s (default: simulation.stop of the description)")] = None
 
 
 @dataclass(frozen=True)
@@ -229,6 +256,7 @@ class AnimateOptions:
     gif: Annotated[bool, Option("write an animated GIF", "--gif")] = False
     mp4: Annotated[bool, Option("write a film by ffmpeg", "--mp4")] = False
     live: Live = False
+    fresh: Fresh = False
     result: Annotated[
         Path | None,
         Option("result file (CSV) or FMU to animate, with the reference run as a transparent ghost"),
@@ -240,6 +268,13 @@ class EvaluateOptions:
     """Options of `evaluate`."""
 
     state: Annotated[Path, Option('JSON file of the state: {"t": 0.0, "q": […], "qd": […]}')]
+
+
+@dataclass(frozen=True)
+class CacheOptions:
+    """Options of `cache`."""
+
+    clear: Annotated[bool, Option("remove all stored results", "--clear")] = False
 
 
 @dataclass(frozen=True)

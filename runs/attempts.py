@@ -11,6 +11,7 @@ from functools import partial
 from ..analysis.system import System
 from ..core.errors import BuildError, SolveError
 from ..core.progress import Progress, renamed
+from ..core.recalled import Slot
 from ..core.trajectory import Trajectory
 from ..fmu.backends.fmu import Fmu
 from ..generator import modelica
@@ -20,6 +21,7 @@ from .compare.scales import scales
 from .compare.sensitivity import FINER
 from .fmpy_runs import simulate as runs
 from .fmpy_runs.apart import apart
+from .fmpy_runs.fmu_run import Mode
 from .fmpy_runs.inputs import InputTable
 
 RUMOCA_TOLERANCE = 1e-5  # smallest admissible relative error of rumoca's run
@@ -98,7 +100,7 @@ def fmu_attempts(
         yield _attempt(model, f"{name}-cs", admissible, partial(fmu_run, model, fmu, "cs", *given))
 
 
-def solver_tolerance(wanted: float, mode: runs.Mode) -> float:
+def solver_tolerance(wanted: float, mode: Mode) -> float:
     """Return the relative tolerance of an FMU's solver, tighter than the description's tolerance by
     a margin.
     """
@@ -108,7 +110,7 @@ def solver_tolerance(wanted: float, mode: runs.Mode) -> float:
 def fmu_run(
     model: System,
     fmu: Fmu,
-    mode: runs.Mode,
+    mode: Mode,
     magnitudes: Mapping[str, float],
     inputs: InputTable | None,
     progress: Progress,
@@ -198,7 +200,11 @@ def rumoca_attempt(
             effort=RUMOCA_EFFORT,
             limit=limit,
         )
-        return rumoca_process.simulate(job, meanwhile)
+        slot = Slot("rumoca", lambda: job)
+        found = slot.read() or rumoca_process.simulate(job, meanwhile)
+        if found is not None and not found.note:  # A note means that a time limit ended the run early.
+            slot.keep(found)
+        return found
 
     return _attempt(model, rumoca_process.NAME, max(tolerance, RUMOCA_TOLERANCE), run, _RUMOCA_FINER)
 

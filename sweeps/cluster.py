@@ -34,7 +34,7 @@ class _Receiver(WorkerPlugin):  # type: ignore[misc]
         receive(self.job)
 
 
-def dask(job: Job, address: str | None = None) -> Workers:
+def dask(job: Job, address: str | None = None, count: int | None = None) -> Workers:
     """Return the workers of a Dask scheduler, each with the job.
 
     Parameters
@@ -43,32 +43,35 @@ def dask(job: Job, address: str | None = None) -> Workers:
         Job of all workers, including those that are added later.
     address : str, optional
         Address of the scheduler, such as `tcp://host:8786`; by default, a cluster is started on this machine.
+    count : int, optional
+        Maximum number of workers on this machine; by default, one per core.
 
     Raises
     ------
     GpmelicaError
         If the scheduler does not answer.
     """
-    opened = partial(_opened, job, address)
+    own = min(cores(), count or cores())
+    opened = partial(_opened, job, address, own)
     if address is None:
-        return Workers(cores(), opened, fatal=(KilledWorker,))
-    with _client(address) as client:
+        return Workers(own, opened, fatal=(KilledWorker,))
+    with _client(address, own) as client:
         size = int(max(sum(client.nthreads().values()), 1))
     return Workers(size, opened, (CancelledError, CommClosedError, OSError), (KilledWorker,))
 
 
 @contextmanager
-def _opened(job: Job, address: str | None, most: int | None) -> Iterator[Executor]:
+def _opened(job: Job, address: str | None, own: int, most: int | None) -> Iterator[Executor]:
     """Yield Dask's executor, which repeats a task on another worker if a worker dies."""
     del most
-    with _client(address) as client:
+    with _client(address, own) as client:
         _check_versions(client)
         client.register_plugin(_Receiver(job))
         yield client.get_executor(pure=False)
 
 
 @contextmanager
-def _client(address: str | None) -> Iterator[Any]:
+def _client(address: str | None, own: int) -> Iterator[Any]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are reported by gpmelica
     if address is not None:
         with _connected(address) as client:
@@ -76,7 +79,7 @@ def _client(address: str | None) -> Iterator[Any]:
         return
     with (
         LocalCluster(
-            n_workers=cores(),
+            n_workers=own,
             threads_per_worker=1,
             dashboard_address=None,
             memory_limit=0,

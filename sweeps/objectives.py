@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -60,13 +60,21 @@ OVER_TIME: dict[str, tuple[int, Callable[..., Any], str]] = {
     "integral": (1, lambda t, x: np.trapezoid(x, t), "integral over time"),
     "settling": (2, _settling, "settling(x, band): time after which x stays within ± band of its last value, s"),
 }
-_AT_EACH_TIME = {(name, function.nin): function for name, function in on_arrays.FUNCTIONS.items()}
-_COUNTS = sorted({*((name, count) for name, (count, _, _) in OVER_TIME.items()), *_AT_EACH_TIME})
-FUNCTIONS = sorted({name for name, _ in _COUNTS})
-_OBJECTIVES = Dialect(
-    {name: tuple(count for other, count in _COUNTS if other == name) for name in FUNCTIONS},
-    "time, pi, names of signals and parameters",
-)
+_MOST_ARGUMENTS = 1000
+_OF_ANY_NUMBER = ("max", "min")  # Functions of one signal over time, or of several signals at each time.
+
+
+def _counts(name: str) -> Sequence[int]:
+    """Return the possible numbers of arguments of a function."""
+    if name in _OF_ANY_NUMBER:
+        return range(1, _MOST_ARGUMENTS)
+    over_time = [OVER_TIME[name][0]] if name in OVER_TIME else []
+    at_each_time = [on_arrays.FUNCTIONS[name].nin] if name in on_arrays.FUNCTIONS else []
+    return tuple(sorted({*over_time, *at_each_time}))
+
+
+FUNCTIONS = sorted({*OVER_TIME, *on_arrays.FUNCTIONS})
+_OBJECTIVES = Dialect({name: _counts(name) for name in FUNCTIONS}, "time, pi, names of signals and parameters")
 
 
 @dataclass(frozen=True)
@@ -80,10 +88,13 @@ class Objective:
     text : str
         Expression of `time`, of signals and parameters by their FMU names, and of the functions in
         `FUNCTIONS`.
+    goal : str
+        `maximize` or `minimize` if large or small values are better; empty if neither is.
     """
 
     name: str
     text: str
+    goal: str = ""
 
     @property
     def signals(self) -> tuple[str, ...]:
@@ -119,30 +130,49 @@ class Objective:
             return float(_value(_parsed(self.text), time, {**signals, "time": time, "pi": np.float64(np.pi)}))
 
 
-def objectives(texts: Sequence[str]) -> tuple[Objective, ...]:
+def objectives(
+    texts: Sequence[str], maximize: Sequence[str] = (), minimize: Sequence[str] = ()
+) -> tuple[Objective, ...]:
     """Parse objectives of the form `name=expression`, or expressions, which are their own names.
+
+    Parameters
+    ----------
+    texts
+        Objectives without a goal.
+    maximize, minimize
+        Objectives with a goal, or names of objectives without one, which get the goal.
 
     Raises
     ------
     DescriptionError
-        If texts are invalid; the error lists all problems.
+        If texts are invalid or goals contradict each other; the error lists all problems.
     """
-    found, problems = list[Objective](), list[Problem]()
-    for text in texts:
-        name, expression = _split(text)
+    found, problems = dict[str, Objective](), list[Problem]()
+    entries = [("", text) for text in texts]
+    entries += [("maximize", text) for text in maximize] + [("minimize", text) for text in minimize]
+    for goal, text in entries:
         try:
-            _over_time(_parsed(expression), None)
+            objective = _with_goal(found, goal, text)
         except ValueError as error:
-            problems.append(Problem(f"--objective {text!r}", str(error)))
+            problems.append(Problem(f"--{goal or 'objective'} {text!r}", str(error)))
             continue
-        if any(name == other.name for other in found):
-            problems.append(
-                Problem(f"--objective {text!r}", f"there are several objectives {name!r}; rename all but one")
-            )
-        found.append(Objective(name, expression))
+        found[objective.name] = objective
     if problems:
         raise DescriptionError("sweep", problems)
-    return tuple(found)
+    return tuple(found.values())
+
+
+def _with_goal(known: Mapping[str, Objective], goal: str, text: str) -> Objective:
+    """Return a new objective, or a known objective with a goal; raise ValueError for an invalid text."""
+    if goal and text in known:
+        if known[text].goal:
+            raise ValueError(f"has a goal already, {known[text].goal}; give one goal per objective")
+        return replace(known[text], goal=goal)
+    name, expression = _split(text)
+    _over_time(_parsed(expression), None)
+    if name in known:
+        raise ValueError(f"there are several objectives {name!r}; rename all but one")
+    return Objective(name, expression, goal)
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -203,7 +233,8 @@ def _value(tree: Expr, time: Array, signals: Mapping[str, Any]) -> Any:
     if _makes_a_number(tree):
         return OVER_TIME[tree.data][1](time, np.broadcast_to(values[0], time.shape), *values[1:])
     if tree.op == "call":
-        return _AT_EACH_TIME[tree.data, len(values)](*values)
+        function = on_arrays.FUNCTIONS[tree.data]
+        return reduce(function, values) if tree.data in _OF_ANY_NUMBER else function(*values)
     if tree.op == "if":
         left, right, then, otherwise = values
         return np.where(on_arrays.COMPARISONS[tree.data[0]](left, right), then, otherwise)

@@ -1,4 +1,4 @@
-"""Result table (Parquet) and array file (zarr) of a sweep.
+"""Result table (Parquet and CSV) and array file (zarr) of a sweep.
 
 Both are written in batches, so that memory use does not grow with the number of runs.
 """
@@ -7,25 +7,31 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.errors import MissingToolError
+from ..core.errors import MissingToolError, UnknownNameError
+from ..core.html_table import html_lines, html_table
+from ..core.reasons import frequent_reasons
 from ..core.trajectory import Array
+from ..language.suggest import unknown
 from .parts import Parts
 from .points import SweepPoints
 from .runs import FIGURES, ResultChunk
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
     from xarray import Dataset
 
 BATCH = 1024  # Number of runs that are written at a time.
-TABLE, SIGNALS = "table.parquet", "signals.zarr"
+TABLE, TEXT, SIGNALS = "table.parquet", "table.csv", "signals.zarr"
+NO_VALUE = "–"
+_BEST = {"maximize": "largest", "minimize": "smallest", "": NO_VALUE}
 _EARLIER = "earlier_"  # Prefix of the files with results of an earlier sweep.
 
 
@@ -49,6 +55,8 @@ class Sweep:
         Number of successful simulations whose final constraint violation exceeds `simulation.violation`.
     report
         Report page, or None.
+    goals
+        Goal of each objective that has one: `maximize` or `minimize`.
 
     Examples
     --------
@@ -71,6 +79,7 @@ class Sweep:
     failures: int
     beyond: int
     report: Path | None = None
+    goals: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Sweep of {', '.join(self.keys)}: {self.runs} runs, {self.failures} failed, in {self.folder}>"
@@ -88,6 +97,100 @@ class Sweep:
         from pandas import read_parquet
 
         return read_parquet(self.path)
+
+    def best(self, objective: str | None = None) -> Series:
+        """Return the row of the run with the best value of an objective.
+
+        Parameters
+        ----------
+        objective
+            Name of an objective with a goal. Default: the first one.
+
+        Returns
+        -------
+        pandas.Series
+            Row of the table.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such objective with a goal, or no run has a value of the objective.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> model = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.1})
+        >>> masses = {"links.crank.mass": [1.0, 2.0]}
+        >>> found = gp.sweep(model, masses, out="best", maximize="x=final(E_x)", scheduler="here")
+        >>> float(found.best()["links.crank.mass"]), float(found.worst()["links.crank.mass"])
+        (2.0, 1.0)
+        """
+        return self._extreme(objective, "maximize")
+
+    def worst(self, objective: str | None = None) -> Series:
+        """Return the row of the run with the worst value of an objective.
+
+        Parameters
+        ----------
+        objective
+            Name of an objective with a goal. Default: the first one.
+
+        Returns
+        -------
+        pandas.Series
+            Row of the table.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such objective with a goal, or no run has a value of the objective.
+        """
+        return self._extreme(objective, "minimize")
+
+    def _extreme(self, objective: str | None, largest_if: str) -> Series:
+        name = next(iter(self.goals), "") if objective is None else objective
+        if name not in self.goals:
+            raise UnknownNameError(unknown("objective with a goal", name, self.goals))
+        table = self.table
+        values = table[name].dropna()
+        if not len(values):
+            raise UnknownNameError(f"expected a run with a value of {name}, got none: all runs failed")
+        row = values.idxmax() if self.goals[name] == largest_if else values.idxmin()
+        return table.loc[row]
+
+    def reasons(self) -> list[str]:
+        """Return the most frequent reasons why runs failed.
+
+        Returns
+        -------
+        list of str
+            One sentence per reason; reasons that differ only in numbers count as one.
+        """
+        return list(frequent_reasons(self.table["failed"].tolist())) if self.failures else []
+
+    def statistics(self) -> tuple[tuple[str, ...], list[tuple[str | float, ...]]]:
+        """Return a table of the objectives.
+
+        Returns
+        -------
+        header : tuple of str
+            Headers of the columns.
+        rows : list of tuple
+            For each objective its name, smallest and largest value with the numbers of their runs, the
+            mean, and which of both extremes is the best.
+        """
+        table, rows = self.table, list[tuple[str | float, ...]]()
+        for name in self.objectives:
+            column, best = table[name].dropna(), _BEST[self.goals.get(name, "")]
+            if not len(column):
+                rows.append((name, *[NO_VALUE] * 5, best))
+                continue
+            low, high = (str(table["run"][row]) for row in (column.idxmin(), column.idxmax()))
+            rows.append((name, float(column.min()), low, float(column.mean()), float(column.max()), high, best))
+        return ("objective", "smallest", "in run", "mean", "largest", "in run", "best"), rows
+
+    def _repr_html_(self) -> str:
+        return html_lines(repr(self).strip("<>"), *self.reasons()) + html_table(*self.statistics())
 
     @property
     def failed(self) -> DataFrame:
@@ -119,7 +222,7 @@ def mark_as_earlier(folder: Path) -> None:
 
     Results of an earlier command thus remain available if the new command fails.
     """
-    for name in (TABLE, SIGNALS):
+    for name in (TABLE, TEXT, SIGNALS):
         path = folder / name
         if path.exists():
             _forget(folder / f"{_EARLIER}{name}")
@@ -128,7 +231,7 @@ def mark_as_earlier(folder: Path) -> None:
 
 def forget_earlier(folder: Path) -> None:
     """Remove the renamed files of `mark_as_earlier` after new results have been written."""
-    for name in (TABLE, SIGNALS):
+    for name in (TABLE, TEXT, SIGNALS):
         _forget(folder / f"{_EARLIER}{name}")
 
 
@@ -140,19 +243,21 @@ def _forget(path: Path) -> None:
 
 
 def write_table(folder: Path, points: SweepPoints, parts: Parts, objectives: Sequence[str]) -> None:
-    """Write `table.parquet`; all runs must be finished."""
-    from pyarrow import Table, parquet
+    """Write `table.parquet` and `table.csv`; all runs must be finished."""
+    from pyarrow import Table, csv, parquet
 
-    writer, path = None, folder / f".{TABLE}.part"
-    try:
+    kinds = {TABLE: parquet.ParquetWriter, TEXT: csv.CSVWriter}
+    with ExitStack() as stack:
+        writers = list[Any]()
         for part in parts.batches(BATCH):
             table = Table.from_pydict(_columns(points, part, objectives))
-            writer = writer or parquet.ParquetWriter(path, table.schema)
-            writer.write_table(table)
-    finally:
-        if writer is not None:
-            writer.close()
-    path.replace(folder / TABLE)
+            writers = writers or [
+                stack.enter_context(kind(folder / f".{name}.part", table.schema)) for name, kind in kinds.items()
+            ]
+            for writer in writers:
+                writer.write_table(table)
+    for name in kinds:
+        (folder / f".{name}.part").replace(folder / name)
 
 
 def _columns(points: SweepPoints, part: ResultChunk, objectives: Sequence[str]) -> dict[str, Any]:

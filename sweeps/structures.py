@@ -8,9 +8,7 @@ the model; each combination of their values is compiled once.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +18,10 @@ from typing import Any
 from ..analysis.system import System, assemble_system
 from ..core.errors import DescriptionError, GpmelicaError, Problem
 from ..core.progress import Progress
+from ..core.recalled import fingerprint
+from ..core.version import __version__
 from ..description import Description
+from ..description.contents import contents
 from ..description.load import from_data, tables_of
 from ..fmu.backends.native import build_bare
 from ..generator import variables
@@ -279,7 +280,7 @@ def _structure(tables: dict[str, Any], source: str, values: Mapping[str, Any], k
         raise DescriptionError(source, [_with_values(problem, values) for problem in error.problems]) from None
     simulation = chain.simulation
     made = tables_of(chain)
-    name = hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:12]
+    name = fingerprint([__version__, contents(chain)])[:12]
     run = Span(simulation.stop, simulation.output_step, solver_tolerance(simulation.tolerance, "cs"))
     parameters, known = {key.key: key.parameter for key in keys}, variables.parameters(prepared.native_program)
     missing = [key for key, parameter in parameters.items() if parameter not in known]

@@ -5,7 +5,6 @@ of the results.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +16,10 @@ import numpy as np
 
 from ..core.errors import DescriptionError, MissingToolError, Problem
 from ..core.progress import Progress
+from ..core.recalled import fingerprint
 from ..core.version import __version__
 from ..description import Description
-from ..description.load import tables_of
+from ..description.contents import contents
 from ..fmu.compilers.kept import kept_objects
 from ..language.suggest import alternatives, several
 from ..options.many import SweepOptions
@@ -54,10 +54,11 @@ def sweep(chain: Description, source: str, order: SweepOptions, out: Path) -> Sw
     progress = order.progress
     given = GatheredComplaints("sweep")
     varied = given(variations, order.settings)
-    asked = given(objectives, several(order.objectives))
+    asked = given(asked_of, order)
     where = given(points, varied, order.samples, order.sampler, order.seed)
     given(_check_names, order, asked)
     given(check_scheduler, order.scheduler)
+    given(check_workers, order.scheduler, order.workers)
     given.all_well()
     found = known_structures(chain, source, varied, (asked, several(order.signals or ())), progress)
     kept = tuple(_kept(order, asked, found[0].constants))
@@ -67,13 +68,18 @@ def sweep(chain: Description, source: str, order: SweepOptions, out: Path) -> Sw
         parts = Parts(out, len(where))
         if parts.done < len(where):
             job = job_of(found, out, asked, kept, progress)
-            _run(workers_of(order.scheduler, job), job, where, found, parts, progress)
+            _run(workers_of(order.scheduler, job, order.workers), job, where, found, parts, progress)
         progress("writing the results", 0.0)
         write_table(out, where, parts, [objective.name for objective in asked])
         grid = max((structure.run.grid() for structure in found), key=len)
         write_signals(out, where, parts, grid, kept, found[0].outputs)
         forget_earlier(out)
     return _summary(out, where, parts, asked, chain)
+
+
+def asked_of(order: SweepOptions) -> tuple[Objective, ...]:
+    """Return the objectives of a sweep with their goals; raise DescriptionError for invalid ones."""
+    return objectives(several(order.objectives), several(order.maximize), several(order.minimize))
 
 
 def _check_names(order: SweepOptions, asked: Sequence[Objective]) -> None:
@@ -164,7 +170,7 @@ def _plan(
     samples = {"samples": order.samples, "sampler": order.sampler, "seed": order.seed} if order.samples else {}
     return {
         "gpmelica": __version__,
-        "description": hashlib.sha256(json.dumps(tables_of(chain), sort_keys=True).encode()).hexdigest(),
+        "description": fingerprint(contents(chain)),
         "keys": [*(axis.data() for axis in where.axes), *(drawn.data() for drawn in where.distributions)],
         "objectives": {objective.name: objective.text for objective in asked},
         "signals": list(kept),
@@ -205,15 +211,26 @@ def check_scheduler(name: str) -> None:
         )
 
 
-def workers_of(scheduler: str, job: Job) -> Workers:
-    """Return the workers of a scheduler that `check_scheduler` has accepted."""
+def check_workers(scheduler: str, count: int | None) -> None:
+    """Raise DescriptionError if the number of workers is invalid or does not suit the scheduler."""
+    if count is None:
+        return
+    if count < 1:
+        raise DescriptionError("sweep", [Problem("--workers", f"expected at least 1, got {count}")])
+    if scheduler == "here" or "://" in scheduler:
+        text = f"the scheduler {scheduler} decides the number of workers; omit the option, or use processes"
+        raise DescriptionError("sweep", [Problem("--workers", text)])
+
+
+def workers_of(scheduler: str, job: Job, count: int | None = None) -> Workers:
+    """Return at most `count` workers of a scheduler that `check_scheduler` has accepted."""
     if scheduler == "here":
         return here(partial(receive, job), forget)
     if by_processes(scheduler):
-        return processes(partial(receive, job), ahead=True)
+        return processes(partial(receive, job), count, ahead=True)
     from .cluster import dask
 
-    return dask(job, scheduler if "://" in scheduler else None)
+    return dask(job, scheduler if "://" in scheduler else None, count)
 
 
 @dataclass
@@ -311,4 +328,5 @@ def _summary(out: Path, where: SweepPoints, parts: Parts, asked: Sequence[Object
         failures += sum(reason != "" for reason in part.reasons)
         start, end = part.figures[:, column], part.figures[:, column + 1]
         beyond += int(np.sum(end > np.maximum(limit, start)))
-    return Sweep(out, where.keys, tuple(objective.name for objective in asked), len(where), failures, beyond)
+    names, goals = tuple(o.name for o in asked), {o.name: o.goal for o in asked if o.goal}
+    return Sweep(out, where.keys, names, len(where), failures, beyond, goals=goals)

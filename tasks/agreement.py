@@ -19,6 +19,7 @@ from ..runs.compare.compare import Comparison, compare
 from ..runs.compare.scales import scales
 from ..runs.compare.sensitivity import CHANGE, FINER, Sensitivity, is_long_enough, judged, sensitivity
 from ..runs.compare.singular import ends_at_singular
+from .reference_run import simulated
 
 _FINEST = 1e-13  # Smallest tolerance of the finer reference run.
 _RANK = 1e-8  # Singular values of the constraint Jacobian below this share of the largest one count as zero.
@@ -155,7 +156,7 @@ def _sensitivity(
             ("from a changed start", replace(problem, start=_changed_start(model, truth)), wanted * SOLVER_MARGIN),
         )
         finer, moved = (
-            analysis.simulate(
+            simulated(
                 variant,
                 analysis.RunSettings(tolerance=tolerance),
                 renamed(progress, f"reference solver, {name}"),

@@ -6,6 +6,7 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import Any
 
 from rich.console import Console
@@ -13,6 +14,7 @@ from rich.table import Table
 
 from .. import analysis, plausibility
 from ..analysis.system import System
+from ..core.html_table import html_lines
 from ..description.tables.frame import angles_of
 from ..mechanism import GROUND
 from ..runs.compare.findings import start_consistency
@@ -88,6 +90,9 @@ class Summary:
         `starts_violated`.
         """
         return start_consistency(self.model).ok
+
+    def _repr_html_(self) -> str:
+        return html_lines(f"Summary of {self.model.name}") + f"<pre>{escape(str(self))}</pre>"
 
     def __str__(self) -> str:
         text = io.StringIO()

@@ -10,12 +10,14 @@ from rich.table import Table
 
 from .. import analysis
 from ..analysis.system import System
+from ..core.recalled import reusing
 from ..core.trajectory import Trajectory, rms
 from ..description.types.origin import joint_load, row_force
 from ..mechanism import signal_names
 from ..options.model import MotionOptions
 from ..runs.fmpy_runs.inputs import inputs_of, problem_with
 from .reactions import NOT_UNIQUE, not_unique
+from .reference_run import reference_runs
 
 _PARTS = ("axial", "normal", "fx", "fy", "fz", "nx", "ny", "nz")
 
@@ -140,7 +142,8 @@ def loads(model: System, options: MotionOptions) -> LoadSummary:
     joint reactions.
     """
     problem = problem_with(model, inputs_of(model, options.inputs))
-    run = analysis.simulate(problem, analysis.RunSettings(loads="all"), options.progress)
+    with reusing(options.fresh):
+        _, run = reference_runs(model, problem, options.progress)
     links = dict.fromkeys(body.link for body in model.mechanism.bodies if body.link != "base")
     joints = {link: _of_joint(run, link) for link in links}
     efforts = {c.name: c.signal("effort").name for c in model.mechanism.coordinates}

@@ -15,7 +15,9 @@ from .. import analysis
 from ..analysis.system import System
 from ..core.errors import SolveError
 from ..core.progress import Progress
+from ..core.recalled import recalled
 from ..core.trajectory import Trajectory
+from ..description.contents import contents
 from ..description.tables.settings import Simulation
 from ..description.types.origin import joint_load
 from ..reference.forces.joint_loads import COMPONENTS, all_links
@@ -52,7 +54,7 @@ def reference_runs(
     """
     settings = analysis.RunSettings(tolerance=model.chain.simulation.tolerance * SOLVER_MARGIN, loads="all")
     try:
-        loaded = analysis.simulate(problem, settings, progress)
+        loaded = simulated(problem, settings, progress)
         run = _without_unasked_loads(model, loaded)
         natural = analysis.magnitudes(problem, run)
     except SolveError as error:
@@ -64,6 +66,23 @@ def reference_runs(
             f"expected the same signals in equations and reference; not in both: {', '.join(unpaired)}"
         )
     return replace(run, natural=natural), loaded
+
+
+def simulated(
+    problem: analysis.InitialValueProblem, settings: analysis.RunSettings, progress: Progress
+) -> Trajectory:
+    """Return the run of `analysis.simulate`, which may be that of an earlier command; see `core.recalled`."""
+    parts = {
+        "description": contents(problem.mechanism.chain),
+        "start": problem.start,
+        "inputs": problem.inputs,
+        "dependent": problem.dependent,
+        "settings": settings,
+    }
+    run = recalled("reference", lambda: parts, lambda: analysis.simulate(problem, settings, progress))
+    if run.reused:
+        progress("reference solver: run of an earlier command", 1.0)
+    return run
 
 
 def _without_unasked_loads(model: System, run: Trajectory) -> Trajectory:

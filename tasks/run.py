@@ -17,11 +17,13 @@ from ..analysis.system import System
 from ..browser import LivePart, check_compiler, live_part
 from ..core.csv_file import write_csv
 from ..core.progress import renamed
+from ..core.recalled import object_folder, reusing
 from ..core.trajectory import Trajectory
 from ..core.version import __version__
 from ..core.workers import beside
 from ..fmu.backends.backend import Compilers, write_modelica
 from ..fmu.backends.fmu import Fmu, Order
+from ..fmu.compilers.kept import kept_objects
 from ..options.checks import FMI_VERSIONS, above_zero, one_of
 from ..options.model import RunOptions
 from ..report.fmu_page.contents import contents
@@ -126,6 +128,11 @@ def verify(model: System, options: RunOptions, out: Path, compilers: Compilers, 
         If the model cannot be built or the reference solver fails. A failed run of a backend is reported and not
         raised.
     """
+    with reusing(options.fresh), kept_objects(object_folder()):
+        return _verified(model, options, out, compilers, case)
+
+
+def _verified(model: System, options: RunOptions, out: Path, compilers: Compilers, case: str) -> RunReport:
     progress = options.progress
     plan = RunPlan(options, case, out, compilers, inputs_of(model, options.inputs), granted(model, options))
     write_modelica(model, out)
@@ -262,6 +269,9 @@ def _files(
 def _notes(report: RunReport, plan: RunPlan, attempts: Sequence[Attempt], fmus: Sequence[Fmu]) -> Iterator[str]:
     """Yield notes for the reader in addition to the findings."""
     model = report.model
+    if report.reused:
+        told = ", ".join(f"{name} of {when}" for name, when in report.reused.items())
+        yield f"reused runs of earlier commands: {told}; the option --fresh computes them again"
     for fmu in fmus:
         yield from (f"FMPy on the FMU by {fmu.backend.name}: {problem}" for problem in fmu.problems)
         if fmu.caveat:

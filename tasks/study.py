@@ -14,6 +14,7 @@ from rich.table import Table
 from ..analysis.system import assemble_system
 from ..core.errors import GpmelicaError, MissingToolError
 from ..core.progress import Progress
+from ..core.recalled import object_folder, reusing
 from ..description import Description, load
 from ..fmu.compilers.kept import kept_objects
 from ..options.many import StudyOptions
@@ -74,6 +75,7 @@ class _Job:
     case: str | None
     folder: Path
     rumoca: bool
+    fresh: bool
 
     @property
     def name(self) -> str:
@@ -82,7 +84,8 @@ class _Job:
     @property
     def command(self) -> str:
         options = [*(["--case", self.case] if self.case else []), "--out", str(self.folder / self.name)]
-        return shlex.join(["gpmelica", "run", str(self.file), *options, *([] if self.rumoca else ["--no-rumoca"])])
+        options += [*([] if self.rumoca else ["--no-rumoca"]), *(["--fresh"] if self.fresh else [])]
+        return shlex.join(["gpmelica", "run", str(self.file), *options])
 
 
 def study_cases(file: Path, options: StudyOptions) -> Study:
@@ -107,10 +110,12 @@ def study_cases(file: Path, options: StudyOptions) -> Study:
     chain = load(file)
     folder = Path(options.out or f"{chain.name}_study")
     cases: list[str | None] = [case.name for case in chain.cases] or [None]
-    runs = _run_all([_Job(file, case, folder, options.rumoca) for case in cases], options.progress)
+    with reusing(options.fresh):
+        jobs = [_Job(file, case, folder, options.rumoca, options.fresh) for case in cases]
+        runs = _run_all(jobs, options.progress)
     options.progress("drawing the comparison", 0.0)
     command = ["gpmelica", "study", str(file), "--cases", *(["--out", str(options.out)] if options.out else [])]
-    command += [] if options.rumoca else ["--no-rumoca"]
+    command += [*([] if options.rumoca else ["--no-rumoca"]), *(["--fresh"] if options.fresh else [])]
     return Study(chain, runs, write_comparison(folder, chain, runs, shlex.join(command)))
 
 
@@ -120,7 +125,7 @@ def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
     for job in jobs:  # An interruption must not leave verdicts of cases that were not run.
         withdraw_verdict(job.folder / job.name)
     progress("cases", 0.0)
-    with kept_objects():
+    with kept_objects(object_folder()):
         for job, came in results(processes(most=len(jobs)), _run_case, jobs):
             if isinstance(came, WorkerCrash):
                 done[job.name] = CaseFailure(job.name, f"{came.reason}; try {job.command}")
@@ -133,7 +138,9 @@ def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
 
 
 def _run_case(job: _Job) -> Outcome:
-    options = RunOptions(job.folder / job.name, rumoca=job.rumoca, compiler="native", command=job.command)
+    options = RunOptions(
+        job.folder / job.name, rumoca=job.rumoca, compiler="native", fresh=job.fresh, command=job.command
+    )
     try:
         report = run(assemble_system(load(job.file, job.case), str(job.file)), options, job.case or "")
     except MissingToolError:

@@ -11,15 +11,13 @@ from ..core.errors import MissingToolError
 from ..core.progress import renamed
 from ..core.trajectory import Array
 from ..description import Description
-from ..language.suggest import several
 from ..options.many import SweepOptions
 from ..report.sweep.content import Content, Effects
 from ..report.sweep.page import write_page
-from ..sweeps.objectives import objectives
 from ..sweeps.points import SweepPoints, points
 from ..sweeps.results import Sweep
 from ..sweeps.sensitivities import sensitivities
-from ..sweeps.sweep import sweep
+from ..sweeps.sweep import asked_of, sweep
 from ..sweeps.variations import variations
 
 
@@ -33,7 +31,8 @@ def run_sweep(chain: Description, source: str, order: SweepOptions, out: Path) -
 
 def _content(chain: Description, order: SweepOptions, found: Sweep) -> Content:
     table = found.table
-    texts = {objective.name: objective.text for objective in objectives(several(order.objectives))}
+    asked = asked_of(order)
+    texts = {objective.name: objective.text for objective in asked}
     values = {name: table[name].to_numpy(dtype=float) for name in texts}
     where = points(variations(order.settings), order.samples, order.sampler, order.seed)
     return Content(
@@ -42,6 +41,7 @@ def _content(chain: Description, order: SweepOptions, found: Sweep) -> Content:
         keys={key: table[key].to_numpy() for key in found.keys},
         objectives=values,
         texts=texts,
+        goals={objective.name: objective.goal for objective in asked if objective.goal},
         reasons=table["failed"].tolist(),
         effects={name: _effects(where, order, column) for name, column in values.items()},
         facts=_facts(where, order, float(np.nansum(table["cpu_s"])), found),
@@ -66,7 +66,7 @@ def _facts(where: SweepPoints, order: SweepOptions, seconds: float, found: Sweep
     if where.distributions:
         facts["samples"] = f"{len(where.quantiles)} by {order.sampler}, seed {order.seed}"
     facts["processor time of the runs"] = f"{seconds:.1f} s"
-    return facts | {"table": found.path.name}
+    return facts | {"table": f"{found.path.name}, {found.path.with_suffix('.csv').name}"}
 
 
 def _notes(chain: Description, found: Sweep) -> list[str]:

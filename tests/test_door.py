@@ -26,8 +26,9 @@ ROOT = Path(__file__).resolve().parent.parent
 FOUR_BAR = "examples/four_bar_3d.toml"
 
 TYPES = """
-BuildError CoupledRun DescriptionError Exported Fmu GpmelicaError LoadSummary MissingToolError Mode ModeTracks
-Model Modes Optimum Problem Reactions Remark Run RunReport SolveError StateSpace Summary Sweep UnknownNameError
+BuildError Comparison CoupledRun DescriptionError Exported Fmu GpmelicaError LoadSummary MissingToolError Mode
+ModeTracks Model Modes Optimum Problem Reactions Remark Run RunReport SolveError StateSpace Summary Sweep
+UnknownNameError
 """
 PUBLIC = dict.fromkeys(TYPES.split()) | {
     "cosim": "(system, out=None, *, tolerance=None, method='auto', step=None, order=None, stop=None, "
@@ -36,8 +37,9 @@ PUBLIC = dict.fromkeys(TYPES.split()) | {
     "load": "(path, case=None, **changes) -> Model",
     "optimize": "(model, bounds, objective, out=None, *, constraints=(), method='evolution', evaluations=1000,"
     " seed=0, scheduler='processes', progress) -> Optimum",
-    "sweep": "(model, settings, objectives, out=None, *, samples=None, sampler='sobol', seed=0, signals=None,"
-    " scheduler='auto', command='', progress) -> Sweep",
+    "plot": "(runs, *names) -> list[Axes]",
+    "sweep": "(model, settings, objectives=(), out=None, *, maximize=(), minimize=(), samples=None,"
+    " sampler='sobol', seed=0, signals=None, scheduler='auto', workers=None, command='', progress) -> Sweep",
     "to_urdf": "(model) -> Exported",
 }
 METHODS = {
@@ -46,15 +48,15 @@ METHODS = {
     "check": "() -> Summary",
     "linearize": "(*, time=None, state=None, equilibrium=False, trim=False, inputs=None, progress,"
     " outputs=None, full=False) -> StateSpace",
-    "loads": "(inputs=None, progress) -> LoadSummary",
+    "loads": "(inputs=None, progress, fresh=False) -> LoadSummary",
     "modelica": "(*, drives=False) -> str",
     "modes": "(*, time=None, state=None, equilibrium=False, trim=False, inputs=None, progress) -> Modes",
     "modes_along": "(key, values, *, time=None, state=None, equilibrium=False, trim=False, inputs=None, progress)"
     " -> ModeTracks",
     "reactions": "() -> analysis.Reactions",
     "run": "(out=None, *, inputs=None, tolerance=None, rumoca=True, compiler='auto', fmi='2.0', march='',"
-    " omc=None, timeout=600.0, live=False, command='', progress) -> RunReport",
-    "simulate": "(inputs=None, progress) -> Run",
+    " omc=None, timeout=600.0, live=False, fresh=False, command='', progress) -> RunReport",
+    "simulate": "(inputs=None, progress, fresh=False, *, solver='reference', stop=None) -> Run",
     "statics": "() -> dict[str, float]",
 }
 

@@ -22,7 +22,7 @@ from gpmelica.options.option import Option, entries
 
 METHODS = {
     "build": model.BuildOptions,
-    "simulate": model.MotionOptions,
+    "simulate": model.SimulateOptions,
     "run": model.RunOptions,
     "loads": model.MotionOptions,
     "linearize": linear.LinearizeOptions,

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.tri import TriContourSet
 
 from gpmelica.core.errors import DescriptionError
+from gpmelica.core.reasons import frequent_reasons
+from gpmelica.report.sweep import figures
+from gpmelica.report.sweep.content import Content
+from gpmelica.report.sweep.maps import contour_map
 from gpmelica.sweeps.objectives import objectives
 from gpmelica.sweeps.points import points
 from gpmelica.sweeps.sensitivities import Sensitivities, sensitivities
@@ -106,6 +112,8 @@ def test_objectives_of_known_functions() -> None:
     assert value("max(abs(E.x))", E_x=-ramp) == 6.0  # as the description writes it
     assert value("final(sqrt(x^2 + y^2))", x=ramp, y=4 / 3 * ramp) == pytest.approx(10.0, rel=1e-12)
     assert value("max(max(x, y))", x=ramp, y=2 * decay) == 6.0
+    assert value("min(min(x, y, 2, z))", x=ramp, y=ramp + 1, z=ramp - 1) == -1.0
+    assert value("max(max(x, y, z, 7*y, 0))", x=ramp, y=decay, z=-ramp) == 7.0
     assert value("integral(x if time < 1 else 0)", x=ramp) == pytest.approx(1.5, rel=1e-2)
     assert value("peak(E.x) if final(E.x) > 5 else 0", E_x=ramp) == 6.0
     assert value("integral(1 if 1 <= x and x < 3 else 0)", x=ramp) == pytest.approx(2 / 3, abs=2e-3)
@@ -119,7 +127,8 @@ def test_objectives_of_known_functions() -> None:
     [
         ("peek(E_z)", "unknown function 'peek'; did you mean 'peak'?"),
         ("peak(E_z", "cannot read"),
-        ("max(E_z, 1, 2)", "max takes 1 or 2 arguments, got 3"),
+        ("max()", "max takes at least 1 argument, got 0"),
+        ("atan2(E_z)", "atan2 takes 2 arguments, got 1"),
         ("peak(table(slew, time))", "unknown function 'table'"),
         ("peak(E_z, 2)", "peak takes 1 argument, got 2"),
         ("__import__('os')", "unknown function '__import__'"),
@@ -176,3 +185,107 @@ def test_other_sensitivities_of_a_plane() -> None:
         else:
             assert result.measures["first order"] == pytest.approx([0.8, 0.2], abs=0.08)
     assert sensitivities(found, "lhs", np.ones(len(found))) == "the objective does not vary"
+
+
+# ---- Goals of objectives ----------------------------------------------------------------------------------------
+
+
+def _goals(*arguments: Any) -> dict[str, str]:
+    return {objective.name: objective.goal for objective in objectives(*arguments)}
+
+
+def test_goals_belong_to_objectives_by_name_or_by_text() -> None:
+    assert _goals(["top=peak(E_z)", "final(E_x)"], ["top"], ["late=final(E_x)"]) == {
+        "top": "maximize",
+        "final(E_x)": "",
+        "late": "minimize",
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((["top=peak(E_z)"], ["top"], ["top"]), "--minimize 'top': has a goal already, maximize"),
+        (
+            (["top=peak(E_z)"], ["top=final(E_z)"]),
+            "'top=final(E_z)': there are several objectives 'top'",
+        ),
+        (([], [], ["peek(E_z)"]), "--minimize 'peek(E_z)': unknown function 'peek'"),
+    ],
+)
+def test_wrong_goals(arguments: tuple[Any, ...], said: str) -> None:
+    with pytest.raises(DescriptionError) as caught:
+        objectives(*arguments)
+    assert said in str(caught.value)
+
+
+def _content(goals: dict[str, str], keys: int = 2) -> Content:
+    """Results of 60 runs with the objective x² + y, the last of which failed."""
+    x, y = np.meshgrid(np.linspace(-1.0, 1.0, 10), np.linspace(0.0, 1.0, 6))
+    values = (x**2 + y).ravel()
+    values[-1] = np.nan
+    named = dict(zip("xy"[:keys], (x.ravel(), y.ravel()), strict=False))
+    reasons = [""] * 59 + ["mass: expected at least 0, got -1"]
+    return Content("M", "", named, {"v": values}, {"v": "v"}, reasons, {}, {}, [], goals=goals)
+
+
+@pytest.mark.parametrize(
+    ("goal", "titles"),
+    [
+        ("minimize", ["Worst runs: largest v", "Best runs: smallest v"]),
+        ("maximize", ["Worst runs: smallest v", "Best runs: largest v"]),
+        ("", ["Runs with the largest v", "Runs with the smallest v"]),
+    ],
+)
+def test_goals_decide_which_runs_are_the_worst(goal: str, titles: list[str]) -> None:
+    content = _content({"v": goal} if goal else {})
+    ends = content.ends("v")
+    assert [end.title("v") for end in ends] == titles
+    values = content.objectives["v"]
+    for end in ends:
+        extreme = np.nanmax(values) if end.side == "largest" else np.nanmin(values)
+        runs = end.runs("v", 3)
+        assert len(runs) == 3 and values[runs[0]] == extreme
+
+
+def test_two_keys_give_a_map_and_one_key_a_curve() -> None:
+    assert next(figures._entries(_content({})))[0] == "map_v"
+    assert next(figures._entries(_content({}, keys=1)))[0] == "curve_v"
+    whole = _content({})
+    texts = replace(whole, keys=whole.keys | {"form": np.array(["a", "b"] * 30)})
+    assert next(figures._entries(texts))[0] == "over_keys_v"
+
+
+def test_maps_interpolate_between_runs_and_leave_out_failures() -> None:
+    """Contours of a plane are straight; no colour touches the run that failed."""
+    whole = _content({})
+    plane = replace(whole, objectives={"v": np.where(np.isnan(whole.objectives["v"]), np.nan, whole.keys["y"])})
+    figure = contour_map(plane, "v")
+    assert figure is not None
+    lines = next(c for c in figure.axes[0].collections if isinstance(c, TriContourSet) and not c.filled)
+    for level, path in zip(lines.levels, lines.get_paths(), strict=True):
+        assert np.allclose(path.vertices[:, 1], level)
+    filled = next(c for c in figure.axes[0].collections if isinstance(c, TriContourSet) and c.filled)
+    assert not any(path.contains_point((0.99, 0.99)) for path in filled.get_paths())
+    assert any(path.contains_point((0.5, 0.5)) for path in filled.get_paths())
+
+
+@pytest.mark.parametrize("change", ["constant", "failed", "line"])
+def test_maps_without_contours_are_left_out(change: str) -> None:
+    whole = _content({})
+    changes: dict[str, Any] = {
+        "constant": {"objectives": {"v": np.full(60, 3.0)}},
+        "failed": {"objectives": {"v": np.full(60, np.nan)}},
+        "line": {"keys": {"x": whole.keys["x"], "y": 2.0 * whole.keys["x"]}},
+    }
+    assert contour_map(replace(whole, **changes[change]), "v") is None
+
+
+def test_reasons_that_differ_in_numbers_count_as_one() -> None:
+    reasons = ["", "expected at least 0, got -1", "no equilibrium", "expected at least 0, got 2.5e-07"]
+    assert list(frequent_reasons(reasons)) == [
+        "2 runs, the first is run 1: expected at least 0, got -1",
+        "1 run, the first is run 2: no equilibrium",
+    ]
+    many = list(frequent_reasons(["x" * k for k in range(1, 16)]))
+    assert len(many) == 13 and many[-1] == "3 runs failed for further reasons"

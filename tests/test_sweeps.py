@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shutil
@@ -32,6 +33,7 @@ from gpmelica.runs.fmpy_runs.repeated import Repeated, Span
 from gpmelica.runs.fmpy_runs.simulate import simulate
 from gpmelica.sweeps.parts import held
 from gpmelica.sweeps.pools import WorkerCrash, Workers, processes, results
+from gpmelica.sweeps.sweep import check_workers
 
 SPAN = Span(0.6, 0.01, 1e-8)
 SWING = machine(
@@ -92,7 +94,9 @@ ASKED = ["top=peak(E_z)", "late=final(rod_angle)"]
 @pytest.fixture(scope="module")
 def finished(swing: Path) -> gp.Sweep:
     """Two loads with eight samples each."""
-    return gp.sweep(gp.load(swing), SETTINGS, ASKED, swing.parent / "out", samples=8, scheduler="here")
+    return gp.sweep(
+        gp.load(swing), SETTINGS, ASKED, swing.parent / "out", samples=8, scheduler="here", minimize="top"
+    )
 
 
 def test_runs_are_reproducible_outside_the_sweep(finished: gp.Sweep) -> None:
@@ -149,7 +153,7 @@ def test_resumed_is_uninterrupted(finished: gp.Sweep, swing: Path) -> None:
     before, signals = finished.table, finished.data.load()
     parts[0].unlink()
     parts[1].write_bytes(parts[1].read_bytes()[:200])
-    again = gp.sweep(gp.load(swing), SETTINGS, ASKED, finished.folder, samples=8, scheduler="here")
+    again = gp.sweep(gp.load(swing), SETTINGS, ASKED, finished.folder, samples=8, scheduler="here", minimize="top")
     assert all(path.stat().st_mtime_ns == when for path, when in kept.items())
     exact = [name for name in before.columns if name != "cpu_s"]
     assert before[exact].equals(again.table[exact]) and signals.equals(again.data.load())
@@ -185,8 +189,27 @@ def test_page_of_a_sweep(finished: gp.Sweep) -> None:
     assert finished.report is not None
     text = finished.report.read_text(encoding="utf-8")
     assert text.count("<svg") == 4 and "://" not in text and "<script" not in text
+    assert "Worst runs: largest top" in text and "Best runs: smallest top" in text
     assert "None of 16 runs failed." in text and "this sweep combines samples with a grid" in text
-    assert all((finished.folder / "figures" / f"{name}.png").is_file() for name in ("parallel", "worst_top"))
+    assert all((finished.folder / "figures" / f"{name}.png").is_file() for name in ("parallel", "map_top"))
+
+
+def test_the_goal_decides_which_run_is_the_best(finished: gp.Sweep) -> None:
+    table = finished.table
+    assert finished.goals == {"top": "minimize"}
+    assert finished.best()["top"] == table["top"].min() and finished.worst("top")["top"] == table["top"].max()
+    with pytest.raises(gp.UnknownNameError, match="there is no objective with a goal 'late'"):
+        finished.best("late")
+    assert "<td>top</td>" in finished._repr_html_()
+
+
+def test_the_table_is_also_a_csv_file(finished: gp.Sweep) -> None:
+    with (finished.folder / "table.csv").open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    table = finished.table
+    assert header == list(table.columns) and len(rows) == len(table)
+    for row, (_, expected) in zip(rows, table.iterrows(), strict=True):
+        assert [type(value)(text) for text, value in zip(row, expected, strict=True)] == list(expected)
 
 
 @pytest.mark.slow
@@ -203,6 +226,9 @@ def test_failures_are_rows(gpmelica: Command, swing: Path) -> None:
     assert answer.json["runs"] == len(table) == 16 and answer.json["table"] == str(out / "table.parquet")
     bad = table[table["failed"] != ""]
     assert answer.json["failed"] == len(bad) and 0 < len(bad) < 16
+    assert any(
+        "the first is run" in reason and "expected at least 0.1" in reason for reason in answer.json["reasons"]
+    )
     assert bad["top"].isna().all() and table[table["failed"] == ""]["top"].notna().all()
     said = set(bad["failed"])
     assert any("load" in text and "expected at least 0.1" in text for text in said)
@@ -236,6 +262,21 @@ def test_wrong_sweeps(swing: Path, settings: list[str], asked: list[str], said: 
         gp.sweep(gp.load(swing), settings, asked, swing.parent / "wrong", samples=samples, scheduler="here")
     assert said in str(caught.value)
     assert not (swing.parent / "wrong").exists()
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "workers", "said"),
+    [
+        ("processes", 0, "--workers: expected at least 1, got 0"),
+        ("here", 2, "--workers: the scheduler here decides the number of workers"),
+        ("tcp://host:8786", 2, "--workers: the scheduler tcp://host:8786 decides the number of workers"),
+    ],
+)
+def test_wrong_numbers_of_workers(scheduler: str, workers: int, said: str) -> None:
+    with pytest.raises(DescriptionError) as caught:
+        check_workers(scheduler, workers)
+    assert said in str(caught.value)
+    check_workers(scheduler, None)
 
 
 def test_all_errors_are_reported_together(swing: Path) -> None:

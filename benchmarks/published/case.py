@@ -161,7 +161,7 @@ def _index(time: Array, at: float) -> int:
 def record(model: gp.Model, run: str, folder: Path, names: Sequence[str]) -> tuple[Array, dict[str, Array]]:
     """Output times, s, and recorded signals of a run over the description's horizon."""
     if run not in _MODES:
-        reference = model.simulate()
+        reference = model.simulate(fresh=True)
         return reference.time, {name: reference[name] for name in names}
     settings = model.description.simulation
     found = runs.simulate(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from uuid import uuid4
 
+from ...core.fingerprint import machine_fingerprint
+from ...core.store import Store
 from . import compiler
 
 _FOLDER = "GPMELICA_OBJECTS"  # Environment variable with the folder of the cache, inherited by child processes.
@@ -42,22 +42,36 @@ def compile_object(
     Several processes may write the same file at the same time. If the folder of the cache is not
     accessible, the source is compiled without a cache.
     """
-    kept, target = os.environ.get(_FOLDER), folder / object_file
+    kept = os.environ.get(_FOLDER)
     if kept is None:
         compiler.compile_object(by, source, object_file, flags, folder=folder)
         return
-    key = hashlib.sha256(repr((by, source, flags)).encode())
+    store, key = Store(Path(kept)), _key(by, source, flags, folder)
+    known = store.read(key)
+    if known is not None:
+        (folder / object_file).write_bytes(known)
+        return
+    compiler.compile_object(by, source, object_file, flags, folder=folder)
+    store.write(key, (folder / object_file).read_bytes())
+
+
+def _key(by: compiler.Compiler, source: str, flags: Sequence[str], folder: Path) -> str:
+    """Return a checksum of everything that an object file depends on."""
+    key = hashlib.sha256(repr((by, _stamp(by), machine_fingerprint(), source, flags)).encode())
     for path in _with_headers(folder, source):
-        key.update((folder / path).read_bytes())
-    copy = Path(kept) / f"{key.hexdigest()}.o"
+        content = (folder / path).read_bytes()
+        key.update(f"\n{path} {len(content)}\n".encode() + content)
+    return key.hexdigest()
+
+
+def _stamp(by: compiler.Compiler) -> tuple[str, int, int] | None:
+    """Return path, size and time of change of a compiler, which an update with the same version changes."""
     try:
-        shutil.copyfile(copy, target)
+        program = Path(by.command[0]).resolve(strict=True)
+        found = program.stat()
     except OSError:
-        compiler.compile_object(by, source, object_file, flags, folder=folder)
-        with suppress(OSError):
-            whole = copy.with_name(f".{uuid4().hex}")
-            shutil.copyfile(target, whole)
-            whole.replace(copy)
+        return None
+    return str(program), found.st_size, found.st_mtime_ns
 
 
 def _with_headers(folder: Path, source: str) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,47 @@ class Effects:
     used: int
 
 
+# What the smallest and the largest values of an objective are, by its goal.
+_LOW = {"": "smallest", "maximize": "worst", "minimize": "best"}
+_HIGH = {"": "largest", "maximize": "best", "minimize": "worst"}
+
+
+@dataclass(frozen=True)
+class End:
+    """End of the range of an objective's values.
+
+    Attributes
+    ----------
+    word
+        `best` or `worst` for an objective with a goal, else `smallest` or `largest`.
+    side
+        `smallest` or `largest`.
+    runs
+        Function of the objective's name and of the largest number of runs; returns the numbers of the runs.
+    """
+
+    word: str
+    side: str
+    runs: Callable[[str, int], NDArray[np.int64]]
+
+    @property
+    def has_goal(self) -> bool:
+        """Whether the objective has a goal."""
+        return self.word != self.side
+
+    def title(self, objective: str) -> str:
+        """Return a phrase for the runs at this end, such as `Worst runs: smallest margin`."""
+        if self.has_goal:
+            return f"{self.word.capitalize()} runs: {self.side} {objective}"
+        return f"Runs with the {self.side} {objective}"
+
+
+def _ordered(values: Array) -> NDArray[np.int64]:
+    """Return the indices of all values that are numbers, the smallest value first."""
+    order = np.argsort(values, kind="stable")
+    return order[~np.isnan(values[order])]
+
+
 @dataclass(frozen=True)
 class Content:
     """Results of a sweep for its page.
@@ -49,6 +90,8 @@ class Content:
         Name → value in each run, shape (runs,); NaN for runs that failed.
     texts
         Name → expression of the objective.
+    goals
+        Name → `maximize` or `minimize`, of the objectives with a goal.
     reasons
         Reason of failure of each run; empty for a run that has not failed.
     effects
@@ -71,19 +114,39 @@ class Content:
     facts: Mapping[str, str]
     notes: Sequence[str]
     command: str = ""
+    goals: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def runs(self) -> int:
         """Number of runs."""
         return len(self.reasons)
 
-    def worst(self, objective: str, count: int) -> NDArray[np.int64]:
+    def largest(self, objective: str, count: int) -> NDArray[np.int64]:
         """Return the numbers of the runs with the largest values of an objective, the largest
         first; at most count.
         """
-        values = np.where(np.isnan(self.objectives[objective]), -np.inf, self.objectives[objective])
-        order = np.argsort(-values, kind="stable")[:count]
-        return order[np.isfinite(values[order]) | (values[order] > 0)]
+        return _ordered(-self.objectives[objective])[:count]
+
+    def smallest(self, objective: str, count: int) -> NDArray[np.int64]:
+        """Return the numbers of the runs with the smallest values of an objective, the smallest
+        first; at most count.
+        """
+        return _ordered(self.objectives[objective])[:count]
+
+    def ends(self, objective: str) -> tuple[End, End]:
+        """Return the two ends of an objective's range: those that need attention first.
+
+        These are the worst runs of an objective with a goal, and the runs with the largest values of an
+        objective without one.
+        """
+        goal = self.goals.get(objective, "")
+        low, high = End(_LOW[goal], "smallest", self.smallest), End(_HIGH[goal], "largest", self.largest)
+        return (low, high) if goal == "maximize" else (high, low)
+
+    @property
+    def varied(self) -> list[str]:
+        """Keys with more than one value."""
+        return [key for key, values in self.keys.items() if len(set(np.asarray(values).tolist())) > 1]
 
     def numeric(self) -> dict[str, Array]:
         """Return the keys whose values are numbers and differ between runs, with these values."""

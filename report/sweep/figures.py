@@ -1,8 +1,8 @@
-"""Figures of a sweep: parallel coordinates, histograms, sensitivities, and scatter plots of the worst runs."""
+"""Figures of a sweep: objectives over the keys, parallel coordinates, histograms and sensitivities."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,11 +16,11 @@ from ..plots import Picture
 from ..plots.gallery import Entry, drawn
 from ..plots.number_text import decimal
 from ..plots.style import BLUE, GRID, INK, MUTED, new_figure
-from .content import Content, Effects
+from .content import Content, Effects, End
+from .maps import COLOURS, contour_map, curve
 
 _LINES = 400  # Largest number of lines in parallel coordinates, and of points in a scatter plot.
-_WORST = 0.05  # Share of the runs that are drawn as the worst ones.
-_ORANGE = "#d55e00"
+_SHARE = 0.05  # Share of the runs that are coloured at each end of an objective.
 _PANELS = 3  # Largest number of panels side by side.
 _MOST_AXES = 9
 
@@ -32,11 +32,12 @@ def pictures(content: Content) -> Iterator[Picture]:
 
 def _entries(content: Content) -> Iterator[Entry]:
     first = next(iter(content.objectives), "")
+    for name in list(content.objectives)[:4]:
+        yield from _over_keys(content, name)
     yield (
         "parallel",
         "Parallel coordinates",
-        f"One line per run, at most {_LINES} lines, across all keys and objectives. The 5 % of the runs with the"
-        f" largest {first} are coloured.",
+        f"One line per run, at most {_LINES} lines, across all keys and objectives. {_coloured(content, first)}",
         partial(_parallel, content, first),
     )
     yield (
@@ -53,13 +54,41 @@ def _entries(content: Content) -> Iterator[Entry]:
                 f"{effects.method[0].upper()}{effects.method[1:]} of {effects.used} runs, with 95 % confidence.",
                 partial(_bars, effects),
             )
-    for name in list(content.objectives)[:4]:
-        yield (
-            f"worst_{_plain(name)}",
-            f"Runs with the largest {name}",
-            f"Values of {name} over each key. The 5 % of the runs with the largest values are coloured.",
-            partial(_scatter, content, name),
-        )
+
+
+def _over_keys(content: Content, name: str) -> Iterator[Entry]:
+    """Yield the figure of an objective over the keys: a curve, a map, or one scatter plot per key."""
+    keys = content.numeric()
+    drawn = {1: ("curve", partial(curve, content, name)), 2: ("map", partial(contour_map, content, name))}
+    texts = {
+        "curve": f"Values of {name} over the key that varies.",
+        "map": f"Values of {name} over both keys, linear between neighbouring runs, which are dots; crosses are"
+        " failed runs.",
+        "over_keys": f"Values of {name} over each key. {_coloured(content, name)}",
+    }
+    is_complete = len(keys) == len(content.varied)
+    kind, draw = drawn.get(len(keys) if is_complete else 0, ("over_keys", partial(_scatter, content, name)))
+    yield f"{kind}_{_plain(name)}", f"{name} over {_listed(keys)}", texts[kind], draw
+
+
+def _listed(keys: Iterable[str]) -> str:
+    names = list(keys)
+    return " and ".join(names) if len(names) <= 2 else "each key"
+
+
+def _coloured(content: Content, name: str) -> str:
+    """Return a sentence about the colours of the runs at both ends of an objective."""
+    if not name:
+        return ""
+    ends = _shown_ends(content, name)
+    told = " and ".join(f"{end.word} ({end.side})" if end.has_goal else end.side for end in ends)
+    return f"The 5 % of the runs with the {told} values of {name} are coloured."
+
+
+def _shown_ends(content: Content, name: str) -> Sequence[End]:
+    """Return the ends whose runs are coloured: both if the objective has a goal."""
+    first, second = content.ends(name)
+    return (first, second) if first.has_goal else (first,)
 
 
 def _plain(name: str) -> str:
@@ -70,15 +99,14 @@ def _finite(values: Array) -> Array:
     return values[np.isfinite(values)]
 
 
-def _worst_of(content: Content, name: str) -> Any:
-    return content.worst(name, max(1, round(_WORST * content.runs)))
-
-
-def _some(content: Content, name: str) -> tuple[Any, Any]:
-    """Return the runs to draw, evenly selected, and the runs with the largest values of an objective."""
+def _layers(content: Content, name: str) -> Iterator[tuple[Any, str]]:
+    """Yield the runs to draw and their colour: evenly selected runs, then those at the ends of an objective."""
     there = np.flatnonzero(np.isfinite(content.objectives[name]))
     even = there[np.unique(np.linspace(0, len(there) - 1, _LINES).round().astype(int))] if len(there) else there
-    return even, _worst_of(content, name)[:_LINES]
+    yield even, MUTED
+    count = min(max(1, round(_SHARE * content.runs)), _LINES)
+    for end in reversed(_shown_ends(content, name)):
+        yield end.runs(name, count), COLOURS[end.word]
 
 
 def _parallel(content: Content, name: str) -> Figure | None:
@@ -87,14 +115,14 @@ def _parallel(content: Content, name: str) -> Figure | None:
     if name not in content.objectives or len(columns) < 2:
         return None
     columns = dict(list(columns.items())[-_MOST_AXES:])
-    even, worst = _some(content, name)
     figure = new_figure(3.6)
     axes = figure.subplots()
     spans = {key: (_finite(v).min(), _finite(v).max()) for key, v in columns.items()}
     scaled = np.column_stack([(v - spans[key][0]) / (spans[key][1] - spans[key][0]) for key, v in columns.items()])
     scaled = np.clip(np.nan_to_num(scaled, posinf=1.0), -0.05, 1.05)
     places = np.arange(len(columns))
-    for rows, colour, width, alpha in ((even, MUTED, 0.5, 0.35), (worst, _ORANGE, 0.9, 0.8)):
+    for rows, colour in _layers(content, name):
+        width, alpha = (0.5, 0.35) if colour == MUTED else (0.9, 0.8)
         lines = [np.column_stack([places, scaled[row]]) for row in rows]
         axes.add_collection(LineCollection(lines, colors=colour, linewidths=width, alpha=alpha))
     for place, (key, (least, most)) in enumerate(spans.items()):
@@ -161,11 +189,10 @@ def _scatter(content: Content, name: str) -> Figure | None:
     if not keys or not len(_finite(values)):
         return None
     shown = dict(list(keys.items())[:_MOST_AXES])
-    even, worst = _some(content, name)
     figure, panels = _panels(len(shown), 2.5)
     for axes, (key, x) in zip(panels, shown.items(), strict=True):
-        axes.plot(x[even], values[even], ".", color=MUTED, markersize=3, alpha=0.6)
-        axes.plot(x[worst], values[worst], ".", color=_ORANGE, markersize=5)
+        for rows, colour in _layers(content, name):
+            axes.plot(x[rows], values[rows], ".", color=colour, markersize=3 if colour == MUTED else 5)
         axes.set(xlabel=_short(key, 34))
         axes.locator_params(nbins=4, axis="x")
     for axes in panels[::_PANELS]:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...core.progress import Progress
+from ...core.reasons import frequent_reasons
 from ..page import CommandLine, HeadedTable, InlineFigure, Listing, NamedFacts, ReportPage, Section
 from ..plots import Picture, save
 from ..plots.number_text import NOTHING, decimal, scientific
 from ..tables import Kind, TextTable, tabulate
-from .content import Content, Effects
+from .content import Content, Effects, End
 from .figures import pictures
 
-_WORST = 10  # Number of runs in the table of the worst runs.
-_REASONS = 12
+_RUNS = 10  # Number of runs in each table of extreme runs.
 
 
 def write_page(folder: Path, content: Content, progress: Progress) -> Path:
@@ -33,9 +31,9 @@ def write_page(folder: Path, content: Content, progress: Progress) -> Path:
 
 
 def _page(content: Content, drawn: Sequence[Picture]) -> ReportPage:
-    failures = sum(reason != "" for reason in content.reasons)
+    failures, reasons = sum(reason != "" for reason in content.reasons), frequent_reasons(content.reasons)
     first = next(iter(content.objectives), "")
-    worst = [HeadedTable(_worst(content, first))] if first else []
+    tables = [HeadedTable(_runs(content, end, first), end.title(first)) for end in _ends(content, first)]
     effects = _effects(content)
     unknown = [(name, why) for name, why in content.effects.items() if isinstance(why, str)]
     return ReportPage(
@@ -47,13 +45,15 @@ def _page(content: Content, drawn: Sequence[Picture]) -> ReportPage:
         numbers=[
             ("runs", str(content.runs)),
             ("failed", str(failures)),
-            *((f"largest {name}", _shown(content, name)) for name in list(content.objectives)[:3]),
+            *(number for name in list(content.objectives)[:3] for number in _extremes(content, name)),
         ],
         content=[
             Section("notes", "", [Listing([("", note) for note in content.notes])]),
             Section("objectives", "Objectives", [HeadedTable(_objectives(content))]),
-            Section("worst", f"The runs with the largest {first}", worst),
-            Section("failed", "Runs that failed", [Listing(_reasons(content))]),
+            Section(
+                "runs", f"Best and worst runs by {first}" if first in content.goals else "Extreme runs", tables
+            ),
+            Section("failed", "Runs that failed", [Listing([("", text) for text in reasons])]),
             Section("figures", "Figures", [*map(InlineFigure, drawn)]),
             Section(
                 "sensitivities",
@@ -72,9 +72,17 @@ def _finding(runs: int, failures: int) -> tuple[str, str]:
     return "failed", said
 
 
-def _shown(content: Content, name: str) -> str:
-    values = content.objectives[name]
-    return decimal(float(np.nanmax(values)), 4) if not np.all(np.isnan(values)) else NOTHING
+def _ends(content: Content, name: str) -> Sequence[End]:
+    return content.ends(name) if name else ()
+
+
+def _extremes(content: Content, name: str) -> Iterator[tuple[str, str]]:
+    """Yield labels and values of the best and the worst run of an objective, or its largest value."""
+    ends = content.ends(name) if name in content.goals else content.ends(name)[:1]
+    for end in reversed(ends):
+        runs = end.runs(name, 1)
+        value = decimal(float(content.objectives[name][runs[0]]), 5) if len(runs) else NOTHING
+        yield f"{end.word} {name}", value
 
 
 def _objectives(content: Content) -> TextTable:
@@ -91,6 +99,7 @@ def _objectives(content: Content) -> TextTable:
     columns: list[tuple[str, Kind, Callable[[str], str]]] = [
         ("objective", "code", lambda name: name),
         ("expression", "expression", lambda name: content.texts[name]),
+        ("goal", "text", lambda name: content.goals.get(name, NOTHING)),
         ("least", "number", column(np.min)),
         ("median", "number", column(np.median)),
         ("mean", "number", column(np.mean)),
@@ -115,32 +124,16 @@ def _effects(content: Content) -> TextTable | None:
     return TextTable(("objective", "key", *measures), ("code", "code", *numbers), tuple(rows))
 
 
-def _worst(content: Content, first: str) -> TextTable:
-    """Return a table of the runs with the largest values of the first objective."""
+def _runs(content: Content, end: End, first: str) -> TextTable:
+    """Return a table of the runs at one end of the first objective."""
     names = [*content.keys, *content.objectives]
     columns = {**content.keys, **content.objectives}
-    rows = [
-        (str(int(run)), *(_cell(columns[name][run]) for name in names)) for run in content.worst(first, _WORST)
-    ]
+    known = int(np.count_nonzero(~np.isnan(content.objectives[first])))
+    count = min(_RUNS, -(-known // 2))  # With few runs, no run is at both ends.
+    rows = [(str(int(run)), *(_cell(columns[name][run]) for name in names)) for run in end.runs(first, count)]
     numbers: tuple[Kind, ...] = tuple("number" for _ in names)
     return TextTable(("run", *names), ("number", *numbers), tuple(rows))
 
 
 def _cell(value: Any) -> str:
     return decimal(float(value), 6) if isinstance(value, int | float | np.number) else str(value)
-
-
-def _reasons(content: Content) -> list[tuple[str, str]]:
-    """Return items for the most frequent reasons of failure; reasons that differ only in numbers count as one."""
-    firsts: dict[str, int] = {}
-    counts: Counter[str] = Counter()
-    for run, reason in enumerate(content.reasons):
-        if reason:
-            kind = re.sub("[0-9]+", "#", reason)
-            firsts.setdefault(kind, run)
-            counts[kind] += 1
-    found = []
-    for kind, count in counts.most_common(_REASONS):
-        first = firsts[kind]
-        found.append(("", f"{count} run{'s' * (count > 1)}, the first is run {first}: {content.reasons[first]}"))
-    return found

@@ -9,6 +9,7 @@ from functools import cached_property
 from ... import analysis
 from ...analysis import EnergyHistory, InitialValueProblem, LinearisedMode
 from ...analysis.system import System
+from ...core.html_table import html_lines, html_table
 from ...core.trajectory import Array, Trajectory
 from ...mechanism import Mechanism
 from ...plausibility import Remark
@@ -84,6 +85,16 @@ class RunReport:
     doubts: tuple[str, ...] = ()
     unconfirmed: str = ""
 
+    def _repr_html_(self) -> str:
+        told = [f"{name}: {finding.text}" for name, finding in self.findings.items()]
+        rows = [
+            (c.name, c.max_rel_error, c.tolerance, c.worst_signal, "agrees" if c.ok else "disagrees")
+            for c in self.comparisons
+        ]
+        title = f"{self.mechanism.name}: {'positive' if self.ok else 'negative'} verdict"
+        header = ("run", "largest relative error", "tolerance", "signal with this error", "verdict")
+        return html_lines(title, *told, *(f"look at {r.text}" for r in self.plausible)) + html_table(header, rows)
+
     @property
     def mechanism(self) -> Mechanism:
         """Mechanism with numerical values of all parameters."""
@@ -112,6 +123,13 @@ class RunReport:
         constraints.
         """
         return all(finding.ok for finding in self.findings.values())
+
+    @property
+    def reused(self) -> dict[str, str]:
+        """Date and time at which an earlier command made a run, by name of the run; empty if all
+        runs were made by this command.
+        """
+        return {run.name: run.reused for run in (self.reference, *self.runs) if run.reused}
 
     @property
     def remarks(self) -> list[tuple[str, str]]:

@@ -49,6 +49,7 @@ def result(report: RunReport) -> dict[str, Any]:
         "because": {name: finding.text for name, finding in report.findings.items()},
         "plausible": [remark.data() for remark in report.plausible],
         "notes": list(report.notes),
+        "reused": report.reused,
         "events": [{"t": e.t, "of": e.label, "what": e.word} for e in report.reference.events],
         "not_unique": {name: list(parts) for name, parts in report.not_unique.items()},
         "stiffest_mode": _mode_data(report.modes[0]) if report.modes else None,

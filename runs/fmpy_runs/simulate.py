@@ -7,10 +7,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import fmpy
 import numpy as np
@@ -18,17 +18,16 @@ from fmpy.fmi1 import FMICallException
 
 from ...core.csv_file import read_csv
 from ...core.errors import DescriptionError, GpmelicaError, Problem, SolveError
-from ...core.progress import Progress, silent
 from ...core.trajectory import Trajectory, output_grid, rows_at
 from ...description.tables.settings import MOST_POINTS
 from ...options.keywords import taking
 from .apart import apart
 from .chatter import captured
 from .feeding import feeding, interpolates
-from .inputs import InputTable
+from .fmu_run import FmuRun, Mode
 from .opening import check_variables, logger, read_fmu
+from .recallable import recalled_run
 
-Mode = Literal["me", "cs"]
 _MODES = {"me": "ModelExchange", "cs": "CoSimulation"}
 _COUNTERS = ("solver_evaluations", "solver_steps")
 # FMPy limits its solver to 500 steps per output interval, which is too few for stiff beams with a tight tolerance.
@@ -36,48 +35,6 @@ _COUNTERS = ("solver_evaluations", "solver_steps")
 _SUBSTEPS, _MORE = 10, 10
 _TOO_FEW = "mxstep steps taken"
 _REAL = ("Real", "Float64")
-
-
-@dataclass(frozen=True)
-class FmuRun:
-    """Settings of an FMU run in FMPy.
-
-    Parameters
-    ----------
-    mode
-        `me` for model exchange, `cs` for co-simulation.
-    names
-        Names of the variables to record.
-    name
-        Name of the trajectory, and of the run in messages.
-    stop, output_step
-        End time and output interval, s.
-    tolerance
-        Relative tolerance of FMPy's CVODE (`me`) or of the FMU's own solver (`cs`).
-    parameters
-        Parameter values that are set before initialisation.
-    nominals
-        Magnitudes of states by name for FMPy's CVODE, used if smaller than the nominal values.
-    inputs
-        Inputs of the FMU over time; None for zero.
-    progress
-        Callback with the name and the completed fraction.
-    log_file
-        File that receives the FMU's standard output.
-    """
-
-    mode: Mode
-    names: Sequence[str]
-    _: KW_ONLY
-    name: str
-    stop: float
-    output_step: float
-    tolerance: float
-    parameters: Mapping[str, float] | None = None
-    nominals: Mapping[str, float] | None = None
-    inputs: InputTable | None = None
-    progress: Progress = silent
-    log_file: Path | None = None
 
 
 @taking(FmuRun)
@@ -99,8 +56,12 @@ def simulate(fmu: Path, run: FmuRun) -> Trajectory:
         If the FMU has no such parameter.
     """
     description = read_fmu(fmu)
-    known = {v.name for v in description.modelVariables}
     check_variables(run.parameters or {}, description)
+    return recalled_run(fmu, description, run, partial(_simulated, fmu, description, run))
+
+
+def _simulated(fmu: Path, description: Any, run: FmuRun) -> Trajectory:
+    known = {v.name for v in description.modelVariables}
     counters = [counter for counter in _COUNTERS if counter in known]
     recorded = partial(_recorded, fmu, description, run, counters)
     begin = time.perf_counter()
@@ -240,8 +201,9 @@ def read_or_simulate(path: Path) -> tuple[Trajectory, dict[str, str]]:
         raise DescriptionError(str(path), [Problem("DefaultExperiment.stopTime", text)])
     mode: Mode = "cs" if description.coSimulation is not None else "me"
     names, tolerance = [v.name for v in outputs], _setting(path, experiment, "tolerance", 1e-6)
-    run = partial(simulate, path, mode, names, name=str(path), stop=stop, output_step=step, tolerance=tolerance)
-    trajectory = apart(str(path), run)
+    run = FmuRun(mode, names, name=str(path), stop=stop, output_step=step, tolerance=tolerance)
+    action = partial(simulate, path, **vars(run))
+    trajectory = recalled_run(path, description, run, lambda: apart(str(path), action))
     return trajectory, {v.name: v.unit for v in outputs if v.unit}
 
 

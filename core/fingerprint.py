@@ -1,0 +1,106 @@
+"""Fingerprints of the program and of this machine: they change if simulations could give other results."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import sys
+import time
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+
+_BEGUN = time.time()  # Files that changed later may differ from the code in this process.
+_ROOT = Path(__file__).resolve().parent.parent
+_NAME = re.compile(r"[\w.-]+")
+_OTHERS = re.compile(r"extra\s*==\s*['\"](?!check|cross)")  # Extras that take no part in a simulation.
+# Variables that choose libraries, compilers or their headers, and kernels of linear algebra.
+_VARIABLES = (
+    *("LD_", "DYLD_", "OMP_", "MKL_", "OPENBLAS_", "BLIS_", "VECLIB_", "NPY_", "ZIG_", "GCC_", "SUNDIALS_"),
+    *("CPATH", "C_INCLUDE_PATH", "COMPILER_PATH", "LIBRARY_PATH", "SDKROOT", "MACOSX_DEPLOYMENT_TARGET"),
+)
+_RECORD = re.compile(r"^([^,\n]*/RECORD),", re.MULTILINE)
+_CPU = re.compile(r"^(?:model name|cpu model|flags|Features|CPU \w+)\s*:.*$", re.MULTILINE)
+
+
+def program_fingerprint() -> str | None:
+    """Return a fingerprint of gpmelica's source code, its dependencies, Python and this machine.
+
+    The result is None if a file changed after this process had begun, because the modules in memory may
+    differ from the files.
+    """
+    if any(_changed(path) for path in (*_sources(_ROOT), *_records())):
+        return None
+    return _program_digest()
+
+
+@cache
+def _program_digest() -> str:
+    found = hashlib.sha256(f"{machine_fingerprint()}\n{sys.version}\n".encode())
+    for path in sorted(_sources(_ROOT)):
+        found.update(path.relative_to(_ROOT).as_posix().encode() + b"\n")
+        found.update(hashlib.sha256(path.read_bytes()).digest())
+    for package in _packages():
+        # RECORD contains the checksum of each file of a package.
+        found.update(f"{package.name} {package.version}\n{package.read_text('RECORD') or ''}".encode())
+    return found.hexdigest()
+
+
+@cache
+def machine_fingerprint() -> str:
+    """Return a fingerprint of operating system, processor, C library, and variables that choose libraries."""
+    chosen = sorted((name, value) for name, value in os.environ.items() if name.startswith(_VARIABLES))
+    told = repr((*platform.uname(), *platform.libc_ver(), platform.processor(), _processor(), chosen))
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _processor() -> tuple[str, ...]:
+    """Return model and instruction sets of the processors, as far as the operating system lists them."""
+    try:
+        return tuple(sorted(set(_CPU.findall(Path("/proc/cpuinfo").read_text("utf-8", "replace")))))
+    except OSError:
+        return ()
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    """Yield the Python files of a package and of the packages in it."""
+    with os.scandir(folder) as entries:
+        inner = list(entries)
+    for entry in inner:
+        if entry.name.endswith(".py"):
+            yield Path(entry.path)
+        elif entry.is_dir() and os.path.isfile(os.path.join(entry.path, "__init__.py")):
+            yield from _sources(Path(entry.path))
+
+
+def _changed(path: Path) -> bool:
+    try:
+        found = path.stat()
+    except OSError:
+        return True
+    return max(found.st_mtime, found.st_ctime) > _BEGUN
+
+
+@cache
+def _packages() -> tuple[Distribution, ...]:
+    """Return the installed packages that gpmelica needs for simulations, by name."""
+    needed = [text for text in distribution("gpmelica").requires or () if not _OTHERS.search(text)]
+    names = {match[0] for match in map(_NAME.match, needed) if match}
+    return tuple(found for name in sorted(names) for found in _installed(name))
+
+
+@cache
+def _records() -> tuple[Path, ...]:
+    """Return the paths of the lists of files of these packages."""
+    texts = ((package, package.read_text("RECORD") or "") for package in _packages())
+    return tuple(Path(str(package.locate_file(path))) for package, text in texts for path in _RECORD.findall(text))
+
+
+def _installed(name: str) -> Iterator[Distribution]:
+    try:
+        yield distribution(name)
+    except PackageNotFoundError:
+        return

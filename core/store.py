@@ -1,0 +1,134 @@
+"""Folder with results that are computed once and reused: one file per result, with a limit on their total size."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import DescriptionError
+from .files import write_atomically
+
+FOLDER, LIMIT = "GPMELICA_CACHE", "GPMELICA_CACHE_LIMIT"  # Environment variables: folder or `off`; size in MB.
+_MOST = 1000.0  # Default limit of the total size, MB.
+_LEFT = 0.8  # Share of the limit that remains after old results have been removed.
+_MAGIC = b"gpmelica result 1\n"
+_ABANDONED = 3600.0  # Age, s, after which an unfinished file belongs to no running process.
+
+
+@dataclass(frozen=True)
+class Store:
+    """Results by key in a folder.
+
+    A file contains a checksum of its key and content. A file with a wrong checksum is removed and counts as
+    missing. Errors of the file system never reach the caller: a result that cannot be read is missing, and a
+    result that cannot be written is not stored.
+
+    Attributes
+    ----------
+    folder : Path
+        Folder of the files, which need not exist.
+    most : float
+        Limit of the total size, bytes.
+    """
+
+    folder: Path
+    most: float = _MOST * 1e6
+
+    def read(self, key: str) -> bytes | None:
+        """Return the content that was stored under a key, or None."""
+        path = self._path(key)
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return None
+        head, content = data[: len(_MAGIC) + 32], data[len(_MAGIC) + 32 :]
+        if head != _head(key, content):
+            with suppress(OSError):
+                path.unlink()
+            return None
+        with suppress(OSError):  # The results that were used least recently are removed first.
+            os.utime(path)
+        return content
+
+    def write(self, key: str, content: bytes) -> None:
+        """Store a content under a key."""
+        with suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_atomically(self._path(key), _head(key, content) + content)
+
+    def clear(self) -> None:
+        """Remove all results."""
+        for _, _, path in self.files():
+            with suppress(OSError):
+                path.unlink()
+
+    def files(self) -> Iterator[tuple[float, int, Path]]:
+        """Yield the time of the last use, s, the size, bytes, and the path of each file."""
+        for path in self.folder.glob("*/*") if self.folder.is_dir() else ():
+            with suppress(OSError):
+                found = path.stat()
+                yield found.st_mtime, found.st_size, path
+
+    def shrink(self) -> None:
+        """Remove abandoned files, and the results that were used least recently if the limit is exceeded."""
+        files, now = sorted(self.files()), time.time()
+        total, aim = sum(size for _, size, _ in files), self.most
+        aim = _LEFT * aim if total > aim else aim
+        for used, size, path in files:
+            is_abandoned = path.suffix == ".part" and used < now - _ABANDONED
+            if total <= aim and not is_abandoned:
+                continue
+            with suppress(OSError):
+                path.unlink()
+                total -= size
+
+    def _path(self, key: str) -> Path:
+        return self.folder / key[:2] / key[2:]
+
+
+def _head(key: str, content: bytes) -> bytes:
+    return _MAGIC + hashlib.sha256(key.encode() + b"\n" + content).digest()
+
+
+def own_store() -> Store | None:
+    """Return the user's store; None without a home folder, or if the variable GPMELICA_CACHE is `off`.
+
+    Raises
+    ------
+    DescriptionError
+        If the limit in GPMELICA_CACHE_LIMIT is not a positive number.
+    """
+    given = os.environ.get(FOLDER, "")
+    if given.lower() == "off":
+        return None
+    try:
+        folder = Path(given) if given else _user_folder()
+    except RuntimeError:  # The user has no home folder.
+        return None
+    return Store(folder, _limit() * 1e6)
+
+
+def _limit() -> float:
+    text = os.environ.get(LIMIT) or str(_MOST)
+    try:
+        limit = float(text)
+    except ValueError:
+        limit = 0.0
+    if not limit > 0.0:
+        raise DescriptionError(LIMIT, f"expected the limit of the cache in MB, a number above 0, got {text!r}")
+    return limit
+
+
+def _user_folder() -> Path:
+    """Return the folder for caches of this operating system."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "gpmelica" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "gpmelica"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpmelica"
