@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from ..core.errors import DescriptionError
-from ..options.common import DescribedCase, Printed
+from ..options.common import DescribedVariant, Printed
 from ..options.exchange import ExportOptions, ImportOptions
 from .console import emit, screen
 from .generated import command
@@ -42,7 +42,7 @@ def import_urdf(options: ImportOptions, answer: Printed) -> None:
 
 
 @command(export_app, "urdf")
-def export_urdf(source: DescribedCase, options: ExportOptions, answer: Printed) -> None:
+def export_urdf(source: DescribedVariant, options: ExportOptions, answer: Printed) -> None:
     """Write links and joints as URDF, beams by their rigid elements; print what URDF cannot
     represent.
     """

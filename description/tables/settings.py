@@ -137,4 +137,5 @@ class Case(Part):
     name: FileName
     """Name of the case, for `--case`."""
     set: dict[str, Any] = Field({})
-    """New values by dotted key. Members of lists are selected by name or index, or all by `*`."""
+    """New values by dotted key. Members of lists are selected by name or index, or all by `*`. Keys and
+    tables that the file does not have are added."""
