@@ -35,10 +35,12 @@ def import_urdf(options: ImportOptions, answer: Printed) -> None:
     from ..api.exchange import convert_urdf
     from ..core.files import write_atomically
 
-    found = convert_urdf(options.file, options.base, options.out.parent if options.out else None)
-    path = options.out or _new(Path(f"{found.description.name}.toml"))
+    folder = options.out.parent if options.out else None
+    found = convert_urdf(options.file, options.base, folder, options.density)
+    path = options.out or _new(Path(f"{found.name}.toml"))
     write_atomically(path, found.text)
     _say(path, found.notes, answer.as_json)
+    _ = found.valid  # Raises the error of an invalid description after the file is written.
 
 
 @command(export_app, "urdf")

@@ -216,8 +216,8 @@ def _indices(target: Any) -> dict[str, int | str]:
     if isinstance(target, dict):
         return {key: key for key in target}
     items = target if isinstance(target, list) else []
-    names = {item["name"]: i for i, item in enumerate(items) if _has_name(item)}
-    return {str(i): i for i in range(len(items))} | names
+    found: dict[str, int | str] = {str(i): i for i in range(len(items))}
+    return found | {item["name"]: i for i, item in enumerate(items) if _has_name(item)}
 
 
 def _is_number(value: Any) -> bool:

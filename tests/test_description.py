@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import tomllib
 from functools import cache
 from itertools import permutations, product
@@ -153,6 +154,42 @@ def test_a_faulty_case_blocks_only_itself(tmp_path: Path) -> None:
     path = tmp_path / "arm.toml"
     path.write_text(toml(data), encoding="utf-8")
     assert list(faulty_cases(path)) == ["bad"]
+
+
+def test_names_of_parts_never_stand_alone_in_modelica(tmp_path: Path) -> None:
+    """Words of Modelica are therefore valid names of parts, but not of parameters and constraint equations."""
+    words = ["floor", "time", "end", "edge", "input", "output", "initial", "der"]
+    names = dict(zip("abcdefgh", words, strict=True))
+    (tmp_path / "push.csv").write_text("time,x\n0,0\n1,1\n", encoding="utf-8")
+    plain = _parts(str(tmp_path / "push.csv"))
+    named = json.loads(re.sub(r"NAME_(\w)", lambda found: names[found[1]], json.dumps(plain)))
+    source = str(assemble_system(from_data(plain)).modelica())
+    code = re.sub(r'"(\\.|[^"\\])*"|//.*', "", source)
+    assert not re.search(r"\bNAME_[a-h]\b", code)
+    assert from_data(named).links[0].name == "floor"
+    for key in ("parameters", "programmed"):
+        alone = {"time": 1.0} if key == "parameters" else [{"name": "time", "expression": "floor.angle"}]
+        with pytest.raises(DescriptionError, match="'time' is a reserved word"):
+            from_data(named | {key: alone})
+
+
+def _parts(file: str) -> dict[str, Any]:
+    """A machine with all kinds of parts that have names."""
+    a, b = link("NAME_a", "revolute", Y, position=0.1), link("NAME_b", "revolute", Y, "NAME_a", xyz=X)
+    ends = {"a": {"link": "NAME_b", "xyz": [1.0, 0.0, 0.0]}, "b": {"link": "ground", "xyz": [2.9, 0.0, 0.0]}}
+    pressing = {"stiffness": 1e4, "damping": 10.0}
+    return machine(
+        a | body(2.0),
+        b | body(1.0),
+        points={"NAME_c": {"link": "NAME_b", "position": [1.0, 0.0, 0.0]}},
+        lines=[{"name": "NAME_d", "a": {"link": "ground"}, "b": {"link": "NAME_b"}} | pressing],
+        contacts=[{"name": "NAME_e", "link": "NAME_b", "plane": {"point": [0.0, 0.0, -3.0]}} | pressing],
+        closures=[{"name": "NAME_f", "type": "distance", "length": 1.0} | ends],
+        tables={"NAME_g": {"file": file, "value": "x"}},
+        forces=[{"name": "f", "joint": "NAME_a", "effort": "table(NAME_g, t)"}],
+        outputs={"loads": "all", "points": "all", "links": "all", "energy": True},
+        simulation={"start": "description", "stop": 0.1},
+    )
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -32,7 +32,7 @@ Model Modes Optimum Problem Reactions Remark Run RunReport SolveError StateSpace
 PUBLIC = dict.fromkeys(TYPES.split()) | {
     "cosim": "(system, out=None, *, tolerance=None, method='auto', step=None, order=None, stop=None, progress)"
     " -> CoupledRun",
-    "from_urdf": "(path, base='fixed') -> Model",
+    "from_urdf": "(path, base='fixed', *, density=None) -> Model",
     "load": "(path, case=None, **changes) -> Model",
     "optimize": "(model, bounds, objective, out=None, *, constraints=(), method='evolution', evaluations=1000,"
     " seed=0, scheduler='processes', progress) -> Optimum",
