@@ -64,7 +64,7 @@ def _solid(shape: Table) -> tuple[float, Array, Array, bool]:
 def _of_mesh(shape: Table) -> tuple[float, Array, Array, bool]:
     import trimesh  # Imported here because the import takes almost a second.
 
-    found = read_mesh(Path(shape["file"]))
+    found = read_mesh(Path(shape["file"]), most=None)
     mesh = trimesh.Trimesh(found.vertices * shape.get("scale", 1.0), found.faces, process=True)
     is_closed = bool(mesh.is_watertight and mesh.is_winding_consistent and mesh.volume > 0.0)
     solid = mesh if is_closed else mesh.convex_hull

@@ -13,7 +13,7 @@ from .collada import read_collada
 
 _FINEST = 1000.0  # cells of a grid along the longest edge of a mesh that has too many triangles
 _RATIO = 1.3  # ratio of the numbers of cells of successive grids
-_MOST = 100_000  # Largest number of triangles, for pages of at most a few megabytes.
+_MOST = 5_000  # Largest number of triangles, for pages of at most a few megabytes.
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,10 @@ class Mesh:
     faces: NDArray[np.int64]
 
 
-def read_mesh(path: Path) -> Mesh:
-    """Return the mesh of a file, coarser if it is too large for a page; raises DescriptionError if it is
-    unreadable.
+def read_mesh(path: Path, most: int | None = _MOST) -> Mesh:
+    """Return the mesh of a file; raises DescriptionError if it is unreadable.
+
+    A mesh of more than `most` triangles becomes coarser, unless this number is None.
     """
     try:
         vertices, faces = read_collada(path) if path.suffix.lower() == ".dae" else _by_trimesh(path)
@@ -43,7 +44,8 @@ def read_mesh(path: Path) -> Mesh:
     if not len(faces) or not np.isfinite(vertices).all():
         text = "has no triangles, or a corner that is not a finite number; check the mesh file"
         raise DescriptionError(str(path), text)
-    return coarser(Mesh(vertices, faces), _MOST)
+    mesh = Mesh(vertices, faces)
+    return mesh if most is None else coarser(mesh, most)
 
 
 def coarser(mesh: Mesh, most: int) -> Mesh:
