@@ -17,7 +17,7 @@ from ..exchange.export_urdf import Exported, exported
 from ..exchange.import_urdf import imported, relocated
 from ..exchange.toml_text import toml_text
 from ..exchange.urdf import read_urdf
-from ..options.checks import one_of
+from ..options.checks import above_zero, one_of
 from .model import Model
 
 BASES = ("fixed", "floating")
@@ -31,19 +31,33 @@ class Conversion:
     ----------
     text
         Description as the text of a TOML file.
+    name
+        Name of the mechanism.
     description
-        Validated description.
+        Validated description, or the error if the description has no regular equations of motion.
     notes
         Changes and omissions of the conversion, one sentence each.
     """
 
     text: str
-    description: Description
+    name: str
+    description: Description | DescriptionError
     notes: tuple[str, ...]
 
+    @property
+    def valid(self) -> Description:
+        """Validated description; raises DescriptionError if it is invalid."""
+        if isinstance(self.description, DescriptionError):
+            raise self.description
+        return self.description
 
-def convert_urdf(path: Path, base: str = "fixed", folder: Path | None = None) -> Conversion:
+
+def convert_urdf(
+    path: Path, base: str = "fixed", folder: Path | None = None, density: float | None = None
+) -> Conversion:
     """Convert the robot of a URDF file to a description.
+
+    The text exists also if the description is invalid, so that it can be completed.
 
     Parameters
     ----------
@@ -54,26 +68,31 @@ def convert_urdf(path: Path, base: str = "fixed", folder: Path | None = None) ->
     folder
         Folder of the TOML file, which mesh paths in the description are relative to. Default: the working
         folder.
+    density
+        Density of the shapes of links without inertia, kg/m³, see `from_urdf`.
 
     Returns
     -------
     Conversion
-        Description with notes.
+        Text and description with notes.
 
     Raises
     ------
     DescriptionError
-        If the file is invalid, or if the robot has no regular equations of motion.
+        If the file is invalid.
     """
     one_of("base", base, BASES)
-    robot = imported(read_urdf(path), base == "floating", path.name)
+    if density is not None:
+        above_zero("density", density)
+    robot = imported(read_urdf(path), base == "floating", path.name, density)
     head = [f"written by gpmelica {__version__} from {path.name}", *robot.notes]
     text = toml_text(relocated(robot, folder or Path()), head)
     try:
         description = from_data(tomllib.loads(toml_text(robot, head)), source=str(path))
+        notes = (*robot.notes, *_without_mass(str(path), description))
     except DescriptionError as error:
-        raise _hinted(error, base) from None
-    return Conversion(text, description, (*robot.notes, *_without_mass(str(path), description)))
+        return Conversion(text, robot.name, _hinted(error, base), robot.notes)
+    return Conversion(text, robot.name, description, notes)
 
 
 def _without_mass(source: str, description: Description) -> list[str]:
@@ -90,7 +109,7 @@ def _without_mass(source: str, description: Description) -> list[str]:
     ]
 
 
-def from_urdf(path: Path | str, base: str = "fixed") -> Model:
+def from_urdf(path: Path | str, base: str = "fixed", *, density: float | None = None) -> Model:
     """Import the robot of a URDF file (Unified Robot Description Format) as a model.
 
     Parameters
@@ -100,6 +119,9 @@ def from_urdf(path: Path | str, base: str = "fixed") -> Model:
     base
         Joint of the root link: `fixed` attaches the root link to the ground, `floating` gives the root
         link six degrees of freedom.
+    density
+        Density, kg/m³, by which links without inertia get mass and inertia of their shapes. Default: these links
+        have no mass.
 
     Returns
     -------
@@ -120,8 +142,8 @@ def from_urdf(path: Path | str, base: str = "fixed") -> Model:
     >>> gp.from_urdf("crane.urdf")
     <Model Crane of crane.urdf>
     """
-    found = convert_urdf(Path(path), base)
-    return Model(found.description, str(path), notes=found.notes)
+    found = convert_urdf(Path(path), base, density=density)
+    return Model(found.valid, str(path), notes=found.notes)
 
 
 def to_urdf(model: Model) -> Exported:

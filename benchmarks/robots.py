@@ -114,6 +114,7 @@ def _row(path: Path, options: argparse.Namespace) -> dict[str, Any] | None:
 
 def _prepared(found: Conversion) -> System:
     """Prepare the description; start from 0.3 rad if the robot is singular at zero angles."""
+    _ = found.valid  # Raises the error of a robot without regular equations of motion.
     data = tomllib.loads(found.text)
     if any(note.startswith("cannot start") for note in found.notes):
         for link in data["links"]:

@@ -14,7 +14,7 @@ from rich.table import Table
 from ..core.errors import DescriptionError, GpmelicaError, MissingToolError, UnknownNameError
 from ..core.progress import Progress, renamed
 from ..core.version import __version__
-from ..options.common import DescribedCase, Printed, PrintedVerdict
+from ..options.common import DescribedVariant, Printed, PrintedVerdict
 from ..options.exchange import NewOptions, ReactionsOptions
 from ..options.model import (
     AnimateOptions,
@@ -121,20 +121,27 @@ def _fail(status: int, message: str) -> NoReturn:
 
 
 @command(app)
-def check(source: DescribedCase, options: CheckOptions, answer: Printed) -> None:
+def check(source: DescribedVariant, options: CheckOptions, answer: Printed) -> None:
     """Validate a description; show bodies, coordinates, constraints and the initial state."""
+    from ..description import faulty_cases
+
     model = load(source)
     found = model.check()
     drawn = model.draw(options.out) if options.draw else []
+    faulty = {} if source.case else faulty_cases(source.file)
     if answer.as_json:
-        emit(found.data() | ({"files": [str(path) for path in drawn]} if options.draw else {}))
+        files = {"files": [str(path) for path in drawn]} if options.draw else {}
+        cases = {name: list(map(str, problems)) for name, problems in faulty.items()}
+        emit(found.data() | files | ({"faulty_cases": cases} if cases else {}))
     else:
         show(found.tables(), drawn)
+    if faulty:
+        raise DescriptionError(str(source.file), [problem for problems in faulty.values() for problem in problems])
     raise typer.Exit(OK if found.consistent else DISAGREES)
 
 
 @command(app)
-def modelica(source: DescribedCase, options: ModelicaOptions, answer: Printed) -> None:
+def modelica(source: DescribedVariant, options: ModelicaOptions, answer: Printed) -> None:
     """Write the Modelica model Name.mo, and the script Name.mos that simulates it in OpenModelica."""
     from ..fmu.backends.backend import write_modelica
 
@@ -143,7 +150,7 @@ def modelica(source: DescribedCase, options: ModelicaOptions, answer: Printed) -
 
 
 @command(app)
-def build(source: DescribedCase, options: BuildOptions, files: BuildFiles, answer: Printed) -> None:
+def build(source: DescribedVariant, options: BuildOptions, files: BuildFiles, answer: Printed) -> None:
     """Write the Modelica model Name.mo, the script Name.mos and the compiled Name.fmu."""
     model = load(source)
     folder = model.folder(options.out)
@@ -158,7 +165,7 @@ def build(source: DescribedCase, options: BuildOptions, files: BuildFiles, answe
 
 
 @command(app)
-def ssp(source: DescribedCase, options: SspOptions, answer: Printed) -> None:
+def ssp(source: DescribedVariant, options: SspOptions, answer: Printed) -> None:
     """Write Name.ssp: an archive with the FMU, its parameter values, and a controller or a
     placeholder.
     """
@@ -184,7 +191,7 @@ def ssp(source: DescribedCase, options: SspOptions, answer: Printed) -> None:
 
 
 @command(app)
-def run(context: typer.Context, source: DescribedCase, options: RunOptions, answer: PrintedVerdict) -> None:
+def run(context: typer.Context, source: DescribedVariant, options: RunOptions, answer: PrintedVerdict) -> None:
     """Build the model, simulate it by all available solvers, compare the results; write report.html
     and result.json.
     """
@@ -238,7 +245,7 @@ def compare(options: CompareOptions, answer: Printed) -> None:
 
 
 @command(app)
-def animate(source: DescribedCase, options: AnimateOptions, answer: Printed) -> None:
+def animate(source: DescribedVariant, options: AnimateOptions, answer: Printed) -> None:
     """Write an animation of the mechanism: a page that plays in a browser, or a film."""
     from ..api.results import Run
     from ..core.recalled import reusing
@@ -264,7 +271,7 @@ def animate(source: DescribedCase, options: AnimateOptions, answer: Printed) -> 
 
 
 @command(app)
-def evaluate(source: DescribedCase, options: EvaluateOptions) -> None:
+def evaluate(source: DescribedVariant, options: EvaluateOptions) -> None:
     """Print mass matrix, forces, constraints and accelerations at one state, from every backend, as
     JSON.
     """
@@ -277,7 +284,7 @@ def evaluate(source: DescribedCase, options: EvaluateOptions) -> None:
 
 
 @command(app)
-def statics(source: DescribedCase, answer: Printed) -> None:
+def statics(source: DescribedVariant, answer: Printed) -> None:
     """Find the static equilibrium of base, beams and joints that are not locked."""
     model = load(source)
     found = model.statics()
@@ -294,7 +301,7 @@ add_linear(app)
 
 
 @command(app)
-def loads(source: DescribedCase, folder: Folder, options: MotionOptions, answer: Printed) -> None:
+def loads(source: DescribedVariant, folder: Folder, options: MotionOptions, answer: Printed) -> None:
     """Compute root mean square and peak of joint reactions, closure forces and drive efforts; write
     loads.csv.
     """
@@ -316,7 +323,7 @@ def loads(source: DescribedCase, folder: Folder, options: MotionOptions, answer:
 
 
 @command(app)
-def reactions(source: DescribedCase, options: ReactionsOptions, answer: Printed) -> None:
+def reactions(source: DescribedVariant, options: ReactionsOptions, answer: Printed) -> None:
     """Show which joint reactions of a rigid-body model are unique; with --out also write
     reactions.json.
     """

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from ..core.progress import renamed
-from ..options.common import DescribedCase, Printed, PrintedVerdict
+from ..options.common import DescribedVariant, Printed, PrintedVerdict
 from ..options.coupling import CosimOptions, CosimSystem
 from ..options.model import SplitOptions
 from .console import command_line, emit_strict, progress_bars, screen, wrote
@@ -39,7 +39,7 @@ def cosim(context: typer.Context, source: CosimSystem, options: CosimOptions, an
     raise typer.Exit(exit_status(run.ok, answer.strict and bool(run.remarks)))
 
 
-def split(source: DescribedCase, options: SplitOptions, answer: Printed) -> None:
+def split(source: DescribedVariant, options: SplitOptions, answer: Printed) -> None:
     """Cut a machine at joints, closures or ropes; write its parts as descriptions and as SSP archives."""
     model = load(source)
     with progress_bars() as progress:

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from ..core.errors import DescriptionError
-from ..options.common import DescribedCase, Printed
+from ..options.common import DescribedVariant, Printed
 from ..options.exchange import ExportOptions, ImportOptions
 from .console import emit, screen
 from .generated import command
@@ -35,14 +35,16 @@ def import_urdf(options: ImportOptions, answer: Printed) -> None:
     from ..api.exchange import convert_urdf
     from ..core.files import write_atomically
 
-    found = convert_urdf(options.file, options.base, options.out.parent if options.out else None)
-    path = options.out or _new(Path(f"{found.description.name}.toml"))
+    folder = options.out.parent if options.out else None
+    found = convert_urdf(options.file, options.base, folder, options.density)
+    path = options.out or _new(Path(f"{found.name}.toml"))
     write_atomically(path, found.text)
     _say(path, found.notes, answer.as_json)
+    _ = found.valid  # Raises the error of an invalid description after the file is written.
 
 
 @command(export_app, "urdf")
-def export_urdf(source: DescribedCase, options: ExportOptions, answer: Printed) -> None:
+def export_urdf(source: DescribedVariant, options: ExportOptions, answer: Printed) -> None:
     """Write links and joints as URDF, beams by their rigid elements; print what URDF cannot
     represent.
     """

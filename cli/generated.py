@@ -70,5 +70,6 @@ def _form(entry: Entry) -> Any:
     option = entry.option
     if option.positional:
         return typer.Argument(help=option.help)
-    flags = [option.flag] if option.flag else []
-    return typer.Option(*flags, help=option.help, min=option.least, show_default=option.shows_default)
+    return typer.Option(
+        *option.flag.split(), help=option.help, min=option.least, show_default=option.shows_default
+    )

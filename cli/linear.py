@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..core.errors import DescriptionError, Problem
-from ..options.common import DescribedCase, Printed
+from ..options.common import DescribedVariant, Printed
 from ..options.linear import LinearizeFiles, LinearizeOptions, ModesFiles, StateOptions
 from .console import emit_strict, progress_bars, show
 from .generated import command
@@ -24,7 +24,7 @@ def add_to(app: typer.Typer) -> None:
         command(app)(function)
 
 
-def linearize(source: DescribedCase, options: LinearizeOptions, files: LinearizeFiles, answer: Printed) -> None:
+def linearize(source: DescribedVariant, options: LinearizeOptions, files: LinearizeFiles, answer: Printed) -> None:
     """Compute matrices A, B, C, D of the linear model about one state (default: the initial state)."""
     from ..linear.files import check_bode, write, write_trim
     from ..linear.tables import of_model
@@ -43,7 +43,7 @@ def linearize(source: DescribedCase, options: LinearizeOptions, files: Linearize
     show(of_model(found), paths)
 
 
-def modes(source: DescribedCase, options: StateOptions, files: ModesFiles, answer: Printed) -> None:
+def modes(source: DescribedVariant, options: StateOptions, files: ModesFiles, answer: Printed) -> None:
     """Compute eigenfrequencies, damping ratios and mode shapes about one state (default: the
     initial state).
     """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..options.common import DescribedCase
+from ..options.common import DescribedCase, DescribedVariant
+from .changes import changes_of
 
 if TYPE_CHECKING:
     from ..api.model import Model
@@ -20,7 +21,8 @@ def exit_status(ok: bool, questionable: bool) -> int:
 
 
 def load(source: DescribedCase) -> Model:
-    """Return the model of a description."""
+    """Return the model of a description, with the case and the changes of the command line."""
     from ..api.model import load as load_model
 
-    return load_model(source.file, source.case)
+    changes = changes_of(source.changes) if isinstance(source, DescribedVariant) else {}
+    return load_model(source.file, source.case, **changes)

@@ -33,7 +33,7 @@ _SPAN = 0.1  # distance of a point from the joint if a joint has several, as a f
 _TRIANGLE = tuple(np.array([0.0, np.cos(angle), np.sin(angle)]) for angle in 2.0 * np.pi / 3.0 * np.arange(3))
 _DIRECTIONS = {"spherical": (np.zeros(3),), "revolute": (-_Z, _Z), "fixed": _TRIANGLE}
 # Keys of a joint whose forces or torques act between its two sides, so a cut cannot replace the joint.
-_ACTING = ("stiffness", "damping", "friction", "limits", "armature")
+_ACTING = ("stiffness", "damping", "friction", "stops", "armature")
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
     else:
         links = (place.parent, place.name)
         yield from _kind(place.joint.type)
-        acting = [key for key in _ACTING if key in place.joint.model_fields_set and getattr(place.joint, key)]
+        acting = [key for key in _ACTING if getattr(place.joint, key)]
         if acting:
             yield f"its joint has {', '.join(acting)}, which points cannot transmit; cut at another joint"
         elements = [element for _, element in model.chain.elements]

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..exchange.toml_text import comment, value
+from ..exchange.names import printable
+from ..exchange.toml_text import value
 
 _FIRST = ("name", "link", "joint", "parent", "type", "frame")  # keys that come first in each table, in this order
 
 
 def description_text(tables: dict[str, Any], head: Iterable[str]) -> str:
     """Return the text of a TOML file with the given tables; the lines of `head` come first, as comments."""
-    return "\n".join([*(f"# {comment(line)}" for line in head), *_lines(tables)]) + "\n"
+    return "\n".join([*(f"# {printable(line)}" for line in head), *_lines(tables)]) + "\n"
 
 
 def _lines(tables: dict[str, Any]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 TOML file, schema 1, validated and immutable. It contains no computed values.
 """
 
-from .load import load, schema
+from .load import faulty_cases, load, schema
 from .tables.chain import Description
 
-__all__ = ["Description", "load", "schema"]
+__all__ = ["Description", "faulty_cases", "load", "schema"]

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..core.errors import Problem
 from ..language.suggest import unknown
+from .draft import Location
+from .messages import dotted
+from .tables.chain import Description
+
+_KEYS = {field.alias or key for key, field in Description.model_fields.items()}
+_LISTS = {key for key, field in Description.model_fields.items() if field.default == ()}
 
 
 def entries(data: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -18,8 +26,13 @@ def entries(data: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
             yield index, case
 
 
-def varied(data: dict[str, Any], settings: Any, where: str) -> tuple[dict[str, Any], list[Problem]]:
+def varied(
+    data: dict[str, Any], settings: Any, where: str, problems_of: Callable[[dict[str, Any]], Sequence[Problem]]
+) -> tuple[dict[str, Any], list[Problem]]:
     """Return a copy of a description's tables with changed keys, and problems of keys that do not exist.
+
+    A wildcard changes the key in members that have it, and adds it to those that accept it. If no member
+    accepts the key, it is added to all of them, so that the description is refused with the reasons.
 
     Parameters
     ----------
@@ -29,14 +42,67 @@ def varied(data: dict[str, Any], settings: Any, where: str) -> tuple[dict[str, A
         New values by dotted key, such as `links.boom.mass`.
     where
         Place of the settings in the file, for messages.
+    problems_of
+        Function that returns the problems of changed tables.
     """
-    copied, problems = copy.deepcopy(data), []
+    changed, problems = copy.deepcopy(data), list[Problem]()
     for key, value in settings.items() if isinstance(settings, dict) else ():
         try:
-            _assign(copied, key.split("."), value)
+            changed = _changed(changed, key, value, problems_of)
         except LookupError as error:
             problems.append(Problem(f'{where}."{key}"', str(error)))
-    return copied, problems
+    return changed, problems
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Place of a dotted key in the tables of a description.
+
+    Attributes
+    ----------
+    path
+        Names of keys and indices of list members.
+    member
+        Part of the path up to the member that the last wildcard selects; empty without a wildcard.
+    known
+        Whether the tables contain the key.
+    """
+
+    path: Location
+    member: Location = ()
+    known: bool = True
+
+    @property
+    def may_be_left_out(self) -> bool:
+        """Whether a wildcard leads to the key and the member does not have the key yet."""
+        return bool(self.member) and not self.known
+
+
+def _changed(
+    data: dict[str, Any], key: str, value: Any, problems_of: Callable[[dict[str, Any]], Sequence[Problem]]
+) -> dict[str, Any]:
+    """Return tables with another value of one key; raise LookupError if the key has no place in the tables."""
+    places = _places_of(data, key)
+    changed = _assigned(data, places, value)
+    if not any(place.may_be_left_out for place in places):
+        return changed
+    before = problems_of(data)
+    new = [problem for problem in problems_of(changed) if problem not in before]
+    fitting = [place for place in places if not (place.may_be_left_out and _concerns(new, place.member))]
+    return _assigned(data, fitting or places, value)
+
+
+def _assigned(data: dict[str, Any], places: Sequence[_Place], value: Any) -> dict[str, Any]:
+    changed = copy.deepcopy(data)
+    for place in places:
+        _assign(changed, place.path, value)
+    return changed
+
+
+def _concerns(problems: Sequence[Problem], member: Location) -> bool:
+    """Whether a problem is located in a member of a list or table."""
+    place = re.compile(re.escape(dotted(member)) + r"(?![\w-])")
+    return any(place.match(problem.where) for problem in problems)
 
 
 def flattened(changes: Mapping[str, Any], target: Any) -> dict[str, Any]:
@@ -70,46 +136,92 @@ def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def _assign(target: Any, keys: list[str], value: Any) -> None:
-    """Set the value of a dotted key; raise LookupError if the key has no place in the tables."""
+def _assign(target: Any, path: Location, value: Any) -> None:
+    """Set the value at a path; tables that do not exist are added, and so is a named member of a list."""
+    *above, last = path
+    for depth, key in enumerate(above):
+        new: Any = [] if depth == 0 and key in _LISTS else {}
+        target = target.setdefault(key, new) if isinstance(target, dict) else target[key]
+    if isinstance(target, list) and isinstance(last, str):
+        if not isinstance(value, dict) or last.isdigit():
+            raise LookupError(_no_key(target, last))
+        target.append({"name": last} | copy.deepcopy(value))
+    elif _is_number(value) and _has_value(target, last):
+        target[last]["value"] = value  # the unit and bounds of a parameter stay
+    else:
+        target[last] = copy.deepcopy(value)
+
+
+def _places_of(data: dict[str, Any], key: str) -> list[_Place]:
+    """Return the places of a dotted key; raise LookupError if it has none.
+
+    The name of a parameter alone stands for the parameter's key.
+    """
+    keys = key.split(".")
+    parameters = data.get("parameters")
+    if key not in _KEYS and isinstance(parameters, dict) and key in parameters:
+        keys = ["parameters", key]
+    missing = keys[0] in _LISTS and keys[0] not in data
+    return [*_places(data | {keys[0]: []} if missing else data, keys, _Place(()))]
+
+
+def _places(target: Any, keys: Sequence[str], found: _Place) -> Iterator[_Place]:
+    """Yield the places below a place. A key is the key of a table, the name or index of a list's member,
+    or `*` for all members.
+    """
+    if not keys:
+        yield found
+        return
     first, *rest = keys
-    for place in _places(target, first, new=not rest):
-        if rest:
-            _assign(target[place], rest, value)
-        elif _is_number(value) and _has_value(target, place):
-            target[place]["value"] = value  # the unit and bounds of a parameter stay
-        else:
-            target[place] = copy.deepcopy(value)
+    if first == "*":
+        yield from _places_in_members(target, rest, found)
+    elif isinstance(target, dict) and first not in target and "*" not in rest:
+        yield replace(found, path=(*found.path, *keys), known=False)
+    elif isinstance(target, list) and not rest and first not in _indices(target):
+        yield replace(found, path=(*found.path, first), known=False)
+    else:
+        index = _index(target, first)
+        yield from _places(target[index], rest, replace(found, path=(*found.path, index)))
+
+
+def _places_in_members(target: Any, keys: Sequence[str], found: _Place) -> Iterator[_Place]:
+    """Yield the places of a key in those members that have a place for it; raise LookupError without any."""
+    places, errors = list[_Place](), list[LookupError]()
+    for index in dict.fromkeys(_indices(target).values()):
+        path = (*found.path, index)
+        try:
+            places += _places(target[index], keys, replace(found, path=path, member=path))
+        except LookupError as error:
+            errors.append(error)
+    if not places:
+        raise errors[0] if errors else LookupError(unknown("key", "*", ()))
+    yield from places
+
+
+def _index(target: Any, key: str) -> int | str:
+    found = _indices(target)
+    if key not in found:
+        raise LookupError(_no_key(target, key))
+    return found[key]
+
+
+def _no_key(target: Any, key: str) -> str:
+    """Return the message for a missing key, with the names of a list's members if they have any."""
+    found = _indices(target)
+    return unknown("key", key, [name for name in found if not name.isdigit()] or found)
+
+
+def _indices(target: Any) -> dict[str, int | str]:
+    """Return the members of a table or list by the keys that select them."""
+    if isinstance(target, dict):
+        return {key: key for key in target}
+    items = target if isinstance(target, list) else []
+    found: dict[str, int | str] = {str(i): i for i in range(len(items))}
+    return found | {item["name"]: i for i, item in enumerate(items) if _has_name(item)}
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _places(target: Any, key: str, new: bool) -> list[Any]:
-    """Return the keys or indices that one part of a dotted key refers to.
-
-    The part is the key of a table, the name or index of a list's member, or `*` for all members.
-
-    Parameters
-    ----------
-    target
-        Table or list.
-    key
-        Part of a dotted key.
-    new
-        Whether the key may be added to a table.
-    """
-    if isinstance(target, dict) and (new or key in target):
-        return [key]
-    items = target if isinstance(target, list) else []
-    indices = {str(i): i for i in range(len(items))}
-    names = {item["name"]: i for i, item in enumerate(items) if _has_name(item)}
-    if key == "*" and items:
-        return list(indices.values())
-    if key in names or key in indices:
-        return [(indices | names)[key]]
-    raise LookupError(unknown("key", key, target if isinstance(target, dict) else names or indices))
 
 
 def _has_name(item: Any) -> bool:

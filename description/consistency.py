@@ -140,7 +140,10 @@ def _programmed(draft: Draft, names: References) -> Iterator[Problem]:
             yield from _with_axes(entry.path.point, f"{where}.path.orientations", names)
         if entry.expression is not None:
             key = f"{where}.expression"
-            found = list(_expression(entry.expression, key, draft, names, entry.order, kinematic=True))
+            smooth = max(1, 2 - entry.order)
+            found = list(
+                _expression(entry.expression, key, draft, names, entry.order, continuous=smooth, kinematic=True)
+            )
             yield from found or _order(entry.expression, entry.order, where, names)
         if entry.order == 2 and draft.chain.constraints.formulation == "gpme_reduced":
             yield Problem(
@@ -155,7 +158,7 @@ def _motions(draft: Draft, names: References) -> Iterator[Problem]:
     for where, joint in draft.texts("motions", "joint"):
         yield from _force_joint(joint, where, names)
     for where, text in draft.texts("motions", "position"):
-        found = list(_expression(text, where, draft, names))
+        found = list(_expression(text, where, draft, names, continuous=2))
         yield from found or _of_time(text, where, names)
 
     for where, motion in draft.entries("motions"):
@@ -212,8 +215,8 @@ def _of_faulty(key: str, part: str, draft: Draft, names: References) -> Iterator
     sound = {where for where, _ in draft.entries(key)}
     for where, text in draft.texts(key, part):
         if where.removesuffix(f".{part}") not in sound:
-            smooth = key == "programmed"
-            yield from _expression(text, where, draft, names, 2, may_have_kinks=not smooth, kinematic=smooth)
+            task = key == "programmed"
+            yield from _expression(text, where, draft, names, 2, continuous=int(task), kinematic=task)
 
 
 _LEVELS = ("position", "velocity", "acceleration")
@@ -245,7 +248,7 @@ def _expression(
     names: References,
     order: int = 0,
     *,
-    may_have_kinks: bool = False,
+    continuous: int = 0,
     kinematic: bool = False,
     own: Container[str] = (),
 ) -> Iterator[Problem]:
@@ -263,8 +266,8 @@ def _expression(
         Names that expressions may use.
     order
         Highest order of time derivatives that the expression may use.
-    may_have_kinks
-        Whether lookup tables with linear interpolation are admissible.
+    continuous
+        Order of the highest derivative of lookup tables that has to be continuous.
     kinematic
         Whether the expression prescribes a motion, so that forces are inadmissible.
     own
@@ -280,7 +283,7 @@ def _expression(
         yield Problem(where, str(error))
     else:
         yield from (Problem(where, message) for message in unknown_names if message)
-        yield from use_problems(tree, where, draft, may_have_kinks=may_have_kinks)
+        yield from use_problems(tree, where, draft, continuous=continuous)
         yield from (Problem(where, message) for message in _forces_in(tree, names, kinematic))
         at_start = (names.measured.get(name, name) for name in expressions.started_names(tree))
         started = [name for name in at_start if expressions.level(name) == 1]
@@ -307,9 +310,9 @@ def _forces(draft: Draft, names: References) -> Iterator[Problem]:
     yield from _known("link", draft.texts("forces", "link"), names.bodies[1:])
     for where, force in draft.entries("forces"):
         if force.effort is not None:
-            yield from _expression(force.effort, f"{where}.effort", draft, names, may_have_kinks=True)
+            yield from _expression(force.effort, f"{where}.effort", draft, names)
         for i, component in enumerate(force.force or ()):
-            yield from _expression(component, f"{where}.force[{i}]", draft, names, may_have_kinks=True)
+            yield from _expression(component, f"{where}.force[{i}]", draft, names)
     yield from _of_faulty("forces", "effort", draft, names)
 
 
@@ -326,16 +329,16 @@ def _elements(draft: Draft, names: References) -> Iterator[Problem]:
                 yield from (problem for where, joint in found for problem in _force_joint(joint, where, names))
         for part in table.marked(Command):
             for where, text in draft.texts(key, part):
-                yield from _expression(text, where, draft, names, may_have_kinks=True)
+                yield from _expression(text, where, draft, names)
 
 
 def _lines(draft: Draft, names: References) -> Iterator[Problem]:
     for end in ("a", "b"):
         yield from _known("link", draft.texts("lines", end, "link"), names.bodies)
     for where, text in draft.texts("lines", "rest"):
-        yield from _own_expression(text, where, ("t", "pi", *names.parameters), draft, may_have_kinks=False)
+        yield from _own_expression(text, where, ("t", "pi", *names.parameters), draft, continuous=1)
     for where, text in draft.texts("lines", "force"):
-        yield from _expression(text, where, draft, names, may_have_kinks=True, own=OWN_NAMES)
+        yield from _expression(text, where, draft, names, own=OWN_NAMES)
         yield from _ambiguous(text, where, names)
     yield from circles.problems(draft, names)
 
@@ -353,7 +356,7 @@ def _ambiguous(text: str, where: str, names: References) -> Iterator[Problem]:
 
 
 def _own_expression(
-    text: str, where: str, known: Sequence[str], draft: Draft, *, may_have_kinks: bool = False
+    text: str, where: str, known: Sequence[str], draft: Draft, *, continuous: int
 ) -> Iterator[Problem]:
     """Yield the problems of an expression that may use the names in `known` only."""
     try:
@@ -367,7 +370,7 @@ def _own_expression(
             for name in dict.fromkeys(expressions.names(tree))
             if name not in known
         )
-        yield from use_problems(tree, where, draft, may_have_kinks=may_have_kinks)
+        yield from use_problems(tree, where, draft, continuous=continuous)
 
 
 def _force_joint(joint: str, where: str, names: References) -> Iterator[Problem]:
@@ -396,7 +399,7 @@ def _settings(draft: Draft, names: References) -> Iterator[Problem]:
         yield from _known(what, ((f"{key}[{index}]", name) for index, name in enumerate(listed)), known)
     for name, quantity in chain.outputs.expressions.items():
         where = dotted(["outputs", "expressions", name])
-        yield from _expression(quantity.expression, where, draft, names, 2, may_have_kinks=True)
+        yield from _expression(quantity.expression, where, draft, names, 2)
     yield from _constraints(draft, names)
 
 

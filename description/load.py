@@ -6,7 +6,7 @@ TOML file to validated description, with all problems reported at once.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,8 @@ _DEEPEST = 20  # maximum nesting of tables and arrays; a pseudo_inertia has leve
 def load(path: Path | str, case: str | None = None, changes: Mapping[str, Any] | None = None) -> Description:
     """Read and check a description file, apply one of its cases, then change keys.
 
+    Faults of other cases are not errors; see `faulty_cases`.
+
     Parameters
     ----------
     path
@@ -44,10 +46,18 @@ def load(path: Path | str, case: str | None = None, changes: Mapping[str, Any] |
     Raises
     ------
     DescriptionError
-        If the file, one of its cases or a change is invalid; the error contains all problems.
+        If the file, the case or a change is invalid; the error contains all problems.
     """
     source = str(path)
     return from_data(_read(Path(path), source), case, source, changes)
+
+
+def faulty_cases(path: Path | str) -> dict[str, list[Problem]]:
+    """Return the problems of each faulty case in a description file, by the name of the case.
+
+    Raises DescriptionError if the file cannot be read.
+    """
+    return dict(_faulty(_read(Path(path), str(path)), ()))
 
 
 def from_data(
@@ -60,27 +70,39 @@ def from_data(
     if _is_deeper(data, _DEEPEST):
         raise DescriptionError(source, f"expected tables and arrays nested in at most {_DEEPEST} levels")
     chain, problems = _validate(data)
-    chosen, tables = (chain if case is None else None), data
-    names = []
-    for index, entry in cases.entries(data):
-        varied, wrong = cases.varied(data, entry.get("set"), f"cases[{index}].set")
-        variant, consequences = _validate(varied)
-        new = [problem for problem in consequences if problem not in problems]
-        wrong += [] if variant is None else misspelled(data, variant, f"cases[{index}].set")
-        problems += [*wrong, *(Problem(f"cases[{index}].set", f"leads to {problem}") for problem in new)]
-        names.append(entry.get("name"))
-        if case == names[-1]:
-            chosen, tables = variant, varied
-    if case is not None and case not in names:
-        problems.append(Problem("cases", unknown("case", case, [name for name in names if isinstance(name, str)])))
+    sets = {entry.get("name"): (index, entry.get("set")) for index, entry in cases.entries(data)}
+    if problems:
+        problems += [problem for _, wrong in _faulty(data, problems) for problem in wrong]
+    if case is not None and case not in sets:
+        problems.append(Problem("cases", unknown("case", case, [name for name in sets if isinstance(name, str)])))
+    tables = data
+    if case is not None and not problems:
+        index, settings = sets[case]
+        chain, tables, problems = _variant(tables, settings, f"cases[{index}].set", "leads")
     if changes and not problems:
-        varied, problems = cases.varied(tables, cases.flattened(changes, tables), "changes")
-        chosen, consequences = _validate(varied)
-        problems += [Problem("changes", f"lead to {problem}") for problem in consequences]
-        problems += [] if chosen is None else misspelled(tables, chosen, "changes")
-    if problems or chosen is None:
+        chain, tables, problems = _variant(tables, cases.flattened(changes, tables), "changes", "lead")
+    if problems or chain is None:
         raise DescriptionError(source, problems)
-    return chosen
+    return chain
+
+
+def _faulty(data: dict[str, Any], known: Sequence[Problem]) -> Iterator[tuple[str, list[Problem]]]:
+    """Yield name and problems of each faulty case, without the known problems of the description itself."""
+    for index, entry in cases.entries(data):
+        _, _, problems = _variant(data, entry.get("set"), f"cases[{index}].set", "leads", known)
+        if problems:
+            yield str(entry.get("name")), problems
+
+
+def _variant(
+    tables: dict[str, Any], settings: Any, where: str, leads: str, known: Sequence[Problem] = ()
+) -> tuple[Description | None, dict[str, Any], list[Problem]]:
+    """Return the description with changed keys, its tables, and all problems except known ones."""
+    varied, problems = cases.varied(tables, settings, where, lambda changed: _validate(changed)[1])
+    variant, consequences = _validate(varied)
+    problems += [] if variant is None else misspelled(tables, variant, where)
+    problems += [Problem(where, f"{leads} to {problem}") for problem in consequences if problem not in known]
+    return variant, varied, problems
 
 
 def tables_of(chain: Description) -> dict[str, Any]:

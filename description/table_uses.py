@@ -22,7 +22,7 @@ def file_problems(draft: Draft) -> Iterator[Problem]:
             yield Problem(dotted(["tables", name, problem.where]), problem.message)
 
 
-def use_problems(tree: Expr, where: str, draft: Draft, *, may_have_kinks: bool) -> Iterator[Problem]:
+def use_problems(tree: Expr, where: str, draft: Draft, *, continuous: int) -> Iterator[Problem]:
     """Yield problems of lookup tables in an expression.
 
     Parameters
@@ -33,8 +33,8 @@ def use_problems(tree: Expr, where: str, draft: Draft, *, may_have_kinks: bool) 
         Path of its key, for messages.
     draft
         Valid parts of the description.
-    may_have_kinks
-        Whether linear interpolation is admissible.
+    continuous
+        Order of the highest derivative that has to be continuous.
     """
     known = [name for _, name in draft.names("tables")]
     for use in expressions.tables(tree):
@@ -46,7 +46,7 @@ def use_problems(tree: Expr, where: str, draft: Draft, *, may_have_kinks: bool) 
             text = "expected t, or sums and products of t with numbers and parameters, such as 2*t + lag"
             yield Problem(where, f"table({name}, …): {text}")
         elif table is not None and not table.problems:
-            yield from _fits(use, where, table, draft, may_have_kinks)
+            yield from _fits(use, where, table, draft, continuous)
 
 
 def _is_affine(argument: Expr, draft: Draft) -> bool:
@@ -54,13 +54,10 @@ def _is_affine(argument: Expr, draft: Draft) -> bool:
     return expressions.degree(argument, {"t"}) <= 1 and {*expressions.names(argument)} <= {"t", "pi", *parameters}
 
 
-def _fits(use: Expr, where: str, table: Table, draft: Draft, may_have_kinks: bool) -> Iterator[Problem]:
+def _fits(use: Expr, where: str, table: Table, draft: Draft, continuous: int) -> Iterator[Problem]:
     name, *_ = use.data
-    if table.interpolation == "linear" and not may_have_kinks:
-        yield Problem(
-            where,
-            f'table({name}, …) is linear, but a motion needs a continuous slope; set interpolation = "cubic"',
-        )
+    if table.continuous < continuous:
+        yield Problem(where, f"table({name}, …) is {table.interpolation}, but {_lacks(table, continuous)}")
     if table.ends == "free":
         first, last = table.span
         begin, end = _range(use.args[0], draft)
@@ -69,6 +66,15 @@ def _fits(use: Expr, where: str, table: Table, draft: Draft, may_have_kinks: boo
             text = f"the run needs {begin:.9g} to {end:.9g} s (simulation.stop), the table contains"
             text += f' {first:.9g} to {last:.9g} s; add lines, shorten the run, or set ends = "rest"'
             yield Problem(where, f"table({name}, …): {text}")
+
+
+def _lacks(table: Table, continuous: int) -> str:
+    """Return the words for a derivative that must be continuous and is not, with the interpolations that fit."""
+    if continuous == 1:
+        text = "a rest length or a constraint on velocities or accelerations needs a continuous slope"
+        return f'{text}; set interpolation = "pchip" or "cubic"'
+    slope = "slope" if table.continuous == 0 else "second derivative, because accelerations must not jump"
+    return f'a motion needs a continuous {slope}; set interpolation = "cubic"'
 
 
 def _range(argument: Expr, draft: Draft) -> tuple[float, float]:

@@ -16,16 +16,13 @@ from lxml import etree
 from .. import mechanism
 from ..description import Description
 from ..description.elements import ELEMENTS
-from ..description.fields.numbers import values_of
+from ..description.fields.numbers import value_of, values_of
 from ..description.tables.frame import angles_of
+from ..description.tables.link import Joint
 from ..mechanism import GROUND, Body, Coordinate, Mechanism
 
-_UNLIMITED = {
-    "lower": "-1e9",
-    "upper": "1e9",
-    "effort": "1e9",
-    "velocity": "1e9",
-}  # URDF requires limits of a prismatic joint
+# URDF requires limits of a prismatic joint, and effort and velocity of each limit.
+_UNLIMITED = {"lower": -1e9, "upper": 1e9, "effort": 1e9, "velocity": 1e9}
 _WHOLE = {"free": "floating", "planar": "planar"}
 _Z = (0.0, 0.0, 1.0)
 
@@ -64,6 +61,9 @@ class _Writer:
         self.numbers = numbers
         self.kinds = {link.name: link.joint.type for link in numbers.chain.links} | {"base": "free"}
         self.rpy = {link.name: link.frame.rpy for link in numbers.chain.links if link.frame.matrix is None}
+        self.joints = {link.name: link.joint for link in numbers.chain.links}
+        self.aliases = _aliases(numbers)
+        self.taken: set[str] = set()  # names of joints
         self.robot = etree.Element("robot", name=numbers.name)
 
     def text(self) -> str:
@@ -77,22 +77,26 @@ class _Writer:
     def root_body(self) -> Body | None:
         """Return the root link of the tree, or None if the ground must be the root.
 
-        A body is the root if it alone is fixed to the ground, at the ground's origin and orientation.
+        A body is the root if it alone is fixed to the ground, at the ground's origin and orientation, by a joint
+        without a name.
         """
         roots = [body for body in self.numbers.bodies if body.parent == GROUND]
+        if any(self.joints[body.link].name for body in roots if body.link in self.joints):
+            return None
         at_ground = all(not body.coordinates and _is_identity(body) for body in roots)
         return roots[0] if len(roots) == 1 and at_ground else None
 
     def body(self, body: Body) -> None:
         numbers = self.numbers
-        parent = "ground" if body.parent == GROUND else numbers.bodies[body.parent].name
+        parent = "ground" if body.parent == GROUND else self.aliases[numbers.bodies[body.parent].name]
         steps = list(self.steps(body))
         for k, (kind, coordinate) in enumerate(steps):
             last = k == len(steps) - 1
-            child = body.name if last or coordinate is None else self.frame(coordinate)
+            child = self.aliases[body.name] if last or coordinate is None else self.frame(coordinate)
             frame = (body.offset, self.angles(body)) if k == 0 else (np.zeros(3), (0.0, 0.0, 0.0))
             if body is not self.root_body():
-                self.joint(child, parent, kind, frame, coordinate)
+                name = self.joint_name(body, child, coordinate, alone=len(steps) == 1)
+                self.joint((name, parent, child), kind, frame, coordinate)
             link = etree.SubElement(self.robot, "link", name=child)
             if last:
                 _inertial(link, body)
@@ -100,7 +104,7 @@ class _Writer:
 
     def frame(self, coordinate: Coordinate) -> str:
         """Return an unused name for the auxiliary frame between two coordinates of a joint."""
-        name, taken = f"{coordinate.symbol}_frame", {body.name for body in self.numbers.bodies}
+        name, taken = f"{coordinate.symbol}_frame", {*self.aliases.values()}
         while name in taken:
             name += "_"
         return name
@@ -126,8 +130,23 @@ class _Writer:
         given = self.rpy.get(body.link) if first is body else None
         return values_of(given) if given else angles_of(body.rotation)
 
-    def joint(self, child: str, parent: str, kind: str, frame: Any, coordinate: Coordinate | None) -> None:
-        name = f"{child}_joint" if coordinate is None else coordinate.symbol
+    def joint_name(self, body: Body, child: str, coordinate: Coordinate | None, *, alone: bool) -> str:
+        """Return an unused name for a joint: the name in the description if it is one joint in URDF, too."""
+        described = self.joints.get(body.link)
+        own = described is not None and alone and (coordinate is None or coordinate.role == "joint")
+        name = described.name if own and described is not None else ""
+        name = name or (f"{child}_joint" if coordinate is None else coordinate.symbol)
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+    def joint(self, names: tuple[str, str, str], kind: str, frame: Any, coordinate: Coordinate | None) -> None:
+        """Write a joint; `names` are those of the joint, of its parent link and of its child link."""
+        name, parent, child = names
+        limits = _limits(self.joints.get(coordinate.owner) if coordinate and coordinate.role == "joint" else None)
+        if kind == "continuous" and {"lower", "upper"} <= limits.keys():
+            kind = "revolute"
         joint = etree.SubElement(self.robot, "joint", name=name, type=kind)
         etree.SubElement(joint, "parent", link=parent)
         etree.SubElement(joint, "child", link=child)
@@ -137,12 +156,31 @@ class _Writer:
         if coordinate is None:
             return
         etree.SubElement(joint, "axis", xyz=_text(coordinate.axis))
-        if kind == "prismatic":
-            etree.SubElement(joint, "limit", _UNLIMITED)
+        if kind == "prismatic" or limits:
+            keys = _UNLIMITED if kind == "prismatic" else ("effort", "velocity")
+            given = {key: _UNLIMITED[key] for key in keys} | limits
+            etree.SubElement(joint, "limit", {key: _text([value]) for key, value in given.items()})
         friction = None if coordinate.coulomb is None else coordinate.coulomb.effort
         losses = {"damping": coordinate.damping, "friction": friction}
         if any(losses.values()):
             etree.SubElement(joint, "dynamics", {key: _text([value]) for key, value in losses.items() if value})
+
+
+def _aliases(numbers: Mechanism) -> dict[str, str]:
+    """Return a different name in URDF for each body: its link's alias, or its own name."""
+    given = {link.name: link.alias for link in numbers.chain.links if link.alias}
+    found, own = dict[str, str](), {body.name for body in numbers.bodies} - given.keys()
+    for body in numbers.bodies:
+        alias = given.get(body.name, body.name)
+        found[body.name] = body.name if alias in {*found.values(), *(own - {body.name}), "ground"} else alias
+    return found
+
+
+def _limits(joint: Joint | None) -> dict[str, float]:
+    """Return the limits of a joint by the attributes of URDF."""
+    given = None if joint is None else joint.limits
+    keys = ("lower", "upper", "effort", "velocity")
+    return {} if given is None else {k: value_of(v) for k in keys if (v := getattr(given, k)) is not None}
 
 
 def _inertial(link: etree._Element, body: Body) -> None:
@@ -187,7 +225,7 @@ def _left_out(numbers: Mechanism) -> Iterator[str]:
         "velocities v_s at which joint friction is fully developed": [
             c for c in coordinates if c.coulomb is not None
         ],
-        "joints with stops": [c for c in coordinates if c.limits is not None],
+        "stiffnesses of joint stops": [c for c in coordinates if c.limits is not None],
         "joints with an armature": [c for c in coordinates if c.armature],
         "initial positions and velocities other than 0": [c for c in coordinates if c.position or c.velocity],
         "damping of free and planar joints": [

@@ -17,25 +17,28 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
+from ..description.fields.names import identifier
 from ..description.tables.frame import roll_pitch_yaw
 from ..description.tables.inertia import Inertial as Checked
 from ..description.types.joints import JOINT_TYPES
-from .names import identifiers
+from .names import identifiers, printable
+from .solids import inertia_of
 from .urdf import WITH_ONE_COORDINATE, Robot, UrdfInertial, UrdfJoint, UrdfLink, UrdfOrigin, Vector
 
 Table = dict[str, Any]
 _TYPES = {"continuous": "revolute", "floating": "free"}
 _GROUND = ("world", "ground")  # Names of root links without mass that represent the ground.
 _REGULAR = 0.01  # Velocity at which Coulomb friction reaches its full value, rad/s or m/s.
-_UNITS = {"lower": "", "upper": "", "soft_lower_limit": "", "soft_upper_limit": "", "velocity": "/s"}
+_UNITS = {"soft_lower_limit": "", "soft_upper_limit": ""}
 
 
 @dataclass(frozen=True)
 class LinkText:
-    """Table of a link, and a comment about its origin in the URDF file."""
+    """Table of a link, a comment about its origin in the URDF file, and commented keys that the file lacks."""
 
     table: Table
     comment: str
+    missing: Table = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -61,20 +64,36 @@ class Imported:
     notes: tuple[str, ...]
 
 
-def imported(robot: Robot, floating: bool, source: str) -> Imported:
+def imported(robot: Robot, floating: bool, source: str, density: float | None = None) -> Imported:
     """Return the tables of a description for a URDF robot.
 
-    With `floating`, the root link has six degrees of freedom; otherwise the root link is fixed to the ground.
+    Parameters
+    ----------
+    robot
+        Robot of a URDF file.
+    floating
+        Whether the root link has six degrees of freedom; otherwise it is fixed to the ground.
+    source
+        Name of the file.
+    density
+        Density that gives links without inertia the inertia of their shapes, kg/m³; None for links without mass.
+
+    Raises
+    ------
+    DescriptionError
+        If the mesh of a link without inertia cannot be read.
     """
-    return _Import(robot, floating).result(source)
+    return _Import(robot, floating, density).result(source)
 
 
 @dataclass
 class _Import:
     robot: Robot
     floating: bool
+    density: float | None = None
     notes: list[str] = field(default_factory=list)
     planes: list[str] = field(default_factory=list)  # names of the auxiliary frames of planar joints
+    massless: list[str] = field(default_factory=list)  # names of the links without inertia
 
     def result(self, source: str) -> Imported:
         robot = self.robot
@@ -82,9 +101,9 @@ class _Import:
         self.names = identifiers((name for name in robot.links if name != self.ground), "link_")
         self.joints = {joint.name: joint for joint in robot.joints}
         links = [*self.root(), *(text for joint in robot.joints for text in self.link(joint))]
-        name = identifiers([robot.name], "robot_")[robot.name]
+        name = identifiers([robot.name], "robot_", identifier)[robot.name]
         followers = [joint for joint in robot.joints if joint.mimic is not None]
-        rows = identifiers([f"mimic_{self.names[joint.child]}" for joint in followers], "")
+        rows = identifiers([f"mimic_{self.names[joint.child]}" for joint in followers], "", identifier)
         programmed = [
             {"name": row, "expression": self.mimic_row(joint)}
             for row, joint in zip(rows.values(), followers, strict=True)
@@ -109,7 +128,7 @@ class _Import:
             self.notes += ["omitted: the shape of the ground"] * (root.shape is not None)
             return
         joint = {"type": "free" if self.floating else "fixed"}
-        yield LinkText(self.table(root, "ground", {}, joint), "root")
+        yield self.described(self.table(root, "ground", {}, joint), "root")
 
     def link(self, joint: UrdfJoint) -> Iterator[LinkText]:
         """Yield the link that a joint moves, with the joint.
@@ -119,7 +138,7 @@ class _Import:
         child, parent = self.robot.links[joint.child], self.parent(joint)
         comment = f"joint {joint.name}: {joint.type}{_kept_text(joint)}"
         if joint.type != "planar" or joint.axis == (0.0, 0.0, 1.0):
-            yield LinkText(self.table(child, parent, _frame(joint.origin), self.joint(joint)), comment)
+            yield self.described(self.table(child, parent, _frame(joint.origin), self.joint(joint)), comment)
             return
         plane = _unused(f"{self.names[joint.child]}_plane", (*self.names.values(), *self.planes))
         self.planes.append(plane)
@@ -138,13 +157,23 @@ class _Import:
         back = np.eye(4)
         back[:3, :3] = turn.T
         fixed = self.table(child, plane, {"matrix": back.tolist()}, {"type": "fixed"})
-        yield LinkText(fixed, f"carried by joint {joint.name}")
+        yield self.described(fixed, f"carried by joint {joint.name}")
+
+    def described(self, table: Table, comment: str) -> LinkText:
+        """Return the text of a link; a link without inertia has it as a commented placeholder."""
+        if "mass" in table:
+            return LinkText(table, comment)
+        self.massless.append(table["name"])
+        return LinkText(table, comment, {"mass": 1.0, "com": [0.0, 0.0, 0.0], "inertia": [0.01, 0.01, 0.01]})
 
     def parent(self, joint: UrdfJoint) -> str:
         return "ground" if joint.parent == self.ground else self.names[joint.parent]
 
     def table(self, link: UrdfLink, parent: str, frame: Table, joint: Table) -> Table:
-        table: Table = {"name": self.names[link.name], "parent": parent}
+        table: Table = {"name": self.names[link.name]}
+        if table["name"] != link.name:
+            table["alias"] = printable(link.name)
+        table["parent"] = parent
         if frame:
             table["frame"] = frame
         shape = {} if link.shape is None else {"shape": link.shape}
@@ -155,7 +184,7 @@ class _Import:
         without mass.
         """
         if link.inertial is None or not any((link.inertial.mass, *link.inertial.moments)):
-            return {}
+            return self.filled(link)
         table: Table = {"mass": link.inertial.mass}
         if any(link.inertial.origin.xyz):
             table["com"] = list(link.inertial.origin.xyz)
@@ -168,11 +197,20 @@ class _Import:
             table["physical"] = False
         return table
 
+    def filled(self, link: UrdfLink) -> Table:
+        """Return the inertia of a link's shape with the given density; an empty table without either."""
+        if self.density is None or link.shape is None:
+            return {}
+        table, is_closed = inertia_of(link.shape, self.density)
+        self.notes.append(f"chosen: inertia of link {link.name!r} by its shape with {self.density:g} kg/m³")
+        self.notes += [] if is_closed else [f"chosen: the convex hull of the open mesh of link {link.name!r}"]
+        return table
+
     # ---- joints -------------------------------------------------------------------------------------------------
 
     def joint(self, joint: UrdfJoint) -> Table:
         kind = _TYPES.get(joint.type, joint.type)
-        table: Table = {"type": kind}
+        table: Table = {"type": kind, "name": printable(joint.name)}
         if kind in ("revolute", "prismatic"):
             table["axis"] = list(joint.axis)
             if joint.damping:
@@ -182,9 +220,23 @@ class _Import:
             start = self.start(joint)
             if start:
                 table["position"] = start
-        elif (joint.damping or joint.friction) and joint.type != "fixed":
-            self.notes.append(f"omitted: damping and friction of the {joint.type} joint {joint.name!r}")
+            limits = self.limits(joint)
+            if limits:
+                table["limits"] = limits
+        elif joint.type != "fixed":
+            lost = ["damping and friction"] * bool(joint.damping or joint.friction) + ["limits"] * bool(
+                joint.limits
+            )
+            self.notes += [f"omitted: {what} of the {joint.type} joint {joint.name!r}" for what in lost]
         return table
+
+    def limits(self, joint: UrdfJoint) -> Table:
+        """Return the limits of a joint, which do not act; an empty range is omitted."""
+        found = joint.limits
+        if found.get("lower", -math.inf) >= found.get("upper", math.inf):
+            self.notes.append(f"omitted: the empty range of joint {joint.name!r}")
+            return {key: value for key, value in found.items() if key not in ("lower", "upper")}
+        return found
 
     def start(self, joint: UrdfJoint) -> float:
         """Return the initial position of a joint: 0, or the value that follows from the joint that
@@ -220,6 +272,11 @@ class _Import:
         names = list(dict.fromkeys(key for joint in self.robot.joints for key in joint.kept))
         if names:
             self.notes.append(f"omitted, but noted in comments at the joints: {', '.join(names)}")
+        if any(joint.limits for joint in self.robot.joints):
+            self.notes.append("chosen: limits of joints do not act; add a stiffness to make them end stops")
+        if self.massless:
+            text = "have no inertia; the file has commented values to replace"
+            self.notes.append(f"unchanged: the links {', '.join(self.massless)} {text}")
 
 
 def relocated(robot: Imported, folder: Path) -> Imported:
@@ -279,6 +336,5 @@ def _unused(name: str, taken: Collection[str]) -> str:
 
 def _kept_text(joint: UrdfJoint) -> str:
     unit = "m" if joint.type == "prismatic" else "rad"
-    effort = "N" if joint.type == "prismatic" else "N.m"
-    units = {"effort": effort} | {key: f"{unit}{rest}" for key, rest in _UNITS.items()}
+    units = {key: f"{unit}{rest}" for key, rest in _UNITS.items()}
     return "".join(f", {key} {value:.9g} {units.get(key, '')}".rstrip() for key, value in joint.kept.items())

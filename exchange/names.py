@@ -3,34 +3,52 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain, count
 
-from ..description.fields.names import identifier
+from ..description.fields.names import prefix as part_name
 
 _LONGEST = 64
 _TAKEN = ("base",)  # Names of tables in a description.
 
 
-def identifiers(names: Iterable[str], prefix: str) -> dict[str, str]:
-    """Return a different valid identifier for each name.
+def identifiers(names: Iterable[str], prefix: str, valid: Callable[[str], str] = part_name) -> dict[str, str]:
+    """Return a different valid name for each name.
 
-    Valid names remain unchanged. `prefix` precedes names that do not begin with a letter.
+    Parameters
+    ----------
+    names
+        Names in a file of another format.
+    prefix
+        Text that precedes names that do not begin with a letter.
+    valid
+        Function that returns a valid name unchanged and raises ValueError for others, see
+        `description.fields.names`.
+
+    Returns
+    -------
+    dict
+        Valid name of each name; valid names remain unchanged.
     """
+
+    def is_free(name: str, taken: Iterable[str]) -> bool:
+        try:
+            return valid(name) not in (*_TAKEN, *taken)
+        except ValueError:
+            return False
+
     found: dict[str, str] = {}
     waiting = list(dict.fromkeys(names))
     # Valid names come first, so that no converted name replaces them.
-    for name in sorted(waiting, key=lambda name: not _free(name, ())):
+    for name in sorted(waiting, key=lambda name: not is_free(name, ())):
         taken = {*found.values()}
         word = re.sub(r"[^A-Za-z0-9_]", "_", name)
         word = (word if re.match("[A-Za-z]", word) else prefix + word)[:_LONGEST]
         numbered = (f"{word[: _LONGEST - 6]}_{i}" for i in count(2))
-        found[name] = next(x for x in chain((word, f"{word[: _LONGEST - 1]}_"), numbered) if _free(x, taken))
+        found[name] = next(x for x in chain((word, f"{word[: _LONGEST - 1]}_"), numbered) if is_free(x, taken))
     return {name: found[name] for name in waiting}
 
 
-def _free(name: str, taken: Iterable[str]) -> bool:
-    try:
-        return identifier(name) not in (*_TAKEN, *taken)
-    except ValueError:
-        return False
+def printable(text: str) -> str:
+    """Return a name as a single line of printable characters."""
+    return "".join(c if c.isprintable() else "?" for c in text)

@@ -8,13 +8,14 @@ from typing import Any
 
 from ..core.templates import environment
 from .import_urdf import Imported
+from .names import printable
 
 
 def toml_text(robot: Imported, head: Iterable[str]) -> str:
     """Return the TOML text of an imported description; the lines of `head` become an initial
     comment.
     """
-    templates = environment("exchange", value=value, comment=comment)
+    templates = environment("exchange", value=value, comment=printable)
     return templates.get_template("description.toml.jinja").render(robot=robot, head=list(head))
 
 
@@ -25,8 +26,3 @@ def value(given: Any) -> str:
     if isinstance(given, list | tuple):
         return "[" + ", ".join(map(value, given)) + "]"
     return json.dumps(given, ensure_ascii=False)
-
-
-def comment(text: str) -> str:
-    """Return a name as a single line of printable characters, for a TOML comment."""
-    return "".join(c if c.isprintable() else "?" for c in text)

@@ -24,8 +24,8 @@ Vector = tuple[float, float, float]
 ZERO: Vector = (0.0, 0.0, 0.0)
 WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
 WITH_ONE_COORDINATE = WITH_AXIS[:3]
+_LIMITS = ("lower", "upper", "effort", "velocity")
 _KEPT = {
-    "limit": ("lower", "upper", "effort", "velocity"),
     "safety_controller": ("soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity"),
     "calibration": ("rising", "falling", "reference_position"),
 }
@@ -41,6 +41,7 @@ _READ: dict[str, tuple[str, ...]] = {  # attributes that are read, by tag of the
     "child": ("link",),
     "axis": ("xyz",),
     "dynamics": ("damping", "friction"),
+    "limit": _LIMITS,
     "mimic": ("joint", "multiplier", "offset"),
 } | _KEPT
 _LARGEST = 1e30  # Maximum absolute value of a number; descriptions have the same limit.
@@ -116,8 +117,10 @@ class UrdfJoint:
         Coulomb friction, N·m or N.
     mimic : Mimic or None
         Coupling to another joint.
+    limits : dict
+        Attributes `lower`, `upper`, `effort` and `velocity` of the joint's limit.
     kept : dict
-        Attributes without an equivalent in a description, such as `lower`, `upper` and `effort`.
+        Attributes without an equivalent in a description, such as `soft_lower_limit`.
     """
 
     name: str
@@ -129,6 +132,7 @@ class UrdfJoint:
     damping: float
     friction: float
     mimic: Mimic | None
+    limits: dict[str, float]
     kept: dict[str, float]
 
 
@@ -230,7 +234,7 @@ class _Reader:
         ends = [self.only(element, key) for key in ("parent", "child")]
         parent, child = ("" if end is None else self.text(end, "link") for end in ends)
         axis = self.axis(element) if kind in WITH_AXIS else (1.0, 0.0, 0.0)
-        kept = dict(self.kept(element))
+        limits, kept = self.limits(element), dict(self.kept(element))
         damping, friction = (self.dissipation(element, key) for key in ("damping", "friction"))
         mimic = element.find("mimic")
         if mimic is not None and kind == "fixed":
@@ -249,7 +253,7 @@ class _Reader:
         )
         self.rest(element, *known, place="joint")
         origin = self.origin(element)
-        return UrdfJoint(name, kind, parent, child, origin, axis, damping, friction, follows, kept)  # type: ignore[arg-type]
+        return UrdfJoint(name, kind, parent, child, origin, axis, damping, friction, follows, limits, kept)  # type: ignore[arg-type]
 
     def dissipation(self, joint: etree._Element, key: str) -> float:
         """Return the attribute `damping` or `friction` of a joint, 0 by default."""
@@ -262,6 +266,15 @@ class _Reader:
     def mimic(self, element: etree._Element) -> Mimic:
         factors = self.number(element, "multiplier", 1.0), self.number(element, "offset", 0.0)
         return Mimic(self.text(element, "joint"), *factors)
+
+    def limits(self, joint: etree._Element) -> dict[str, float]:
+        """Return the limits of a joint by attribute; a negative effort or velocity is a problem."""
+        limit = joint.find("limit")
+        found = {} if limit is None else {key: self.number(limit, key) for key in _LIMITS if key in limit.attrib}
+        for key in {"effort", "velocity"} & found.keys():
+            if found[key] < 0 and limit is not None:
+                self.problem(limit, f"expected a {key} of at least 0, got {found[key]:g}")
+        return found
 
     def kept(self, element: etree._Element) -> Iterator[tuple[str, float]]:
         """Yield the attributes of a joint that the equations do not use."""

@@ -14,7 +14,7 @@ from typing import Any
 from lxml import etree
 from pydantic import ValidationError
 
-from ..description.tables.shape import Shape
+from ..description.tables.shape import ENDINGS, Shape
 
 Table = dict[str, Any]
 
@@ -94,8 +94,8 @@ class Visuals:
         ROS_PACKAGE_PATH.
         """
         ending = Path(name).suffix.lower()
-        if ending not in (".stl", ".obj"):
-            raise ValueError(f"its mesh file is {ending or 'of no known format'}, not STL or OBJ")
+        if ending not in ENDINGS:
+            raise ValueError(f"its mesh file is {ending or 'of no known format'}, not STL, OBJ, COLLADA or glTF")
         kind, separator, rest = name.partition("://")
         if not separator:
             return self._folder / name

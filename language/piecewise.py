@@ -29,7 +29,7 @@ class Piecewise:
         Left end and coefficients of each piece, in ascending order. The first piece
         extends to −∞ and the last one to +∞.
     kinks : bool
-        Whether the slope jumps between pieces, so that solvers stop there.
+        Whether solvers stop between pieces, because the slope or the second derivative jumps there.
     """
 
     pieces: Array
@@ -51,7 +51,8 @@ class Piecewise:
     def pace(self) -> Pace:
         """Longest steps of the argument with which samples resolve the function.
 
-        A piecewise linear function with kinks needs no bound, because solvers stop at its kinks.
+        A function with kinks needs no bound, because solvers stop between its pieces, and each piece is
+        monotone.
         """
         if self.kinks:
             return STEADY
@@ -68,6 +69,49 @@ def cubic(time: Array, values: Array, *, at_rest: bool) -> Piecewise:
     """
     spline = CubicSpline(time, values, bc_type="clamped" if at_rest else "not-a-knot")
     return Piecewise(np.column_stack([time[:-1], spline.c[::-1].T]), kinks=False)
+
+
+def monotone(time: Array, values: Array, *, at_rest: bool, kinks: bool) -> Piecewise:
+    """Return the monotone cubic interpolation of points, shape (N,) each, with a continuous slope (PCHIP).
+
+    The slope at a point is the weighted harmonic mean of the slopes of its two chords, or zero at an extremum
+    [1]_. With `at_rest`, the slope is zero at both ends; otherwise it is that of the parabola through three
+    points, limited such that the function stays monotone.
+
+    References
+    ----------
+    .. [1] Fritsch and Butland 1984, see docs/bibliography.md.
+    """
+    steps = np.diff(time)
+    chords = np.diff(values) / steps
+    slopes = np.zeros_like(values)
+    slopes[1:-1] = _means(steps, chords)
+    if not at_rest:
+        slopes[0], slopes[-1] = _end_slope(steps, chords), _end_slope(steps[::-1], chords[::-1])
+    first, last = slopes[:-1], slopes[1:]
+    square, cube = (3.0 * chords - 2.0 * first - last) / steps, (first + last - 2.0 * chords) / steps**2
+    pieces = np.column_stack([time[:-1], values[:-1], first, square, cube])
+    return Piecewise(pieces, kinks and len(pieces) > 1)
+
+
+def _means(steps: Array, chords: Array) -> Array:
+    """Return the weighted harmonic means of the slopes of neighbouring chords; zero if their signs differ."""
+    before, after = 2.0 * steps[1:] + steps[:-1], steps[1:] + 2.0 * steps[:-1]
+    alike = chords[:-1] * chords[1:] > 0.0
+    left, right = (np.where(alike, part, 1.0) for part in (chords[:-1], chords[1:]))
+    return np.where(alike, (before + after) / (before / left + after / right), 0.0)
+
+
+def _end_slope(steps: Array, chords: Array) -> float:
+    """Return the slope at the first point."""
+    if len(steps) == 1:
+        return float(chords[0])
+    slope = ((2.0 * steps[0] + steps[1]) * chords[0] - steps[0] * chords[1]) / (steps[0] + steps[1])
+    if slope * chords[0] <= 0.0:
+        return 0.0
+    if chords[0] * chords[1] <= 0.0 and abs(slope) > 3.0 * abs(chords[0]):
+        return float(3.0 * chords[0])
+    return float(slope)
 
 
 def linear(time: Array, values: Array, *, kinks: bool) -> Piecewise:

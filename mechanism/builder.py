@@ -280,7 +280,7 @@ class _Builder(Generic[S, V, M]):
                     *spring,
                     friction=friction,
                     coulomb=coulomb,
-                    limits=None if joint.limits is None else elements.limits(joint, owner, self.algebra),
+                    limits=None if joint.stops is None else elements.limits(joint, owner, self.algebra),
                     armature=elements.armature(joint, owner, self.algebra) if _acts(joint.armature) else None,
                 )
             )

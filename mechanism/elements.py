@@ -117,7 +117,7 @@ def coulomb(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> CoulombFrict
 
 def limits(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> EndStops[S]:
     """Return the mechanical end stops of a joint."""
-    (length, effort), given = _units(joint), joint.limits
+    (length, effort), given = _units(joint), joint.stops
     assert given is not None
     lower, upper = (
         None
@@ -165,6 +165,7 @@ def _pressed(
     exponent, so that it is part of the description text.
     """
     (effort, length), law = units, given.law
+    assert given.stiffness is not None
     unit, power = (f"{effort}/{length}", "") if law is None else (None, f", {effort}/{length}^{name}_exponent")
     stiffness = algebra.scalar(f"{name}_stiffness", given.stiffness, unit, f"stiffness of {text}{power}", POSITIVE)
     if law is not None:

@@ -15,7 +15,9 @@ Inputs: TypeAlias = Path | str | Mapping[str, Any]
 GivenInputs: TypeAlias = Annotated[
     Inputs | None,
     Option(
-        "CSV file of FMU inputs over time: a column time, s, and one column per input", "--input", type=Path | None
+        "CSV file of FMU inputs over time: a column time, s, and one column per input",
+        "--inputs --input",
+        type=Path | None,
     ),
 ]
 Out: TypeAlias = Annotated[
@@ -59,6 +61,21 @@ class DescribedCase(Described):
     """Path of a description file, and the name of one of its cases."""
 
     case: Annotated[str | None, Option("name of a case of the description")] = None
+
+
+@dataclass(frozen=True)
+class DescribedVariant(DescribedCase):
+    """Path of a description file, the name of one of its cases, and changes of keys."""
+
+    changes: Annotated[
+        tuple[str, ...],
+        Option(
+            "KEY=VALUE, may be repeated: another value of a dotted key or of a parameter, after the case",
+            "--set",
+            type=list[str],
+            unset=(),
+        ),
+    ] = ()
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,9 @@ class ImportOptions:
         str, Option("joint of the root link: fixed, to the ground | floating, with six degrees of freedom")
     ] = "fixed"
     out: Annotated[Path | None, Option("TOML file to write (default: the name of the robot)")] = None
+    density: Annotated[
+        float | None, Option("density in kg/m3 by which links without inertia get the mass of their shapes")
+    ] = None
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ class Option:
     help
         Text of `--help`.
     flag
-        Flag on the command line. Default: the name of the field, with `--no-…` for a switch.
+        Flags on the command line, separated by spaces. Default: the name of the field, with `--no-…` for a switch.
     type
         Type on the command line; None for the type of the field.
     unset

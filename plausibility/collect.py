@@ -13,6 +13,7 @@ from .drives import constant_inputs, idle_drives
 from .forces import forces_at_start, forces_in_run
 from .initial_position import initial_positions
 from .initial_state import InitialState, initial_state
+from .lookup_tables import overshooting_tables
 from .names import unused_names
 from .remark import Remark, ordered
 from .statics import accelerated_start, far_equilibria
@@ -77,6 +78,7 @@ def _before_run(model: System, initial: InitialState) -> Iterator[Remark]:
     yield from forces_at_start(model, initial)
     yield from inertias(model)
     yield from lengths(model)
+    yield from overshooting_tables(model)
     yield from unresolved_functions(model)
     yield from unused_names(model)
 

@@ -18,6 +18,7 @@ KINDS = (
     "force_far_above_weight",
     "inertia_unlikely",
     "length_unlikely",
+    "table_overshoots",
     "singular_configuration",
     "sensitive_motion",
     "function_unresolved",

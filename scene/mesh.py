@@ -1,4 +1,4 @@
-"""Triangle meshes from STL and OBJ files."""
+"""Triangle meshes from STL, OBJ, COLLADA and glTF files."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from ..core.errors import DescriptionError
 from ..core.file_kinds import why
+from .collada import read_collada
 
-_MOST = 100_000  # Largest number of triangles, for pages of at most a few megabytes.
+_FINEST = 1000.0  # cells of a grid along the longest edge of a mesh that has too many triangles
+_RATIO = 1.3  # ratio of the numbers of cells of successive grids
+_MOST = 5_000  # Largest number of triangles, for pages of at most a few megabytes.
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,7 @@ class Mesh:
     Attributes
     ----------
     vertices : ndarray, shape (V, 3)
-        Corners in the unit of the file.
+        Corners in the unit of the file; in m for COLLADA and glTF.
     faces : ndarray of int, shape (F, 3)
         Indices of the three corners of each triangle.
     """
@@ -30,22 +33,42 @@ class Mesh:
     faces: NDArray[np.int64]
 
 
-def read_mesh(path: Path) -> Mesh:
-    """Return the mesh of an STL or OBJ file; raises DescriptionError if it is unreadable or too
-    large.
-    """
-    import trimesh  # Imported here because the import takes almost a second.
+def read_mesh(path: Path, most: int | None = _MOST) -> Mesh:
+    """Return the mesh of a file; raises DescriptionError if it is unreadable.
 
+    A mesh of more than `most` triangles becomes coarser, unless this number is None.
+    """
     try:
-        found = trimesh.load_mesh(path)
+        vertices, faces = read_collada(path) if path.suffix.lower() == ".dae" else _by_trimesh(path)
     except Exception as error:  # Parsers raise errors of any type for damaged files.
         raise DescriptionError(str(path), f"cannot be read as a mesh: {why(error)}") from None
-    faces = np.asarray(getattr(found, "faces", ()), dtype=np.int64).reshape(-1, 3)
-    vertices = np.asarray(getattr(found, "vertices", ()), dtype=np.float64).reshape(-1, 3)
     if not len(faces) or not np.isfinite(vertices).all():
         text = "has no triangles, or a corner that is not a finite number; check the mesh file"
         raise DescriptionError(str(path), text)
-    if len(faces) > _MOST:
-        text = f"has {len(faces)} triangles; expected at most {_MOST}: reduce the mesh in a modelling program"
-        raise DescriptionError(str(path), text)
-    return Mesh(vertices, faces)
+    mesh = Mesh(vertices, faces)
+    return mesh if most is None else coarser(mesh, most)
+
+
+def coarser(mesh: Mesh, most: int) -> Mesh:
+    """Return a mesh of at most `most` triangles, in which corners in the same cell of a grid are merged.
+
+    A mesh with fewer triangles remains unchanged.
+    """
+    cells, found = _FINEST, mesh
+    least, size = mesh.vertices.min(axis=0), float(np.ptp(mesh.vertices, axis=0).max())
+    while len(found.faces) > most:
+        cell = np.floor((mesh.vertices - least) / size * cells)
+        _, first, index = np.unique(cell, axis=0, return_index=True, return_inverse=True)
+        faces = index.reshape(-1)[mesh.faces]
+        flat = (faces == np.roll(faces, 1, axis=1)).any(axis=1)
+        _, kept = np.unique(np.sort(faces[~flat], axis=1), axis=0, return_index=True)
+        found, cells = Mesh(mesh.vertices[first], faces[~flat][np.sort(kept)]), cells / _RATIO
+    return found
+
+
+def _by_trimesh(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    import trimesh  # Imported here because the import takes almost a second.
+
+    found = trimesh.load_mesh(path)
+    faces = np.asarray(getattr(found, "faces", ()), dtype=np.int64).reshape(-1, 3)
+    return np.asarray(getattr(found, "vertices", ()), dtype=np.float64).reshape(-1, 3), faces

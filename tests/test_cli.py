@@ -313,14 +313,40 @@ def test_statics(gpmelica: Command, arm: Path) -> None:
 def test_study_of_cases_that_fail(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     """Status 1; every case of the description is in the answer, which is the file's, and on the page."""
     force = ARM["forces"][0] | {"effort": "sqrt(0 - 1 - push*t)"}
-    arm.write_text(toml(ARM | {"forces": [force]}), encoding="utf-8")
+    faulty = {"name": "faulty", "set": {"links.uper.mass": 1.0}}
+    arm.write_text(toml(ARM | {"forces": [force], "cases": [*ARM["cases"], faulty]}), encoding="utf-8")
     answer = gpmelica("study", arm, "--cases", "--no-rumoca", "--out", tmp_path / "study", "--json")
     assert answer.status == 1, answer
     assert answer.json == json.loads((tmp_path / "study" / "cases.json").read_text(encoding="utf-8"))
     assert answer.json["ok"] is False
-    assert list(answer.json["cases"]) == ["light", "heavy"]
-    assert all("force drive has no value at t = 0 s" in case["error"] for case in answer.json["cases"].values())
+    errors = {name: case["error"] for name, case in answer.json["cases"].items()}
+    assert list(errors) == ["light", "heavy", "faulty"]
+    assert all("force drive has no value at t = 0 s" in errors[name] for name in ("light", "heavy"))
+    assert "cases[2].set.\"links.uper.mass\": there is no key 'uper'; did you mean 'upper'?" in errors["faulty"]
     assert list((tmp_path / "study").glob("*.html"))
+
+
+def test_changes_on_the_command_line(gpmelica: Command, arm: Path) -> None:
+    """`--set` takes values in the notation of TOML, expressions, and names of parameters, after the case."""
+    changes = ("--set", "push=5", "--set", "links.lower.mass=2*push", "--set", "simulation.method=BDF")
+    data = gpmelica("check", arm, "--case", "heavy", *changes, "--set", "gravity=[0, 0, -1.62]", "--json").json
+    assert [body["mass"] for body in data["bodies"]] == [4.0, 10.0]
+    model = gp.load(arm, "heavy", **{"push": 5.0, "links.lower.mass": "2*push", "gravity": [0, 0, -1.62]})
+    assert [body["mass"] for body in model.check().data()["bodies"]] == [4.0, 10.0]
+    fails(gpmelica("check", arm, "--set", "links.lowr.mass=2"), 2, "there is no key 'lowr'; did you mean 'lower'?")
+    fails(gpmelica("check", arm, "--set", "push"), 2, "--set push: expected KEY=VALUE")
+    fails(gpmelica("check", arm, "--set", "push=1", "--set", "push=2"), 2, "--set push: occurs twice")
+
+
+def test_check_reports_faulty_cases(gpmelica: Command, arm: Path) -> None:
+    """Status 2 and the problems after the summary; a sound case is checked without them."""
+    faulty = {"name": "faulty", "set": {"simulaton.stop": 1.0}}
+    arm.write_text(toml(ARM | {"cases": [*ARM["cases"], faulty]}), encoding="utf-8")
+    answer = gpmelica("check", arm, "--json")
+    problem = "cases[2].set: leads to simulaton: unknown key; did you mean 'simulation'?"
+    assert (answer.status, answer.json["faulty_cases"]) == (2, {"faulty": [problem]})
+    assert problem in answer.err
+    assert gpmelica("check", arm, "--case", "heavy").status == 0
 
 
 # ---- Exit statuses and messages ---------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import tomllib
 from functools import cache
 from itertools import permutations, product
@@ -13,6 +14,7 @@ from typing import Any
 import helpers_problem as solving
 import numpy as np
 import pytest
+from awkward_machines.judge import toml
 from helpers_cli import Command
 from helpers_parts import X, Y, body, link, machine
 from helpers_reference import manipulator
@@ -25,8 +27,8 @@ from strategies import AXES, beams, descriptions, trees
 from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import DescriptionError
 from gpmelica.description import Description, load, schema
-from gpmelica.description.fields.numbers import values_of
-from gpmelica.description.load import from_data
+from gpmelica.description.fields.numbers import value_of, values_of
+from gpmelica.description.load import faulty_cases, from_data
 from gpmelica.description.tables.frame import Frame
 from gpmelica.description.tables.inertia import Inertial
 from gpmelica.description.types.joints import JOINT_TYPES
@@ -83,6 +85,111 @@ def test_cases_do_not_share_values() -> None:
     base = from_data(_with_case(**everywhere, **{"base.supports.0.damping": [1, 1, 1]}), "varied").base
     assert base is not None
     assert [s.damping for s in base.supports] == [(1, 1, 1), (0, 0, 0), (0, 0, 0)]
+
+
+def test_changes_add_keys_tables_and_named_members() -> None:
+    """Tables that the file does not have are added, and so are members of a list that are tables."""
+    data = _with_case(
+        **{
+            "statics.locked": ["upper"],
+            "parameters.load": 3.0,
+            "links.lower.mass": "load",
+            "points.F": {"link": "upper"},
+            "outputs.expressions.height": "F.z",
+            "forces.push": {"joint": "upper", "effort": "load*t"},
+            "forces.push.effort": "2*load*t",
+            "links.tool": {"parent": "lower", "joint": {"type": "fixed"}},
+        }
+    )
+    found = from_data(data, "varied")
+    assert found.statics.locked == ("upper",)
+    assert [value_of(link.mass or 0.0) for link in found.links] == [2.0, 3.0, 0.0]
+    assert (found.links[2].name, found.links[2].parent) == ("tool", "lower")
+    assert (found.forces[0].name, found.forces[0].effort) == ("push", "2*load*t")
+    assert found.outputs.expressions["height"].expression == "F.z"
+
+
+def test_a_parameter_may_be_changed_by_its_name_alone() -> None:
+    """A key of the description of the same name has priority."""
+    data = _with_case(load=2.0, gravity=[0.0, 0.0, -1.0]) | {"parameters": {"load": 1.0, "gravity": 9.0}}
+    data["links"][0]["mass"], data["links"][1]["mass"] = "load", "gravity"
+    found = from_data(data, "varied")
+    assert found.parameter_values == {"load": 2.0, "gravity": 9.0}
+    assert values_of(found.gravity) == (0.0, 0.0, -1.0)
+
+
+def test_wildcards_add_keys_where_they_fit() -> None:
+    """A fixed joint takes neither damping nor friction, a spherical one no friction; existing keys change."""
+    friction = {"model": "coulomb", "effort": 2.0, "v_s": 0.01}
+    data = _with_case(**{"links.*.joint.damping": 0.5, "links.*.joint.friction": friction})
+    data["links"] += [
+        {"name": "tool", "parent": "lower", "joint": {"type": "fixed"}},
+        {"name": "ball", "parent": "tool", "joint": {"type": "spherical"}} | body(),
+    ]
+    joints = [link.joint for link in from_data(data, "varied").links]
+    assert [joint.damping for joint in joints] == [0.5, 0.5, 0.0, 0.5]
+    assert [joint.friction is not None for joint in joints] == [True, True, False, False]
+    points = from_data(manipulator(cases=[{"name": "c", "set": {"points.*.link": "upper"}}]), "c").points
+    assert {point.link for point in points.values()} == {"upper"}
+
+
+def test_wildcards_do_not_hide_wrong_values() -> None:
+    """A value that a member with the key refuses is an error, and so is a key that no member accepts."""
+    data = _with_case(**{"links.*.mass": -1.0})
+    data["links"][0].pop("mass")
+    with pytest.raises(DescriptionError, match=r"links\[1\]\.mass \(lower\): expected at least 0, got -1"):
+        from_data(data | {"links": [data["links"][0] | {"mass": 1.0}, data["links"][1]]}, "varied")
+    for key, text in (("links.*.mas", "did you mean 'mass'"), ("lines.*.damping", "there is no key '\\*'")):
+        with pytest.raises(DescriptionError, match=text):
+            from_data(_with_case(**{key: 1.0}), "varied")
+
+
+def test_a_faulty_case_blocks_only_itself(tmp_path: Path) -> None:
+    """The description and its other cases load; the faulty case is refused, and its problems can be listed."""
+    cases = [{"name": "good", "set": {"links.lower.mass": 3.0}}, {"name": "bad", "set": {"simulaton.stop": 2.0}}]
+    data = manipulator(cases=cases)
+    assert [value_of(from_data(data, case).links[1].mass or 0.0) for case in (None, "good")] == [2.0, 3.0]
+    with pytest.raises(DescriptionError, match="did you mean 'simulation'"):
+        from_data(data, "bad")
+    path = tmp_path / "arm.toml"
+    path.write_text(toml(data), encoding="utf-8")
+    assert list(faulty_cases(path)) == ["bad"]
+
+
+def test_names_of_parts_never_stand_alone_in_modelica(tmp_path: Path) -> None:
+    """Words of Modelica are therefore valid names of parts, but not of parameters and constraint equations."""
+    words = ["floor", "time", "end", "edge", "input", "output", "initial", "der"]
+    names = dict(zip("abcdefgh", words, strict=True))
+    (tmp_path / "push.csv").write_text("time,x\n0,0\n1,1\n", encoding="utf-8")
+    plain = _parts(str(tmp_path / "push.csv"))
+    named = json.loads(re.sub(r"NAME_(\w)", lambda found: names[found[1]], json.dumps(plain)))
+    source = str(assemble_system(from_data(plain)).modelica())
+    code = re.sub(r'"(\\.|[^"\\])*"|//.*', "", source)
+    assert not re.search(r"\bNAME_[a-h]\b", code)
+    assert from_data(named).links[0].name == "floor"
+    for key in ("parameters", "programmed"):
+        alone = {"time": 1.0} if key == "parameters" else [{"name": "time", "expression": "floor.angle"}]
+        with pytest.raises(DescriptionError, match="'time' is a reserved word"):
+            from_data(named | {key: alone})
+
+
+def _parts(file: str) -> dict[str, Any]:
+    """A machine with all kinds of parts that have names."""
+    a, b = link("NAME_a", "revolute", Y, position=0.1), link("NAME_b", "revolute", Y, "NAME_a", xyz=X)
+    ends = {"a": {"link": "NAME_b", "xyz": [1.0, 0.0, 0.0]}, "b": {"link": "ground", "xyz": [2.9, 0.0, 0.0]}}
+    pressing = {"stiffness": 1e4, "damping": 10.0}
+    return machine(
+        a | body(2.0),
+        b | body(1.0),
+        points={"NAME_c": {"link": "NAME_b", "position": [1.0, 0.0, 0.0]}},
+        lines=[{"name": "NAME_d", "a": {"link": "ground"}, "b": {"link": "NAME_b"}} | pressing],
+        contacts=[{"name": "NAME_e", "link": "NAME_b", "plane": {"point": [0.0, 0.0, -3.0]}} | pressing],
+        closures=[{"name": "NAME_f", "type": "distance", "length": 1.0} | ends],
+        tables={"NAME_g": {"file": file, "value": "x"}},
+        forces=[{"name": "f", "joint": "NAME_a", "effort": "table(NAME_g, t)"}],
+        outputs={"loads": "all", "points": "all", "links": "all", "energy": True},
+        simulation={"start": "description", "stop": 0.1},
+    )
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

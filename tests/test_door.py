@@ -33,7 +33,7 @@ UnknownNameError
 PUBLIC = dict.fromkeys(TYPES.split()) | {
     "cosim": "(system, out=None, *, tolerance=None, method='auto', step=None, order=None, stop=None, "
     "compare=False, command='', progress) -> CoupledRun",
-    "from_urdf": "(path, base='fixed') -> Model",
+    "from_urdf": "(path, base='fixed', *, density=None) -> Model",
     "load": "(path, case=None, **changes) -> Model",
     "optimize": "(model, bounds, objective, out=None, *, constraints=(), method='evolution', evaluations=1000,"
     " seed=0, scheduler='processes', progress) -> Optimum",

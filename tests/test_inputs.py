@@ -219,7 +219,7 @@ def test_run_with_an_input_file(gpmelica: Command, tmp_path: Path) -> None:
         "oracle",
     ]
     report = (out / "report.html").read_text()
-    assert "which takes no inputs over time yet" in report and f"--input {inputs}" in report
+    assert "which takes no inputs over time yet" in report and f"--inputs {inputs}" in report
 
 
 def test_wrong_input_file_is_bad_input(gpmelica: Command, tmp_path: Path) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers_backends import EXAMPLES, Compiled, CompileData, Fmu, run_of
 from helpers_motions import COMMAND, LENGTH, LOWERED, START, drives, lowering, reach
+from helpers_parts import X, body, link, machine
 from helpers_problem import evaluate, simulate
 from helpers_reference import manipulator, mechanism_of
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
+from scipy.interpolate import PchipInterpolator
 
 from gpmelica.analysis.system import assemble_system
 from gpmelica.core.trajectory import Trajectory
@@ -47,27 +50,27 @@ def test_closed_forms_in_the_reference() -> None:
 
 
 @pytest.fixture(scope="module", params=["2.0", "3.0"])
-def machine(request: pytest.FixtureRequest, compile_data: CompileData) -> Compiled:
+def driven(request: pytest.FixtureRequest, compile_data: CompileData) -> Compiled:
     """Compile the FMU in each version of the standard."""
     return compile_data(drives(), request.param)
 
 
 @pytest.mark.parametrize("mode", ["me", "cs"])
-def test_closed_forms_in_the_fmu(machine: Compiled, mode: runs.Mode) -> None:
+def test_closed_forms_in_the_fmu(driven: Compiled, mode: runs.Mode) -> None:
     """The FMU follows the closed forms of the reference solver's test."""
     some = np.linspace(0.0, 1.0, 3)
     names = [*reach(some), *lowering(some), *_swing(some)]
-    _check(run_of(machine, mode, names, stop=1.0, output_step=0.02, parameters=INPUTS), 3e-8)
+    _check(run_of(driven, mode, names, stop=1.0, output_step=0.02, parameters=INPUTS), 3e-8)
 
 
-def test_nothing_moves_without_a_command(machine: Compiled) -> None:
+def test_nothing_moves_without_a_command(driven: Compiled) -> None:
     """Inputs start where joints and lengths do; the description of the FMU is sound."""
-    assert validate(machine.fmu) == []
-    variables = {v.name: v for v in machine.description.modelVariables}
+    assert validate(driven.fmu) == []
+    variables = {v.name: v for v in driven.description.modelVariables}
     starts = [float(variables[name].start) for name in ("reach", "hoist")]
     assert np.array_equal(starts, [START, LENGTH])
     names = ["arm_angle", "reach_offset", "hoist_filtered"]
-    run = run_of(machine, "cs", names, stop=0.4, output_step=0.1)
+    run = run_of(driven, "cs", names, stop=0.4, output_step=0.1)
     assert run.signals["arm_angle"] == pytest.approx(START, abs=1e-12)
     assert not run.signals["reach_offset"].any()
     assert run.signals["hoist_filtered"] == pytest.approx(LENGTH, abs=1e-14)
@@ -86,6 +89,27 @@ def test_kinks_of_linear_tables_are_time_events(compile_data: CompileData) -> No
             fmu.fmi.enterEventMode()
     kinks = np.array([0.1, 0.25, 0.4, 0.6, 0.8, 0.9]) / 1.5
     assert found[:-1] == pytest.approx(sorted([*kinks, 0.05, 0.95]), abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["me", "cs"])
+def test_a_mass_that_a_monotone_table_pushes(tmp_path: Path, compile_data: CompileData, mode: str) -> None:
+    """Velocity and position are the integrals of the force, which rests at both ends of its table."""
+    time, push = np.array([0.1, 0.3, 0.35, 0.7, 0.8]), np.array([0.0, 0.0, 4.0, 4.0, -1.0])
+    (tmp_path / "push.csv").write_text("time,x\n" + "".join(f"{t},{x}\n" for t, x in zip(time, push, strict=True)))
+    tables = {"push": {"file": str(tmp_path / "push.csv"), "value": "x", "interpolation": "pchip"}}
+    forces = [{"name": "f", "joint": "slide", "effort": "table(push, t)"}]
+    settings = {"simulation": {"stop": 1.0, "start": "description"}, "gravity": [0.0, 0.0, 0.0]}
+    compiled = compile_data(
+        machine(link("slide", "prismatic", X) | body(2.0), tables=tables, forces=forces, **settings)
+    )
+    run = run_of(compiled, mode, ["slide_position", "slide_position_dot"], stop=1.0, output_step=0.05)
+    longer = np.concatenate([[-1.0], time, [2.0]])
+    force = PchipInterpolator(longer, np.concatenate([push[:1], push, push[-1:]]))
+    for order, name in ((1, "slide_position_dot"), (2, "slide_position")):
+        integral = force.antiderivative(order)
+        exact = (integral(run.time) - integral(0.0)) / 2.0
+        assert run.signals[name] == pytest.approx(exact, abs=1e-8)
 
 
 def test_a_state_that_is_restored_goes_on_the_same(compile_data: CompileData) -> None:

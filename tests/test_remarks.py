@@ -51,6 +51,29 @@ def test_com_in_millimetres() -> None:
     assert next(r for r in found if r.id == "length_unlikely").where == "links[0] (boom), com"
 
 
+STEP, STAIRS = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0, 2.0, 3.0]
+SMOOTH = np.sin(np.linspace(-0.5 * np.pi, 2.5 * np.pi, 31)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "interpolation", "overshoot"),
+    [(STEP, "cubic", 0.106), (STAIRS, "cubic", 0.030), (STEP, "pchip", 0.0), (SMOOTH, "cubic", 0.0)],
+)
+def test_a_spline_that_overshoots_its_points(
+    tmp_path: Path, values: list[float], interpolation: str, overshoot: float
+) -> None:
+    """Beyond all points, or between two points of monotone data; neither `pchip` nor a smooth curve does."""
+    (tmp_path / "push.csv").write_text("time,x\n" + "".join(f"{k},{x}\n" for k, x in enumerate(values)))
+    tables = {"push": {"file": str(tmp_path / "push.csv"), "value": "x", "interpolation": interpolation}}
+    forces = [{"name": "f", "joint": "rod", "effort": "table(push, t)"}]
+    table = machine(link("rod", "revolute", Z) | body(10.0), tables=tables, forces=forces)
+    found = remarks(table)
+    assert ids(found) == ["table_overshoots"] * (overshoot > 0.0)
+    if found:
+        assert (found[0].where, found[0].limit) == ("tables.push", 0.01)
+        assert found[0].value == pytest.approx(overshoot, abs=2e-3)
+
+
 @pytest.mark.parametrize(("stiffness", "far"), [(3000.0, False), (100.0, True)])
 def test_equilibrium_of_a_sprung_joint(stiffness: float, far: bool) -> None:
     """A moment of 49 N·m turns a spring of 3,000 N·m/rad by 0.016 rad, and one of 100 N·m/rad by 0.45 rad."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import trimesh
 from awkward_machines.judge import toml
 from helpers_loops import four_bar
 from helpers_parts import Z, link, machine
@@ -22,6 +23,7 @@ from gpmelica.core.errors import DescriptionError
 from gpmelica.description.load import load
 from gpmelica.mechanism import Mechanism, Place
 from gpmelica.scene import Scene, Solid
+from gpmelica.scene.mesh import Mesh, coarser, read_mesh
 
 Array = NDArray[np.float64]
 RUN = prescribed_run(crane())
@@ -220,6 +222,64 @@ def test_meshes_from_files(tmp_path: Path) -> None:
     assert (len(own.mesh.faces), np.ptp(own.mesh.vertices), own.size[0]) == (4, 100.0, 0.001)
 
 
+COLLADA = """<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset><unit meter="0.01"/><up_axis>Y_UP</up_axis></asset>
+<library_geometries><geometry id="g"><mesh>
+<source id="p"><float_array id="a" count="12">0 0 0 100 0 0 100 50 0 0 50 0</float_array>
+<technique_common><accessor source="#a" count="4" stride="3"/></technique_common></source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+PART</mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="s"><node><rotate>0 0 1 90</rotate>
+<node><translate>0 0 10</translate><instance_geometry url="#g"/></node></node></visual_scene>
+</library_visual_scenes>
+</COLLADA>
+"""
+INPUTS = '<input semantic="VERTEX" source="#v" offset="0"/><input semantic="NORMAL" source="#n" offset="1"/>'
+PARTS = {
+    "triangles": "<p>0 9 1 9 2 9 0 9 2 9 3 9</p>",
+    "polylist": "<vcount>4</vcount><p>0 9 1 9 2 9 3 9</p>",
+    "polygons": "<p>0 9 1 9 2 9 3 9</p>",
+}
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_collada_files(tmp_path: Path, kind: str) -> None:
+    """A rectangle of 1 m by 0.5 m in cm, raised by 0.1 m and turned by 90°, in all forms of polygons."""
+    part = f"<{kind}>{INPUTS}{PARTS[kind]}</{kind}>"
+    (tmp_path / "a.dae").write_text(COLLADA.replace("PART", part), encoding="utf-8")
+    mesh = read_mesh(tmp_path / "a.dae")
+    a, b, c = np.moveaxis(mesh.vertices[mesh.faces], 1, 0)
+    areas = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+    assert (len(areas), areas.sum()) == (2, pytest.approx(0.5))
+    assert mesh.vertices.min(axis=0) == pytest.approx([-0.5, 0.0, 0.1])
+    assert mesh.vertices.max(axis=0) == pytest.approx([0.0, 1.0, 0.1])
+
+
+@pytest.mark.parametrize("ending", [".glb", ".gltf"])
+def test_gltf_files(tmp_path: Path, ending: str) -> None:
+    """All parts of the scene at their places."""
+    scene, box = trimesh.Scene(), trimesh.creation.box(extents=(1.0, 2.0, 3.0))
+    for x in (0.0, 5.0):
+        scene.add_geometry(box, transform=trimesh.transformations.translation_matrix([x, 0.0, 0.0]))
+    files = scene.export(file_type=ending[1:])
+    for name, data in files.items() if isinstance(files, dict) else (("model.glb", files),):
+        (tmp_path / name).write_bytes(data)
+    mesh = read_mesh(tmp_path / f"model{ending}")
+    assert (len(mesh.faces), np.ptp(mesh.vertices, axis=0)) == (24, pytest.approx([6.0, 2.0, 3.0]))
+
+
+def test_large_meshes_become_coarser() -> None:
+    """Fewer triangles of nearly the same solid; a small mesh stays."""
+    sphere = trimesh.creation.icosphere(subdivisions=5)
+    mesh = Mesh(np.array(sphere.vertices), np.array(sphere.faces))
+    found = coarser(mesh, 5000)
+    assert 2000 < len(found.faces) <= 5000
+    assert np.linalg.norm(found.vertices[found.faces], axis=2) == pytest.approx(1.0)
+    assert trimesh.Trimesh(found.vertices, found.faces).volume == pytest.approx(sphere.volume, rel=0.02)
+    assert coarser(mesh, len(mesh.faces)) is mesh
+
+
 def test_damaged_meshes(tmp_path: Path) -> None:
     """Said with the file's name."""
     for name, content in (
@@ -227,6 +287,10 @@ def test_damaged_meshes(tmp_path: Path) -> None:
         ("b.obj", b"\x00\xff"),
         ("c.stl", b""),
         ("d.obj", b"v 0 0 0"),
+        ("e.dae", b"<COLLADA/>"),
+        ("f.dae", b"<COLLADA"),
+        ("g.dae", COLLADA.replace("#g", "#h").encode()),
+        ("h.glb", b"glTF"),
     ):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(DescriptionError, match=rf"{name}: (cannot be read as a mesh|has no triangles)"):

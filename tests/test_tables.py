@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,8 @@ from gpmelica.description.load import from_data
 from gpmelica.description.tables.table import Table
 from gpmelica.language import ir, piecewise
 from gpmelica.language.expressions import parse
+from gpmelica.oracle.expressions.jets import Jet
+from gpmelica.oracle.expressions.tables import Lookup
 from gpmelica.reference.kinematics.curve import Curve
 from gpmelica.reference.kinematics.expression import Instant, compile_tree, stops
 from gpmelica.reference.kinematics.jet import constant, plain, variables
@@ -48,27 +52,37 @@ def table(folder: Path, **keys: Any) -> dict[str, Any]:
 # ---- Values -----------------------------------------------------------------------------------------------------
 
 
+def _pieces(given: Table) -> piecewise.Piecewise:
+    """The pieces from which the equations are made."""
+    at_rest = given.ends == "rest"
+    if given.interpolation == "cubic":
+        return piecewise.cubic(*given.points, at_rest=at_rest)
+    if given.interpolation == "pchip":
+        return piecewise.monotone(*given.points, at_rest=at_rest, kinks=True)
+    return piecewise.linear(*given.points, kinks=True)
+
+
+PCHIP = {"interpolation": "pchip"}
+
+
 @pytest.mark.parametrize(
-    "keys", [{}, {"ends": "free"}, {"interpolation": "linear"}], ids=["rest", "free", "linear"]
+    "keys",
+    [{}, {"ends": "free"}, {"interpolation": "linear"}, PCHIP, PCHIP | {"ends": "free"}],
+    ids=["rest", "free", "linear", "pchip", "free pchip"],
 )
 def test_the_pieces_of_the_equations_are_the_splines_of_the_reference(
     tmp_path: Path, keys: dict[str, str]
 ) -> None:
     """Value and two derivatives, at random times inside and beside knots; linear ones beyond the ends, too."""
     given = Table(**table(tmp_path, **keys))
-    pieces = (
-        piecewise.linear(*given.points, kinks=True)
-        if "interpolation" in keys
-        else piecewise.cubic(*given.points, at_rest=not keys)
-    )
-    curve, rng = Curve(given), np.random.default_rng(3)
-    beyond = 1.0 if "interpolation" in keys else 0.0
+    pieces, curve, rng = _pieces(given), Curve(given), np.random.default_rng(3)
+    beyond = 1.0 if given.interpolation == "linear" else 0.0
     for x in [*TIMES, *rng.uniform(TIMES[0] - beyond, TIMES[-1] + beyond, 50)]:
         jet = constant(curve(variables([x], [1.0])[0]), 1)
         piece = ir.constant(pieces.piece(x))
         found = [float(piecewise.derivative(piece, ir.constant(x), order).data) for order in range(3)]
         assert found[0] == pytest.approx(jet.value, abs=1e-14)
-        if not pieces.kinks:
+        if given.interpolation != "linear":
             assert found[1:] == pytest.approx([jet.rate, jet.second], abs=1e-11)
 
 
@@ -89,6 +103,51 @@ def test_a_table_that_rests_begins_and_ends_without_a_slope(tmp_path: Path) -> N
     assert abs(at(begin, begin)[2]) > 1.0
     exact = CubicSpline(TIMES, VALUES, bc_type="clamped")
     assert at(1.0, begin) == pytest.approx([float(2**k * exact(1.0, k)) for k in range(3)])
+
+
+@pytest.mark.parametrize("ends", ["rest", "free"])
+def test_pchip_pieces_are_those_of_the_oracle(tmp_path: Path, ends: str) -> None:
+    """The formula of the slopes against SciPy's interpolator of the continued points."""
+    given = Table(**table(tmp_path, interpolation="pchip", ends=ends))
+    lookup = Lookup({"time": TIMES, "value": VALUES, "interpolation": "pchip", "ends": ends})
+    pieces = _pieces(given)
+    for x in np.random.default_rng(4).uniform(TIMES[0], TIMES[-1], 50):
+        found = lookup(Jet(x, rate=1.0), x)
+        piece = ir.constant(pieces.piece(x))
+        exact = [float(piecewise.derivative(piece, ir.constant(x), order).data) for order in range(2)]
+        assert [found.value, found.rate] == pytest.approx(exact, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("at_rest", [True, False], ids=["rest", "free"])
+def test_pchip_is_monotone_between_points_and_has_a_continuous_slope(seed: int, at_rest: bool) -> None:
+    """No value leaves the range of its two points, and slopes agree from both sides; random points and steps."""
+    rng = np.random.default_rng(seed)
+    time, values = np.cumsum(rng.uniform(1e-3, 1.0, 12)), np.round(rng.normal(size=12), 1)
+    found = piecewise.monotone(time, values, at_rest=at_rest, kinks=True)
+    for k, (begin, end) in enumerate(pairwise(time)):
+        inside = found(np.linspace(begin, end, 50, endpoint=False))
+        way = np.sign(values[k + 1] - values[k])
+        assert np.all(way * np.diff([*inside, values[k + 1]]) >= -1e-14)
+    step = 1e-7 * np.diff(time).min()
+    after, before = (found(time[1:-1] + side * step) for side in (1.0, -1.0))
+    curvature = np.abs(found.pieces[:, 3]).max()
+    assert (after - values[1:-1]) / step == pytest.approx(
+        (values[1:-1] - before) / step, abs=1e-4 + 4.0 * curvature * step
+    )
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_pchip_through_few_points(count: int) -> None:
+    """Two points make a line, or a smooth step if it rests; equal points a constant."""
+    time, values = np.arange(float(count)), np.arange(float(count)) ** 2
+    free, rests = (piecewise.monotone(time, values, at_rest=rest, kinks=True) for rest in (False, True))
+    assert free(time) == pytest.approx(values) and rests(time) == pytest.approx(values)
+    assert free.kinks == rests.kinks == (count > 2)
+    if count == 2:
+        assert free(np.array([0.3])) == pytest.approx([0.3])
+        assert rests(np.array([0.3])) == pytest.approx([0.3**2 * (3.0 - 2.0 * 0.3)])
+    assert np.ptp(piecewise.monotone(time, 0.0 * time + 2.0, at_rest=False, kinks=True)(time + 0.1)) == 0.0
 
 
 def test_linear_tables_have_a_stop_at_each_kink(tmp_path: Path) -> None:
@@ -121,9 +180,19 @@ def _arm(folder: Path, **changes: Any) -> dict[str, Any]:
     )
 
 
-def test_both_derivations_agree_everywhere(tmp_path: Path) -> None:
+def _eased(folder: Path) -> dict[str, Any]:
+    """The arm with a monotone table in a force, a rest length and a constraint on velocities."""
+    data = _arm(folder, motions=[])
+    data["tables"]["ease"] = table(folder, **PCHIP)
+    data["programmed"] = [{"name": "v", "order": 1, "expression": "E.vz - table(ease, t)"}]
+    data["forces"][0]["force"][1] = data["lines"][0]["rest"] = "1 + table(ease, 1.1*t)"
+    return data
+
+
+@pytest.mark.parametrize("arm", [_arm, _eased])
+def test_both_derivations_agree_everywhere(tmp_path: Path, arm: Callable[[Path], dict[str, Any]]) -> None:
     """Before, between and after knots: the generated equations against the reference."""
-    model = assemble_system(from_data(_arm(tmp_path)))
+    model = assemble_system(from_data(arm(tmp_path)))
     staged, rng = StagedModel(model), np.random.default_rng(7)
     for t in (0.0, 0.15, 0.55, 0.93, 1.3, 1.7):
         q, qd = rng.uniform(-1.0, 1.0, 2), rng.uniform(-1.0, 1.0, 2)
@@ -268,7 +337,7 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "linear with free ends": (
         (GOOD, 'time = "t", value = "angle", interpolation = "linear", ends = "free"'),
         [
-            'tables.slew.ends: "free" is for cubic tables only; a linear table keeps its first and last value'
+            'tables.slew.ends: "free" is for cubic and pchip tables; a linear table keeps its first and last value'
             " beyond its ends"
         ],
     ),
@@ -277,6 +346,24 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
         [
             "motions[0].position (slewing): table(slew, …) is linear, but a motion needs a continuous"
             ' slope; set interpolation = "cubic"'
+        ],
+    ),
+    "a motion whose acceleration jumps": (
+        (GOOD, 'time = "t", value = "angle", interpolation = "pchip"', f'{MOTION}"table(slew, t)"'),
+        [
+            "motions[0].position (slewing): table(slew, …) is pchip, but a motion needs a continuous second"
+            ' derivative, because accelerations must not jump; set interpolation = "cubic"'
+        ],
+    ),
+    "a constraint on velocities with kinks": (
+        (
+            GOOD,
+            'time = "t", value = "angle", interpolation = "linear"',
+            '[[programmed]]\nname = "c"\norder = 1\nexpression = "arm.angle_dot - table(slew, t)"',
+        ),
+        [
+            "programmed[0].expression (c): table(slew, …) is linear, but a rest length or a constraint on"
+            ' velocities or accelerations needs a continuous slope; set interpolation = "pchip" or "cubic"'
         ],
     ),
     "a run beyond free ends": (

@@ -51,11 +51,15 @@ def test_changes_from_python(swing: Path, changes: dict[str, Any]) -> None:
 
 
 def test_cases(gpmelica: Command, swing: Path) -> None:
-    """A case that is not asked for is refused, too, as all that is wrong with a file."""
+    """A faulty case is refused; without the case, `check` reports the fault after its summary."""
     case = {"name": "heavy", "set": {"parameters.paylod": 800}}
     swing.write_text(toml(SWING | {"cases": [case]}), encoding="utf-8")
-    fails(gpmelica("check", swing), 2, f'cases[0].set."parameters.paylod": {MEANT}')
-    fails(gpmelica("study", swing, "--cases"), 2, MEANT)
+    problem = f'cases[0].set."parameters.paylod": {MEANT}'
+    fails(gpmelica("check", swing, "--case", "heavy"), 2, problem)
+    answer = gpmelica("check", swing)
+    assert answer.status == 2 and problem in answer.err
+    study = gpmelica("study", swing, "--cases", "--json")
+    assert study.status == 1 and MEANT in study.json["cases"]["heavy"]["error"]
 
 
 @pytest.mark.parametrize("values", ["1,2", "uniform(1,2)", "normal(1,0.1)", "1:2:3"])

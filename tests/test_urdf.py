@@ -11,6 +11,7 @@ from typing import Any
 import helpers_problem as solving
 import numpy as np
 import pytest
+import trimesh
 from helpers_cli import Command
 from helpers_parts import X, beam, body, link
 from helpers_random import random_chain
@@ -22,6 +23,7 @@ from gpmelica import analysis
 from gpmelica.analysis.system import System
 from gpmelica.api.exchange import convert_urdf, to_urdf
 from gpmelica.api.model import Model
+from gpmelica.description.fields.numbers import value_of, values_of
 from gpmelica.description.load import from_data
 from gpmelica.exchange.import_urdf import imported
 from gpmelica.exchange.toml_text import toml_text
@@ -66,6 +68,7 @@ MACHINE = """\
     <axis xyz="0 0 2"/>
     <limit lower="-1" upper="2" effort="30" velocity="3"/>
     <dynamics damping="0.7" friction="0.2"/>
+    <safety_controller soft_lower_limit="-0.9" k_position="20"/>
   </joint>
   <joint name="guide" type="prismatic">
     <parent link="2nd/arm"/><child link="slide"/>
@@ -106,11 +109,14 @@ def test_import_keeps_all_numbers(machine: Path) -> None:
     links = {link["name"]: link for link in tables["links"]}
     assert tables["name"] == "my_robot"
     assert list(links) == ["base_", "link_2nd_arm", "slide", "wheel", "tool0"]
-    assert links["base_"] == {"name": "base_", "parent": "ground", "joint": {"type": "fixed"}}
+    assert links["base_"] == {"name": "base_", "alias": "base", "parent": "ground", "joint": {"type": "fixed"}}
     arm = links["link_2nd_arm"]
     assert arm["frame"] == {"xyz": [0.0, 0.0, 0.5], "rpy": [0.1, 0.2, 0.3]}
     friction = {"model": "coulomb", "effort": 0.2, "v_s": 0.01}
-    assert arm["joint"] == {"type": "revolute", "axis": [0.0, 0.0, 1.0], "damping": 0.7, "friction": friction}
+    limits = {"lower": -1.0, "upper": 2.0, "effort": 30.0, "velocity": 3.0}
+    joint = {"type": "revolute", "name": "shoulder", "axis": [0.0, 0.0, 1.0], "damping": 0.7, "friction": friction}
+    assert arm["joint"] == joint | {"limits": limits}
+    assert arm["alias"] == "2nd/arm"
     assert (arm["mass"], arm["com"]) == (2.5, [0.1, 0.0, -0.2])
     _close(arm["inertia"], np.diag([0.02, 0.01, 0.025]))
     assert arm["shape"] == {
@@ -120,15 +126,21 @@ def test_import_keeps_all_numbers(machine: Path) -> None:
         "colour": "#808080",
     }
     assert links["slide"]["shape"] == {"type": "mesh", "file": "../../parts/slide.stl", "scale": 0.001}
-    assert links["slide"]["joint"] == {"type": "prismatic", "axis": [1.0, 0.0, 0.0]}
+    guide = {"type": "prismatic", "name": "guide", "axis": [1.0, 0.0, 0.0]}
+    assert links["slide"]["joint"] == guide | {"limits": limits | {"lower": 0.0, "upper": 0.4}}
     assert links["slide"]["inertia"] == [[0.01, 0.001, 0.0], [0.001, 0.02, 0.0], [0.0, 0.0, 0.025]]
-    assert links["wheel"]["joint"] == {"type": "revolute", "axis": [0.0, 1.0, 0.0], "position": 0.25}
+    assert links["wheel"]["joint"] == {
+        "type": "revolute",
+        "name": "drive",
+        "axis": [0.0, 1.0, 0.0],
+        "position": 0.25,
+    }
     assert links["wheel"]["physical"] is False
     assert links["tool0"] == {
         "name": "tool0",
         "parent": "slide",
         "frame": {"xyz": [0.0, 0.1, 0.0]},
-        "joint": {"type": "fixed"},
+        "joint": {"type": "fixed", "name": "flange"},
     }
     row = {"name": "mimic_wheel", "expression": "wheel.angle + 2.5*slide.position - 0.25"}
     assert tables["programmed"] == [row]
@@ -161,14 +173,15 @@ def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None
         " 'link_2nd_arm'",
         "chosen: friction of joints (1) reaches its full value at v_s = 0.01 rad/s or m/s, which URDF does not"
         " define",
-        "omitted, but noted in comments at the joints: lower, upper, effort, velocity",
+        "omitted, but noted in comments at the joints: soft_lower_limit, k_position",
+        "chosen: limits of joints do not act; add a stiffness to make them end stops",
+        "unchanged: the links base_, tool0 have no inertia; the file has commented values to replace",
         "omitted: transmission gear of shoulder, mechanicalReduction 50",
         "omitted: 1 × <collision> of link",
         "omitted: 1 × <gazebo> of robot",
         "omitted: 1 × <visual> of link, after the first",
         "omitted: 1 × <visual> of link: its geometry is a capsule",
-        "omitted: 1 × <visual> of link: its mesh file is .dae, not STL or OBJ",
-        "omitted: 1 × <visual> of link: its mesh file is missing",
+        "omitted: 2 × <visual> of link: its mesh file is missing",
     ]
     out = machine.with_name("out.toml")
     answer = gpmelica("import", "urdf", machine, "--out", out)
@@ -176,8 +189,8 @@ def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None
     assert answer.out.splitlines()[1:] == notes
     text = out.read_text(encoding="utf-8")
     assert [line[2:] for line in text.splitlines()[1 : len(notes) + 1]] == notes
-    joint = "# joint shoulder: revolute, lower -1 rad, upper 2 rad, effort 30 N.m, velocity 3 rad/s"
-    assert joint in text.splitlines()
+    assert "# joint shoulder: revolute, soft_lower_limit -0.9 rad, k_position 20" in text.splitlines()
+    assert text.count("# mass = 1.0  # this link has no inertia") == 2
     assert list(gp.from_urdf(machine).notes) == notes
     data = json.loads(gpmelica("import", "urdf", machine, "--out", out, "--json").out)
     assert data == {"files": [str(out)], "notes": notes}
@@ -210,7 +223,7 @@ def test_name_that_no_file_has(machine: Path, place: str) -> None:
     """A mesh whose name is too long for a file is one that is not there."""
     text = MACHINE.replace("package://mine/parts/slide", place + 300 * "slide")
     machine.write_text(text, encoding="utf-8")
-    assert "2 × <visual> of link: its mesh file is missing" in read_urdf(machine).not_carried
+    assert "3 × <visual> of link: its mesh file is missing" in read_urdf(machine).not_carried
 
 
 def test_changed_names_are_reported(machine: Path) -> None:
@@ -247,6 +260,72 @@ def test_floating_and_fixed_base(machine: Path) -> None:
     assert gp.from_urdf(machine, base="floating").coordinates[0].name == "base_.x"
     with pytest.raises(gp.DescriptionError, match="expected one of fixed, floating, got 'flying'"):
         gp.from_urdf(machine, base="flying")
+
+
+def test_names_that_modelica_reserves_stay(machine: Path) -> None:
+    """A link is always the beginning of a longer name; only the words of expressions are replaced."""
+    text = MACHINE.replace('"wheel"', '"floor"').replace('"slide"', '"end"').replace('"tool0"', '"t"')
+    machine.write_text(text, encoding="utf-8")
+    names = [link.name for link in gp.from_urdf(machine).description.links]
+    assert names == ["base_", "link_2nd_arm", "end", "floor", "t_"]
+
+
+def test_masses_by_density(machine: Path, tmp_path: Path) -> None:
+    """Links without inertia get that of their shapes: box, cylinder, sphere and a mesh of the same box."""
+    box = trimesh.creation.box(extents=(0.2, 0.4, 0.6))
+    box.export(tmp_path / "box.stl")
+    turned = '<origin xyz="0.1 0 0" rpy="0 0 1.5707963267948966"/>'
+    shapes = {
+        "a": '<box size="0.2 0.4 0.6"/>',
+        "b": '<mesh filename="box.stl"/>',
+        "c": '<cylinder radius="0.1" length="0.5"/>',
+        "d": '<sphere radius="0.1"/>',
+    }
+    links = "".join(
+        f'<link name="{name}"><visual>{turned}<geometry>{shape}</geometry></visual></link>'
+        f'<joint name="j{name}" type="revolute"><parent link="root"/><child link="{name}"/></joint>'
+        for name, shape in shapes.items()
+    )
+    path = tmp_path / "shapes.urdf"
+    path.write_text(f'<robot name="r"><link name="root"/>{links}</robot>', encoding="utf-8")
+    a, b, c, d = gp.from_urdf(path, density=1000.0).description.links[1:]
+    assert values_of(a.com or ()) == pytest.approx((0.1, 0.0, 0.0))
+    assert value_of(a.mass or 0.0) == pytest.approx(48.0) == value_of(b.mass or 0.0)
+    inertia = [[48.0 / 12 * (0.2**2 + 0.6**2), 0, 0], [0, 48.0 / 12 * (0.4**2 + 0.6**2), 0], [0, 0, 0.8]]
+    tables = {x["name"]: x for x in tomllib.loads(convert_urdf(path, density=1000.0).text)["links"]}
+    for name in "ab":
+        np.testing.assert_allclose(tables[name]["inertia"], inertia, atol=1e-6)
+    assert value_of(c.mass or 0.0) == pytest.approx(1000.0 * np.pi * 0.1**2 * 0.5)
+    assert np.diag(tables["c"]["inertia"])[2] == pytest.approx(0.5 * tables["c"]["mass"] * 0.01)
+    assert np.diag(tables["d"]["inertia"]) == pytest.approx([0.4 * tables["d"]["mass"] * 0.01] * 3)
+    assert value_of(d.mass or 0.0) == pytest.approx(1000.0 * 4 / 3 * np.pi * 1e-3)
+    assert "chosen: inertia of link 'b' by its shape with 1000 kg/m³" in gp.from_urdf(path, density=1e3).notes
+
+
+def test_the_file_is_written_in_any_case(tmp_path: Path, gpmelica: Command) -> None:
+    """A robot without mass: status 2 with the reason, and a file with values to replace, which then loads."""
+    joint = '<joint name="j" type="revolute"><parent link="a"/><child link="b"/></joint>'
+    path, out = tmp_path / "bare.urdf", tmp_path / "bare.toml"
+    path.write_text(f'<robot name="bare"><link name="a"/><link name="b"/>{joint}</robot>', encoding="utf-8")
+    answer = gpmelica("import", "urdf", path, "--out", out)
+    assert answer.status == 2 and "b.angle" in answer.err
+    text = out.read_text(encoding="utf-8")
+    for key in ("mass", "com", "inertia"):
+        text = text.replace(f"# {key} = ", f"{key} = ")
+    out.write_text(text, encoding="utf-8")
+    assert gpmelica("check", out).status == 0
+
+
+def test_limits_and_joint_names_are_exported(machine: Path, tmp_path: Path) -> None:
+    """URDF → TOML → URDF keeps names of links and joints, and all limits."""
+    path, _ = _again(gp.from_urdf(machine), tmp_path)
+    before, after = read_urdf(machine), read_urdf(path)
+    assert {*before.links} <= {*after.links}
+    joints = {joint.name: joint for joint in after.joints}
+    for joint in before.joints:
+        found = joints[joint.name]
+        assert (found.parent, found.child) == (joint.parent, joint.child)
+        assert joint.type == "continuous" or found.limits == joint.limits
 
 
 def test_planar_joint(machine: Path) -> None:
@@ -325,7 +404,7 @@ def test_motions_without_mass() -> None:
     """Anywhere: refused, and Pinocchio's mass matrix has a zero there. At the start alone: said."""
     path = robot("romeo_laas_small.urdf")
     with pytest.raises(gp.DescriptionError, match=r"l_gripper\.angle moves no mass"):
-        convert_urdf(path)
+        gp.from_urdf(path)
     pinocchio = pin.buildModelFromUrdf(str(path))
     M = pin.crba(pinocchio, pinocchio.createData(), np.full(pinocchio.nq, 0.3))
     assert M.diagonal().min() == 0.0

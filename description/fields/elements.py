@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from ..types.bounds import ANY, Bounds
 from ..types.measures import Measure, measured_by_law
-from .names import Name
+from .names import PartName
 from .numbers import between
 from .types import Expression, Part
 
@@ -78,7 +78,7 @@ class Element(Part):
 
     measures: ClassVar[Mapping[str, Quantity]] = {}
 
-    name: Name
+    name: PartName
     """Name of the element, which the names of its parameters, inputs and outputs begin with."""
 
     @classmethod

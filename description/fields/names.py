@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from pydantic import AfterValidator, WithJsonSchema
@@ -26,11 +27,13 @@ _MODELICA_BUILT_IN = """
     linspace min max sum product cat promote
 """
 # Reserved words that cannot be names, grouped by the reason.
-_RESERVED = {
-    "keywords of Modelica": _MODELICA_KEYWORDS.split(),
-    "built-in types and functions of Modelica": _MODELICA_BUILT_IN.split(),
+_IN_EXPRESSIONS: dict[str, Sequence[str]] = {
     "keywords of Python, whose parser reads expressions": keyword.kwlist,
     "words of expressions and descriptions": ["t", "pi", "start", "quintic", "noevent", "table", "ground"],
+}
+_IN_MODELICA: dict[str, Sequence[str]] = {
+    "keywords of Modelica": _MODELICA_KEYWORDS.split(),
+    "built-in types and functions of Modelica": _MODELICA_BUILT_IN.split(),
     "classes and functions of the generated Modelica source": [
         *("RealInput", "Mechanism", "Plant", "Experiment", "SI", "quintic_0", "quintic_1", "quintic_2"),
         *("rotation", "symmetricMatrix", "inWorldAxes", "pointInertia"),
@@ -43,12 +46,27 @@ _DEVICES = frozenset(
 
 
 def identifier(name: str) -> str:
-    """Return a name unchanged, or raise ValueError if it is a reserved word or not a valid identifier."""
+    """Return a name that Modelica contains as a whole word.
+
+    Raises ValueError if the name is a reserved word or not a valid identifier.
+    """
+    return _unreserved(name, _IN_EXPRESSIONS | _IN_MODELICA)
+
+
+def prefix(name: str) -> str:
+    """Return a name that Modelica contains only as the beginning of longer names, such as `floor` of `floor_gap`.
+
+    Raises ValueError if the name is a reserved word of expressions or not a valid identifier.
+    """
+    return _unreserved(name, _IN_EXPRESSIONS)
+
+
+def _unreserved(name: str, reserved: Mapping[str, Sequence[str]]) -> str:
     if not re.fullmatch(_PATTERN, name):
         raise ValueError(
             f"expected a name of at most 64 letters, digits and '_' that starts with a letter, got {name!r}"
         )
-    for what, words in _RESERVED.items():
+    for what, words in reserved.items():
         if name in words:
             raise ValueError(f"{name!r} is a reserved word; choose another name than {what}: {', '.join(words)}")
     return name
@@ -64,5 +82,8 @@ def _file_name(name: str) -> str:
 
 _SCHEMA = WithJsonSchema({"type": "string", "pattern": f"^{_PATTERN}$"})
 Name = Annotated[str, AfterValidator(identifier), _SCHEMA]
+# Name of a part, such as a link, which Modelica contains only as the beginning of longer names.
+PartName = Annotated[str, AfterValidator(prefix), _SCHEMA]
 # Name that is also the name of a file or folder.
 FileName = Annotated[str, AfterValidator(identifier), AfterValidator(_file_name), _SCHEMA]
+CaseName = Annotated[str, AfterValidator(prefix), AfterValidator(_file_name), _SCHEMA]

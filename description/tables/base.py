@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from ..fields.names import Name
+from ..fields.names import PartName
 from ..fields.numbers import NonNegative3, Vector3
 from ..fields.types import KeyProblem, Part
 from .contact import ContactLaw
@@ -27,7 +27,7 @@ class Support(Part):
     """Whether the support is unilateral: it pushes along z of the world frame only, like an outrigger."""
     law: ContactLaw | None = None
     """Contact law of a unilateral support along z, instead of the damper; the stiffness along z is in N/mⁿ."""
-    name: Name | None = None
+    name: PartName | None = None
     """Name of a unilateral support, for the outputs `<name>_gap` and `<name>_force`; default `support1`
     and so on."""
 

@@ -11,7 +11,7 @@ from ...language import expressions
 from ...language.ir import Expr
 from ..elements import ELEMENTS
 from ..fields.elements import Element
-from ..fields.names import FileName, Name
+from ..fields.names import FileName, Name, PartName
 from ..fields.numbers import Vector3, known_parameters
 from ..fields.types import Part, Text, Version
 from ..types.measures import spelled
@@ -38,13 +38,13 @@ class _Machine(Part):
     parameters: dict[Name, NumberOrTable] = Field({})
     """Parameters by name, each a number or a table. Expressions of parameters may replace numbers of
     the mechanism."""
-    tables: dict[Name, Table] = Field({})
+    tables: dict[PartName, Table] = Field({})
     """Lookup tables over time by name, from files; expressions use them as `table(name, t)`."""
     base: Base | None = None
     """Base of the mechanism; without this table, the ground carries the links."""
     links: tuple[Link, ...] = ()
     """Rigid links and beams in any order; each names its parent."""
-    points: dict[Name, Point] = Field({})
+    points: dict[PartName, Point] = Field({})
     """Points on links by name, for expressions, paths and outputs."""
     closures: tuple[Closure, ...] = ()
     """Joints that close kinematic loops."""

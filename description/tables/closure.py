@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from ..fields.names import Name
+from ..fields.names import PartName
 from ..fields.numbers import NonNegative, Positive
 from ..fields.types import KeyProblem, Part
 from ..types.closures import CLOSURE_TYPES
@@ -27,7 +27,7 @@ class Closure(Part):
     frames.
     """
 
-    name: Name
+    name: PartName
     """Name of the closure; the constraint equations are called `<name>_x` and so on."""
     type: str = Field(json_schema_extra={"enum": list(CLOSURE_TYPES)})
     """Type of the joint. `distance` keeps the distance of the origins, `point_on_line` keeps the origin

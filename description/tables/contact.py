@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from ..fields.names import Name
+from ..fields.names import PartName
 from ..fields.numbers import AnyNumber, NonNegative, Positive, Vector3, between
 from ..fields.types import Direction, KeyProblem, Part
 from ..types.bounds import HERTZIAN
@@ -50,7 +50,7 @@ class ContactFriction(Part):
 class Contact(Part):
     """Unilateral contact between a point on a link and a plane; the plane pushes and never pulls."""
 
-    name: Name
+    name: PartName
     """Name of the contact, for the outputs `<name>_gap` and `<name>_force`."""
     link: str
     """Name of the link, or `base`."""

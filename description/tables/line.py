@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from ..fields.names import Name
+from ..fields.names import Name, PartName, identifier
 from ..fields.numbers import NonNegative, Plain, Positive, Vector3
 from ..fields.types import Expression, KeyProblem, Part
 
@@ -51,7 +51,7 @@ Rest = Annotated[
 class Line(Part):
     """Two-point force element; a positive force pulls the two points together."""
 
-    name: Name
+    name: PartName
     """Name of the element, for the outputs `<name>_length`, `<name>_rate` and `<name>_force`, and for an input."""
     a: LineEnd
     """First attachment point."""
@@ -76,6 +76,8 @@ class Line(Part):
         springs = [key for key in ("stiffness", "damping", "rest") if key in self.model_fields_set]
         if self.force is not None and self.input:
             raise KeyProblem("force", "expected either force or input = true, got both")
+        if self.input:
+            identifier(self.name)  # the name of the FMU's input
         if springs and (self.force is not None or self.input):
             raise KeyProblem(
                 springs[0], f"cannot be combined with {'force' if self.force is not None else 'input = true'}"

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from ..fields.names import Name
-from ..fields.numbers import AnyNumber, NonNegative, Number, Positive, value_of
-from ..fields.types import KeyProblem, NonNegativePerItem, Part, PerCoordinate, PlainPerCoordinate, UnitVector
+from ..fields.names import PartName
+from ..fields.numbers import AnyNumber, NonNegative, Number, PlainNonNegative, Positive, value_of
+from ..fields.types import (
+    KeyProblem,
+    NonNegativePerItem,
+    Part,
+    PerCoordinate,
+    PlainPerCoordinate,
+    Text,
+    UnitVector,
+)
 from ..types.joints import JOINT_TYPES
 from .contact import ContactLaw, without_damper
 from .frame import Frame
@@ -16,25 +24,37 @@ from .shape import Shape
 
 
 class Limits(Part):
-    """End stops of a revolute or prismatic joint: spring-dampers beyond the limits that push and
-    never pull.
+    """Limits of a revolute or prismatic joint. With `stiffness`, they are end stops: spring-dampers beyond
+    the limits that push and never pull. Otherwise they do not act.
     """
 
     lower: Number | None = None
-    """Lower limit of the coordinate, rad or m; default: no lower stop."""
+    """Lower limit of the coordinate, rad or m; default: none."""
     upper: Number | None = None
-    """Upper limit of the coordinate, rad or m; default: no upper stop."""
-    stiffness: Positive
-    """Stiffness of the stop, N·m/rad or N/m; with `law` N·m/radⁿ or N/mⁿ."""
+    """Upper limit of the coordinate, rad or m; default: none."""
+    stiffness: Positive | None = None
+    """Stiffness of the stops, N·m/rad or N/m; with `law` N·m/radⁿ or N/mⁿ. Default: no stops."""
     damping: NonNegative = 0.0
     """Damping of the stop, N·m·s/rad or N·s/m."""
     law: ContactLaw | None = None
     """Contact law instead of the damper."""
+    effort: PlainNonNegative | None = None
+    """Largest effort of the joint's drive, N·m or N, for other formats; does not act."""
+    velocity: PlainNonNegative | None = None
+    """Largest rate of the coordinate, rad/s or m/s, for other formats; does not act."""
+
+    @property
+    def act(self) -> bool:
+        """Whether the limits are end stops."""
+        return self.stiffness is not None
 
     @model_validator(mode="after")
     def _in_order(self) -> Limits:
         without_damper(self.law, self.model_fields_set)
-        if self.lower is None and self.upper is None:
+        if self.stiffness is None:
+            for key in sorted({"damping", "law"} & self.model_fields_set):
+                raise KeyProblem("stiffness", f"is missing; limits with {key} are stops, which need a stiffness")
+        if self.lower is None and self.upper is None and (self.act or self.effort is self.velocity is None):
             raise ValueError("the table has no limit; give lower, upper or both")
         if self.lower is not None and self.upper is not None:
             lower, upper = value_of(self.lower), value_of(self.upper)
@@ -51,6 +71,8 @@ class Joint(Part):
 
     type: str = Field(json_schema_extra={"enum": list(JOINT_TYPES)})
     """Joint type. The page on joints and frames shows order and signs of the coordinates."""
+    name: Text = ""
+    """Name of the joint in other formats, such as URDF; default: a name that follows from its coordinate."""
     axis: UnitVector | None = None
     """Axis of a revolute or prismatic joint: a unit vector in the joint frame. Other types have no
     axis; rotate their frame."""
@@ -67,7 +89,7 @@ class Joint(Part):
     friction: Friction | None = None
     """Friction of a revolute or prismatic joint."""
     limits: Limits | None = None
-    """End stops of a revolute or prismatic joint."""
+    """Limits or end stops of a revolute or prismatic joint."""
     armature: NonNegative = 0.0
     """Rotor inertia times the square of the gear ratio, kg·m² or kg, of a revolute or prismatic joint."""
 
@@ -119,6 +141,11 @@ class Joint(Part):
             raise KeyProblem("friction.diameter", text)
         return self
 
+    @property
+    def stops(self) -> Limits | None:
+        """Limits that act as end stops, or None."""
+        return self.limits if self.limits is not None and self.limits.act else None
+
     def values(self, key: str) -> tuple[AnyNumber, ...]:
         """Return the numbers of a key, one per coordinate of the joint."""
         value = getattr(self, key)
@@ -162,8 +189,10 @@ class Beam(Part):
 class Link(Inertial):
     """Rigid body, beam, or frame without mass, with its joint frame in the parent frame."""
 
-    name: Name
+    name: PartName
     """Name of the link; its coordinates are called `<name>.angle` and so on."""
+    alias: Text = ""
+    """Name of the link in other formats, such as URDF; default: `name`."""
     parent: str
     """Parent that carries the joint: the name of another link, `base` or `ground`."""
     frame: Frame = Frame()

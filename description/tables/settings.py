@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from ..fields.names import FileName, Name
+from ..fields.names import CaseName, Name
 from ..fields.numbers import PlainNonNegative, PlainPositive
 from ..fields.types import AllOrNames, AutoOrNames, KeyProblem, OrTable, Part, RedundantRows, Text
 from .parameter import known_unit
@@ -134,7 +134,8 @@ class Outputs(Part):
 class Case(Part):
     """Variant of the description with other values of some keys."""
 
-    name: FileName
+    name: CaseName
     """Name of the case, for `--case`."""
     set: dict[str, Any] = Field({})
-    """New values by dotted key. Members of lists are selected by name or index, or all by `*`."""
+    """New values by dotted key. Members of lists are selected by name or index, or all by `*`. Keys and
+    tables that the file does not have are added."""

@@ -14,7 +14,7 @@ from ..fields.types import KeyProblem, Part, Text
 from .frame import Frame
 
 _KEYS = {"box": ("size",), "cylinder": ("radius", "length"), "sphere": ("radius",), "mesh": ("file",)}
-_ENDINGS = (".stl", ".obj")
+ENDINGS = (".stl", ".obj", ".dae", ".gltf", ".glb")
 
 
 def _colour(value: str) -> str:
@@ -38,9 +38,10 @@ class Shape(Part):
     length: PlainPositive | None = None
     """Length of a cylinder, m."""
     file: Text | None = None
-    """Mesh file, STL or OBJ, relative to the folder of the description."""
+    """Mesh file, STL, OBJ, COLLADA (`.dae`) or glTF, relative to the folder of the description."""
     scale: PlainPositive = 1.0
-    """Length unit of the mesh file, m; 0.001 for a file in mm."""
+    """Length unit of the mesh file, m; 0.001 for an STL or OBJ file in mm. COLLADA files give their unit
+    themselves, and glTF files are in m."""
     frame: Frame = Frame()
     """Frame of the shape in the link frame."""
     colour: Colour | None = None
@@ -65,8 +66,8 @@ class Shape(Part):
 
 
 def _check_file(path: Path) -> None:
-    if path.suffix.lower() not in _ENDINGS:
-        raise KeyProblem("file", f"expected a file that ends in {' or '.join(_ENDINGS)}, got {path.name!r}")
+    if path.suffix.lower() not in ENDINGS:
+        raise KeyProblem("file", f"expected a file that ends in {' or '.join(ENDINGS)}, got {path.name!r}")
     if not os.path.isfile(path):  # also False for a path that is not a valid file name
         raise KeyProblem(
             "file", f"there is no file {str(path)!r}; paths are relative to the folder of the description"

@@ -20,7 +20,8 @@ MOST_POINTS = 10_000
 _LARGEST = 10_000_000  # bytes
 _MOST_PROBLEMS = 10
 _MOST_KINKS = 500
-_FEWEST = {("linear", "rest"): 2, ("cubic", "rest"): 2, ("cubic", "free"): 4}
+_FEWEST = {("cubic", "free"): 4}  # Other tables need two points.
+_CONTINUOUS = {"linear": 0, "pchip": 1, "cubic": 2}
 
 
 class Table(Part):
@@ -35,12 +36,14 @@ class Table(Part):
     """Header of the column of times, s, which must increase."""
     value: str
     """Header of the column of values, in the unit that the expression requires."""
-    interpolation: Literal["cubic", "linear"] = "cubic"
-    """`cubic`: spline with continuous second derivative; `linear`: with kinks, for forces only."""
+    interpolation: Literal["cubic", "pchip", "linear"] = "cubic"
+    """`cubic`: spline with continuous second derivative; `pchip`: cubic pieces with continuous slope that
+    never leave the range of their two points, for forces, rest lengths and constraints on velocities;
+    `linear`: with kinks, for forces only."""
     ends: Literal["rest", "free"] = "rest"
-    """`rest`: constant before the first and after the last time, and zero slope at both ends of a cubic
-    table; `free`: the run must lie within the table, and the slopes at the ends are those of cubics
-    through the neighbouring points."""
+    """`rest`: constant before the first and after the last time, and zero slope at both ends, except of a
+    linear table; `free`: the run must lie within the table, and the slopes at the ends follow from the
+    neighbouring points."""
 
     _points: tuple[tuple[float, ...], tuple[float, ...]] = PrivateAttr(((), ()))
     _problems: tuple[Problem, ...] = PrivateAttr(())
@@ -50,9 +53,10 @@ class Table(Part):
         if self.interpolation == "linear" and self.ends == "free":
             raise KeyProblem(
                 "ends",
-                '"free" is for cubic tables only; a linear table keeps its first and last value beyond its ends',
+                '"free" is for cubic and pchip tables; a linear table keeps its first and last value beyond'
+                " its ends",
             )
-        fewest = _FEWEST[self.interpolation, self.ends]
+        fewest = _FEWEST.get((self.interpolation, self.ends), 2)
         self._points, self._problems = _read(Path(self.file), _stamp(self.file), self.time, self.value, fewest)
         return self
 
@@ -75,13 +79,20 @@ class Table(Part):
         return self._points[0][0], self._points[0][-1]
 
     @property
+    def continuous(self) -> int:
+        """Order of the highest continuous derivative: 0 for the value alone, 1 for the slope, 2 for the
+        second derivative.
+        """
+        return _CONTINUOUS[self.interpolation]
+
+    @property
     def has_kinks(self) -> bool:
         """Whether solvers stop at each point of the table.
 
-        They stop at the points of linear tables, except of long ones, which have too many points
-        with small changes of slope.
+        They stop at the points of tables whose slope or second derivative jumps, except of long tables,
+        which have too many points with small jumps.
         """
-        return self.interpolation == "linear" and len(self._points[0]) <= _MOST_KINKS
+        return self.interpolation != "cubic" and len(self._points[0]) <= _MOST_KINKS
 
     @property
     def end_values(self) -> tuple[float, float]:

@@ -126,7 +126,7 @@ def _kink(lookup: Lookup, now: Expr) -> str:
     The piece is searched at a slightly later time, because rounding can trigger an event slightly early.
     """
     argument = lookup.argument
-    later = argument + ir.constant(_NEAR * float(np.diff(lookup.table.pieces[1:, 0]).min()))
+    later = argument + ir.constant(_NEAR * float(np.diff(np.unique(lookup.table.pieces[:, 0])).min()))
     end = ir.call(f"{lookup.function}_end", later)
     return mo.text(now + (end - argument) / lookup.rate)
 

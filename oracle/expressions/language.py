@@ -352,7 +352,7 @@ def _looked_up(lookup: Lookup, argument: Expression) -> Expression:
         return _gathered(at, None, (argument,))
     a, b = line.a, line.b
     found = _gathered(lambda scope: lookup(argument(scope), a + b * scope.sides.instant), None, (argument,))
-    knots = lookup.time if lookup.is_linear else lookup.time[[0, -1]]
+    knots = lookup.time if lookup.jumps_inside else lookup.time[[0, -1]]
     breaks = tuple(((knots - line.a) / line.b).tolist())
     return Expression(
         found.of, None, found.names, breaks, found.roots, found.parts, (*found.lookups, (lookup, line))

@@ -1,4 +1,4 @@
-"""Lookup tables over time with linear or cubic spline interpolation."""
+"""Lookup tables over time with linear, monotone cubic or cubic spline interpolation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import CubicSpline, PPoly
+from scipy.interpolate import CubicSpline, PchipInterpolator, PPoly
 
 from .jets import Jet, Scalar, value
 
@@ -19,17 +19,20 @@ class Lookup:
     Parameters
     ----------
     table : mapping
-        `time` and `value`, of shape (N,), `interpolation` (`cubic` or `linear`) and `ends` (`rest` or
-        `free`). With `rest`, the function is constant beyond its ends. With `free`, an argument
+        `time` and `value`, of shape (N,), `interpolation` (`cubic`, `pchip` or `linear`) and `ends`
+        (`rest` or `free`). With `rest`, the function is constant beyond its ends. With `free`, an argument
         beyond an end is an error.
     """
 
     def __init__(self, table: Mapping[str, Any]) -> None:
         self.time, values = np.array(table["time"], dtype=float), np.array(table["value"], dtype=float)
         self._ends = float(values[0]), float(values[-1])
-        self.is_linear, self._is_free = table["interpolation"] == "linear", table["ends"] == "free"
-        if self.is_linear:
+        kind, self._is_free = table["interpolation"], table["ends"] == "free"
+        self.jumps_inside = kind != "cubic"
+        if kind == "linear":
             self._curve = PPoly(np.array([np.diff(values) / np.diff(self.time), values[:-1]]), self.time)
+        elif kind == "pchip":
+            self._curve = _monotone(self.time, values, self._is_free)
         else:
             self._curve = CubicSpline(self.time, values, bc_type="not-a-knot" if self._is_free else "clamped")
         self._derivatives = [self._curve, self._curve.derivative(1), self._curve.derivative(2)]
@@ -61,3 +64,16 @@ class Lookup:
             return Jet(held) if isinstance(x, Jet) else held
         f, f1, f2 = (float(curve(at)) for curve in self._derivatives)
         return x.through(f, f1, f2) if isinstance(x, Jet) else f
+
+
+def _monotone(time: np.ndarray, values: np.ndarray, is_free: bool) -> PPoly:
+    """Return the monotone cubic interpolation of points, shape (N,) each.
+
+    A table that rests is continued by one point of equal value beyond each end, because then the slope at the end
+    is zero.
+    """
+    if is_free:
+        return PchipInterpolator(time, values)
+    length = time[-1] - time[0]
+    longer = np.concatenate([[time[0] - length], time, [time[-1] + length]])
+    return PchipInterpolator(longer, np.concatenate([values[:1], values, values[-1:]]))

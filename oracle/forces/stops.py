@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..bodies.machine import Coordinate
 from ..expressions.setting import Setting
 from ..expressions.state import State
@@ -33,7 +35,12 @@ def stops(setting: Setting) -> list[Stop]:
     return [
         Stop(coordinate, k, side)
         for k, coordinate in enumerate(setting.machine.coordinates)
-        if coordinate.joint is not None and coordinate.joint["limits"] is not None
+        if coordinate.joint is not None and _acts(coordinate.joint["limits"])
         for side in ("lower", "upper")
         if coordinate.joint["limits"][side] is not None
     ]
+
+
+def _acts(limits: dict[str, Any] | None) -> bool:
+    """Whether the limits of a joint are end stops."""
+    return limits is not None and limits["stiffness"] is not None

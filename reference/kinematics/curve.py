@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import CubicHermiteSpline, CubicSpline, PchipInterpolator
 
 from ...description.tables.table import Table
 from .jet import Number, Value, along, plain
@@ -18,7 +18,7 @@ _MARGIN = 1e-9
 
 
 class Curve:
-    """Lookup table as a function of time: piecewise linear or a cubic spline.
+    """Lookup table as a function of time: piecewise linear, a monotone cubic or a cubic spline.
 
     Attributes
     ----------
@@ -27,12 +27,12 @@ class Curve:
     before, after : float
         Constant values of the table before its first and after its last point.
     kinks : list of float
-        Times at which the first derivative jumps and an integrator has to stop, s.
+        Times at which the first or second derivative jumps and an integrator has to stop, s.
     points : ndarray, shape (N,)
         Times of the table's points, where its polynomial pieces meet, s.
     rests : bool
-        Whether the table is a cubic spline that continues with a constant beyond its ends. Its second
-        derivative jumps at both ends.
+        Whether the table is cubic and continues with a constant beyond its ends. Its second derivative
+        jumps at both ends.
     """
 
     def __init__(self, table: Table) -> None:
@@ -41,14 +41,10 @@ class Curve:
         self.before, self.after = table.end_values
         self.is_free = table.ends == "free"
         self.kinks = time.tolist() if table.has_kinks else []
-        self.rests = table.interpolation == "cubic" and not self.is_free
+        self.rests = table.interpolation != "linear" and not self.is_free
         self._holds = table.interpolation == "linear"
         # SciPy computes only the coefficients, because its evaluation of a single number is slow.
-        pieces = (
-            _lines(time, values)
-            if table.interpolation == "linear"
-            else CubicSpline(time, values, bc_type="not-a-knot" if self.is_free else "clamped").c
-        )
+        pieces = _PIECES[table.interpolation](time, values, self.is_free)
         self.points = time
         self._begins, self._coefficients = time[:-1], pieces
         self._times, self._pieces = time.tolist(), pieces.T.tolist()
@@ -90,9 +86,24 @@ class Curve:
         return self._pieces[k], at - self._times[k]
 
 
-def _lines(time: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the coefficients of the linear pieces of a table as cubics, highest power first, shape
-    (4, N − 1).
-    """
+Numbers: TypeAlias = NDArray[np.float64]
+
+
+def _spline(time: Numbers, values: Numbers, is_free: bool) -> Numbers:
+    return np.asarray(CubicSpline(time, values, bc_type="not-a-knot" if is_free else "clamped").c)
+
+
+def _monotone(time: Numbers, values: Numbers, is_free: bool) -> Numbers:
+    slopes = PchipInterpolator(time, values)(time, 1)
+    if not is_free:
+        slopes[[0, -1]] = 0.0
+    return np.asarray(CubicHermiteSpline(time, values, slopes).c)
+
+
+def _lines(time: Numbers, values: Numbers, is_free: bool) -> Numbers:
     none = np.zeros(len(time) - 1)
     return np.array([none, none, np.diff(values) / np.diff(time), values[:-1]])
+
+
+# Coefficients of the pieces of a table as cubics, highest power first, shape (4, N − 1).
+_PIECES = {"cubic": _spline, "pchip": _monotone, "linear": _lines}

@@ -133,7 +133,7 @@ class Lowering:
     def _table(self, tree: Expr) -> Expr:
         """Return the value or a derivative of a lookup table.
 
-        A cubic table with resting ends is constant before its first and after its last point.
+        A cubic or pchip table with resting ends is constant before its first and after its last point.
         """
         (name, order, inside), (argument,) = tree.data, tree.args
         table = self.tables[name]
@@ -195,4 +195,7 @@ class Lowering:
 def _pieces(table: Table) -> Piecewise:
     if table.interpolation == "linear":
         return piecewise.linear(*table.points, kinks=table.has_kinks)
-    return piecewise.cubic(*table.points, at_rest=table.ends == "rest")
+    at_rest = table.ends == "rest"
+    if table.interpolation == "pchip":
+        return piecewise.monotone(*table.points, at_rest=at_rest, kinks=table.has_kinks)
+    return piecewise.cubic(*table.points, at_rest=at_rest)

@@ -1,0 +1,41 @@
+"""Changes of a description's keys on the command line, by `--set KEY=VALUE`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from typing import Any
+
+from ..core.errors import DescriptionError, Problem
+
+
+def changes_of(texts: Iterable[str]) -> dict[str, Any]:
+    """Return the values by dotted key of texts `KEY=VALUE`.
+
+    Raises
+    ------
+    DescriptionError
+        If a text has no key or no value, or if a key occurs twice; the error lists all problems.
+    """
+    found, problems = dict[str, Any](), list[Problem]()
+    for text in texts:
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not (key and equals and value):
+            expected = "expected KEY=VALUE, as in simulation.stop=2"
+            problems.append(Problem(f"--set {text}", expected))
+        elif key in found:
+            problems.append(Problem(f"--set {key}", "occurs twice; expected one value"))
+        else:
+            found[key] = _value(value)
+    if problems:
+        raise DescriptionError("command line", problems)
+    return found
+
+
+def _value(text: str) -> Any:
+    """Return a value in the notation of TOML, or the text itself, such as the expression `2*payload`."""
+    try:
+        tables = tomllib.loads(f"value = {text}")
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return text
+    return tables["value"] if len(tables) == 1 else text
