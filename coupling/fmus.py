@@ -359,6 +359,9 @@ def _checked_parameters(
         text = f"has no variable {', '.join(unknown)} for a value in a parameter set; correct the parameter set"
         raise DescriptionError(str(fmu), text)
     for name, value in values.items():
+        if variables[name].causality == "structuralParameter":
+            text = "structural parameters are not supported; set the value in the program that exports the FMU"
+            raise DescriptionError(str(fmu), [Problem(f"parameter {name}", text)])
         kind = _KINDS[variables[name].type]
         try:
             found = _PYTHON[kind](value)
