@@ -299,7 +299,7 @@ def _connection_speed(network: Network, group: CoupledGroup, present: Present, h
     stepper = Stepper(network, group, MEAN, 2, positions(network))
     saved: dict[int, Any] = {k: network.parts[k].save() for k in group.parts}
     zeros = np.zeros((network.n_u, 4))
-    step = Step(present.t, h, polynomials.constant(present.values), zeros, saved)
+    step = Step(present.t, h, polynomials.constant(present.values), zeros, saved, present.values.copy())
     step.predicted, step.slopes = step.courses.copy(), np.zeros_like(present.values)
     rows = indices(network.rows, group.parts)
     scale = np.ones(len(present.values))
