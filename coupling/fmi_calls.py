@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ctypes import c_double, c_int, c_uint
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.trajectory import Array
 
-_WHOLE = {"Integer": round, "Boolean": bool}
+_WHOLE: dict[str, Callable[[Any], Any]] = {"Integer": round, "Boolean": bool}
 
 
 class TypedVariables:
