@@ -116,10 +116,12 @@ def overhead() -> None:
     size = (np.zeros((2, 2)), np.zeros((2, 1)), np.eye(2))
     parts = [_Still(name, ["u"], ["x", "y"], *size, x=[0.0, 0.0], restores=False) for name in "AB"]
     network = Network(parts, [Wire(("A", "x"), ("B", "u")), Wire(("B", "x"), ("A", "u"))])
-    begun = time.process_time()
-    run = systems.couple(network, "sequential", 10.0, 0.005, 0)
-    used = time.process_time() - begun
-    print(f"{1e6 * used / (2 * len(run.record.pieces)):.0f} µs per part and step at order 0")
+    found = []
+    for _ in range(5):
+        begun = time.process_time()
+        run = systems.couple(network, "sequential", 10.0, 0.005, 0)
+        found.append((time.process_time() - begun) / (2 * len(run.record.pieces)))
+    print(f"{1e6 * min(found):.0f} µs per part and step at order 0")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,40 +19,14 @@ from ..core.file_kinds import why
 from ..core.trajectory import Array
 from ..exchange.ssp.system import TYPES, unit_name
 from ..runs.fmpy_runs.opening import logger, read_fmu
+from . import courses as polynomials
+from .fmi_calls import Derivatives, TypedVariables
 from .participant import Abilities, PortSignal
 from .units import PhysicalUnit, defined
 
 _KINDS = {**TYPES, "Enumeration": "Integer"}
 _PYTHON: dict[str, Callable[[Any], Any]] = {"Real": float, "Integer": round, "Boolean": bool, "String": str}
-_FACTORIALS = (1.0, 2.0, 6.0)
 _MOST_PASSES = 20  # largest number of updates of the discrete states at one event
-
-
-@dataclass(frozen=True)
-class _Access:
-    """Variables of one data type that a single FMI call reads or writes.
-
-    Parameters
-    ----------
-    type : data type as it occurs in names of FMI functions, such as Float64
-    kind : Real, Integer, Boolean or String
-    places : indices of the variables among all inputs or all outputs of the FMU
-    references : value references of the variables
-    """
-
-    type: str
-    kind: str
-    places: list[int]
-    references: list[int]
-
-    def write(self, fmu: Any, values: Array) -> None:
-        """Set the variables of this type in the FMU; `values` has the values of all inputs, shape (n_u,)."""
-        python = _PYTHON[self.kind]
-        getattr(fmu, f"set{self.type}")(self.references, [python(values[k]) for k in self.places])
-
-    def read(self, fmu: Any, values: Array) -> None:
-        """Read the variables of this type from the FMU into `values`, the values of all outputs, shape (n_y,)."""
-        values[self.places] = getattr(fmu, f"get{self.type}")(self.references)
 
 
 class FmuPart:
@@ -95,19 +69,26 @@ class FmuPart:
         self._real_inputs = [k for k, s in enumerate(self.inputs) if s.kind == "Real"]
         self._real_outputs = [k for k, s in enumerate(self.outputs) if s.kind == "Real" and not s.discrete]
         self._in = [inputs[k].valueReference for k in self._real_inputs]
-        self._out = [outputs[k].valueReference for k in self._real_outputs]
+        out = [outputs[k].valueReference for k in self._real_outputs]
+        self._acting = [*_directly_acting(self.description, [inputs[k].name for k in self._real_inputs])]
+        self._derivatives = Derivatives(self._version, self._in, out)
         self._folder = folder
         fmpy.extract(str(fmu), str(folder))
         self._derives = _gives_directional_derivatives(folder)
         self._fmu: Any = None
         self._new_instance()
 
-    def _accesses(self, variables: Sequence[Any]) -> Iterator[_Access]:
+    def _accesses(self, variables: Sequence[Any]) -> Iterator[TypedVariables]:
         types = [self._type(v) for v in variables]
         for name in dict.fromkeys(types):
             places = [k for k, found in enumerate(types) if found == name]
             references = [variables[k].valueReference for k in places]
-            yield _Access(name, _KINDS[variables[places[0]].type], places, references)
+            yield TypedVariables(self._version, name, _KINDS[variables[places[0]].type], places, references)
+
+    @property
+    def _version(self) -> int:
+        """Major version of FMI."""
+        return 3 if self._fmi3 else 2
 
     def _type(self, variable: Any) -> str:
         """Return the data type of a variable as it occurs in names of FMI functions."""
@@ -140,6 +121,7 @@ class FmuPart:
             memory=len(description.derivatives) > 0,
             period=None if period is None else float(period),
             step=None if cs.fixedInternalStepSize is None else float(cs.fixedInternalStepSize),
+            returns_early=self._fmi3 and bool(cs.hasEventMode),
         )
 
     def _new_instance(self) -> None:
@@ -254,22 +236,19 @@ class FmuPart:
         The contribution of the inputs is computed by directional derivatives if the FMU provides
         them.
         """
-        orders, rates = [1] * len(self._out), [float(input_slopes[k]) for k in self._real_inputs]
-        if not self._derives or not any(rates):
-            return self._own_slopes(orders, rates)
-        through = self._fmu.getDirectionalDerivative(self._out, self._in, rates)
-        return np.asarray(self._own_slopes(orders, [0.0] * len(rates)) + np.asarray(through))
+        rates = input_slopes[self._real_inputs]
+        if not self._derives or not rates.any():
+            return self._own_slopes(rates)
+        return self._own_slopes(np.zeros_like(rates)) + self._derivatives.along(self._fmu, rates)
 
-    def _own_slopes(self, orders: list[int], rates: list[float]) -> Array:
+    def _own_slopes(self, rates: Array) -> Array:
         """Return the time derivatives of the real outputs that the FMU itself reports.
 
         The time derivatives of the inputs are passed to an FMU 2.0 that accepts them.
         """
-        if self._fmi3:
-            return np.asarray(self._fmu.getOutputDerivatives(self._out, orders))
-        if rates and self.abilities.takes_courses:
-            self._fmu.setRealInputDerivatives(self._in, [1] * len(rates), rates)
-        return np.asarray(self._fmu.getRealOutputDerivatives(self._out, orders))
+        if not self._fmi3 and len(rates) and self.abilities.takes_courses:
+            self._derivatives.give(self._fmu, polynomials.linear(np.zeros_like(rates), rates), 1.0)
+        return self._derivatives.of_outputs(self._fmu)
 
     # ---- Steps ---------------------------------------------------------------------------------------------
 
@@ -289,20 +268,9 @@ class FmuPart:
                 raise SolveError(f"{self.name} at t = {reached:.9g} s: the FMU asks to end the simulation")
             return (reached if early else t + h), bool(event)
         if self.abilities.takes_courses and self._real_inputs:
-            self._give_derivatives(h, courses)
+            self._derivatives.give(self._fmu, courses[self._real_inputs], h)
         self._fmu.doStep(t, h, 0)
         return t + h, False
-
-    def _give_derivatives(self, h: float, courses: Array) -> None:
-        orders = [order for order in (1, 2, 3) if order == 1 or np.any(courses[self._real_inputs, order])]
-        values = [
-            float(courses[k, order]) * _FACTORIALS[order - 1] / h**order
-            for order in orders
-            for k in self._real_inputs
-        ]
-        self._fmu.setRealInputDerivatives(
-            self._in * len(orders), [order for order in orders for _ in self._in], values
-        )
 
     def settle(self, inputs: Array) -> None:
         self._called(lambda: self._settle(inputs))
@@ -329,15 +297,25 @@ class FmuPart:
         if not self._derives:
             return None
         found = np.zeros((len(self.outputs), len(self.inputs)))
-        for k, reference in zip(self._real_inputs, self._in, strict=True) if self._out else ():
-            column = partial(self._fmu.getDirectionalDerivative, self._out, [reference], [1.0])
-            found[self._real_outputs, k] = self._called(column)
+        for k in self._acting if self._real_outputs else ():
+            found[self._real_outputs, self._real_inputs[k]] = self._called(partial(self._direction, k))
         return found
+
+    def _direction(self, k: int) -> Array:
+        """Return the derivatives of the real outputs by real input k."""
+        return self._derivatives.along(self._fmu, np.arange(len(self._in)) == k)
 
     def close(self) -> None:
         fmu, self._fmu = self._fmu, None
         if fmu is not None:
             fmu.freeInstance()
+
+
+def _directly_acting(description: Any, inputs: Sequence[str]) -> Iterator[int]:
+    """Yield the indices of the inputs that outputs depend on directly, by the structure that the FMU declares."""
+    known = [unknown.dependencies for unknown in description.outputs]
+    names = {v.name for dependencies in known for v in dependencies or ()}
+    yield from (k for k, name in enumerate(inputs) if name in names or None in known)
 
 
 def _gives_directional_derivatives(folder: Path) -> bool:
@@ -360,6 +338,9 @@ def _checked_parameters(
         text = f"has no variable {', '.join(unknown)} for a value in a parameter set; correct the parameter set"
         raise DescriptionError(str(fmu), text)
     for name, value in values.items():
+        if variables[name].causality == "structuralParameter":
+            text = "structural parameters are not supported; set the value in the program that exports the FMU"
+            raise DescriptionError(str(fmu), [Problem(f"parameter {name}", text)])
         kind = _KINDS[variables[name].type]
         try:
             found = _PYTHON[kind](value)

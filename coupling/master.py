@@ -110,11 +110,14 @@ class Master:
         self._network, self._steppers, self._settings = network, steppers, settings
         parts = network.parts
         self._restores = all(p.abilities.restores for p in parts)
+        # Rejected steps and events inside of steps are the only reasons to repeat a step of all parts.
+        may_fail = settings.step is None or any(stepper.iterates for stepper in steppers)
+        self._repeats = self._restores and (may_fail or any(p.abilities.returns_early for p in parts))
         self._saves = {
             k
             for stepper in steppers
             for k in stepper.group.parts
-            if parts[k].abilities.restores and (self._restores or stepper.iterates)
+            if parts[k].abilities.restores and (self._repeats or stepper.iterates)
         }
         self._periods: list[float] = [p.abilities.period for p in parts if p.abilities.period is not None]
         self._low, self._high = np.full(network.n_y, np.inf), np.full(network.n_y, -np.inf)
@@ -278,9 +281,9 @@ class Master:
     def _step(self, present: Present, end: float, saved: Mapping[int, Any]) -> Step:
         n = self._network
         courses = polynomials.constant(present.values)
-        step = Step(present.t, end - present.t, courses, np.zeros((n.n_u, 4)), saved)
+        step = Step(present.t, end - present.t, courses, np.zeros((n.n_u, 4)), saved, present.values.copy())
         step.predicted, step.slopes = courses.copy(), np.zeros_like(present.values)
-        step.returns = self._restores
+        step.returns = self._repeats
         return step
 
     def _restore(self, saved: Mapping[int, Any]) -> None:
@@ -288,8 +291,8 @@ class Master:
             self._network.parts[k].restore(state)
 
     def _accept(self, present: Present, step: Step) -> None:
-        ends = self._finite(polynomials.ends(step.courses), step.end)
-        values = self._read(ends)
+        values, n_y = step.values, self._network.n_y
+        values[n_y:] = polynomials.ends(step.courses[n_y:])
         for stepper in self._steppers:
             values = stepper.corrected(step, values)
         self._finite(values, step.end)
@@ -343,13 +346,13 @@ class Master:
         The range of the output, by which errors are scaled, is taken as at least this change.
         """
         rises = np.abs(slopes[: self._network.n_y]) * self._memory * self._settings.nominal
-        if np.any(rises > self._rises):
+        if (rises > self._rises).any():
             self._rises = np.maximum(self._rises, rises)
             self._sizes = None
 
     def _see(self, values: Array) -> None:
         seen = values[: self._network.n_y]
-        if np.any(seen < self._low) or np.any(seen > self._high):
+        if (seen < self._low).any() or (seen > self._high).any():
             self._low, self._high = np.fmin(self._low, seen), np.fmax(self._high, seen)
             self._sizes = None
 
@@ -381,18 +384,13 @@ class Master:
         return float(np.max(found)) / self._settings.tolerance
 
     def _group_error(self, stepper: Stepper, present: Present, step: Step, rows: list[int], scale: Array) -> float:
-        end = polynomials.ends(step.courses[rows])
-        if stepper.method == SEQUENTIAL:
-            feedback = stepper.group.feedback
-            if not len(feedback):
-                return 0.0
-            off = np.abs(polynomials.ends(step.courses[feedback]) - polynomials.ends(step.predicted[feedback]))
-            off = off / scale[feedback]
-            self._watch(float(np.max(off)), step.end)
-            return float(np.max(off))
-        if not stepper.group.loops or present.last is None:
+        if not stepper.group.loops:
             return 0.0
-        return float(np.max(np.abs(end - polynomials.ends(step.predicted[rows])) / scale[rows])) / 20.0
+        if stepper.method == SEQUENTIAL:
+            off = _largest(step, stepper.group.feedback, scale)
+            self._watch(off, step.end)
+            return off
+        return 0.0 if present.last is None else _largest(step, rows, scale) / 20.0
 
     def _watch(self, off: float, t: float) -> None:
         """Raise SolveError if extrapolated inputs have differed strongly from the actual ones in many steps."""
@@ -463,6 +461,12 @@ class Master:
             )
         factor = 0.5 if not np.isfinite(error) else min(max(0.9 * error ** -self._exponent(), 0.1), 0.84)
         return self._rung(h * factor)
+
+
+def _largest(step: Step, rows: Any, scale: Array) -> float:
+    """Return the largest difference of computed and predicted outputs at a step's end, relative to `scale`."""
+    off = polynomials.ends(step.courses[rows] - step.predicted[rows])
+    return float(np.abs(off / scale[rows]).max(initial=0.0))
 
 
 def consistent_outputs(network: Network) -> Array:

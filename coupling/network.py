@@ -133,6 +133,7 @@ class Network:
                 j = column[port]
                 self.source[j], self.factor[j], self.offset[j] = self.n_y + k, sign, 0.0
         self.driven = self.factor != 0.0
+        self._feeds = [(self.factor[c, None], self.source[c], self.offset[c]) for c in self.columns]
 
     def _signals_of_one_unit(self) -> list[NDArray[np.intp]]:
         units = np.array([signal.unit for signal in self.signals])
@@ -146,9 +147,9 @@ class Network:
         part : index of the part
         courses : polynomials of all outputs and pin forces over the step, shape (n_y + pins, 4)
         """
-        columns = self.columns[part]
-        found = self.factor[columns, None] * courses[self.source[columns]]
-        found[:, 0] += self.offset[columns]
+        factor, source, offset = self._feeds[part]
+        found = factor * courses[source]
+        found[:, 0] += offset
         return np.asarray(found)
 
     def inputs_at(self, outputs: Array) -> Array:

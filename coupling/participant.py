@@ -49,6 +49,7 @@ class Abilities:
         only
     period : time between samples, s; None for a part that is not sampled
     step : fixed internal step of the part, s; None if the part controls its own integration error
+    returns_early : whether a step may end at an event before its end
     """
 
     restores: bool = True
@@ -57,6 +58,7 @@ class Abilities:
     memory: bool = True
     period: float | None = None
     step: float | None = None
+    returns_early: bool = True
 
 
 class Participant(Protocol):

@@ -102,10 +102,13 @@ def _tested(network: Network, k: int, part: Participant, present: Present, h: fl
         part.abilities = replace(part.abilities, memory=True)
         text = f"{part.name} lists no states, but its outputs depend on earlier inputs; states are assumed"
         yield CouplingRemark("lists_no_states", part.name, text)
-    if part.abilities.restores and part.abilities.takes_courses and part.abilities.memory and len(given):
+    continuous = part.abilities.restores and part.abilities.period is None
+    if continuous and part.abilities.takes_courses and len(given):
         if _ignores_slopes(part, present.t, h, given):
             part.abilities = replace(part.abilities, takes_courses=False)
-            text = f"{part.name} claims to interpolate its inputs, but ignores their slopes; it gets their means"
+            values = "means" if part.abilities.memory else "values at the end of each step"
+            text = f"{part.name} claims to interpolate its inputs, but ignores their slopes; it gets their"
+            text += f" {values}"
             yield CouplingRemark("ignores_slopes", part.name, text)
     elif not part.abilities.takes_courses and part.abilities.memory and len(part.inputs):
         text = (
@@ -146,7 +149,7 @@ def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> st
 
 def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
     """Whether the outputs of a part after two steps depend on the inputs during the first step."""
-    higher = given + np.maximum(1e-3 * np.abs(given), 1e-3)
+    higher = _higher(given)
     outputs = []
     for first in (given, higher):
         state = part.save()
@@ -162,11 +165,15 @@ def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
 
 def _ignores_slopes(part: Participant, t: float, h: float, given: Array) -> bool:
     """Whether the outputs of a part after a step respond to the level of its inputs but not to their slopes."""
-    rise = np.maximum(1e-3 * np.abs(given), 1e-3)
     steady = _stepped(part, t, h, polynomials.constant(given))
-    rising = _stepped(part, t, h, polynomials.linear(given, given + rise))
-    higher = _stepped(part, t, h, polynomials.constant(given + rise))
+    rising = _stepped(part, t, h, polynomials.linear(given, _higher(given)))
+    higher = _stepped(part, t, h, polynomials.constant(_higher(given)))
     return bool(np.array_equal(steady, rising) and not np.array_equal(steady, higher))
+
+
+def _higher(given: Array) -> Array:
+    """Return slightly larger inputs; each increase is different, so that differences of inputs change too."""
+    return np.asarray(given + np.maximum(1e-3 * np.abs(given), 1e-3) * np.arange(1, len(given) + 1))
 
 
 def _same(a: Array, b: Array) -> bool:
@@ -299,7 +306,7 @@ def _connection_speed(network: Network, group: CoupledGroup, present: Present, h
     stepper = Stepper(network, group, MEAN, 2, positions(network))
     saved: dict[int, Any] = {k: network.parts[k].save() for k in group.parts}
     zeros = np.zeros((network.n_u, 4))
-    step = Step(present.t, h, polynomials.constant(present.values), zeros, saved)
+    step = Step(present.t, h, polynomials.constant(present.values), zeros, saved, present.values.copy())
     step.predicted, step.slopes = step.courses.copy(), np.zeros_like(present.values)
     rows = indices(network.rows, group.parts)
     scale = np.ones(len(present.values))

@@ -3,7 +3,7 @@
 Nested systems are flattened: `inner.motor` is the element `motor` of the system `inner`. The reader
 supports FMUs, linear transformations, unit conversions, and parameter sets and mappings, which are
 inside the description or in separate files. It does not support nested archives, signal
-dictionaries, clocks and structural parameters. Settings of the coupling that the standard does not
+dictionaries, arrays, clocks and structural parameters. Settings of the coupling that the standard does not
 define are read from an annotation of the type `org.gpmelica.coupling`; the step may also be in an
 annotation of the programs OMSimulator or OSP (Open Simulation Platform).
 """
@@ -30,6 +30,13 @@ from .whole import WholeMachine
 
 ANNOTATION = "org.gpmelica.coupling"
 _FMU = "application/x-fmu-sharedlibrary"
+# Signals that the master cannot pass on, by the element that marks their connector.
+_UNSUPPORTED = {
+    "Dimension": "an array",
+    "Clock": "a clock or a clocked variable",
+    "Binary": "binary data",
+    "String": "a text",
+}
 
 
 @dataclass
@@ -157,6 +164,7 @@ class _Reader:
 
     def __init__(self, source: str, folder: Path) -> None:
         self._folder, self._problems, self._systems = folder, list[Problem](), {""}
+        self._unsupported: dict[Port, str] = {}
         self._found = SystemStructure("", source)
 
     def read(self, root: Any) -> SystemStructure:
@@ -176,7 +184,7 @@ class _Reader:
         for node in root.iter():
             if isinstance(node.tag, str):
                 self._annotation(node)
-        self._problems += [*self._nowhere(), *self._uneven_joints()]
+        self._problems += [*self._nowhere(), *self._unsupported_signals(), *self._uneven_joints()]
         found.links, unfitting = connections(found, {})
         if self._problems or unfitting:
             raise DescriptionError(found.source, [*self._problems, *unfitting])
@@ -191,6 +199,14 @@ class _Reader:
                     known = ", ".join(sorted(places - {""})) or "none"
                     text = f"expected an element of the system, found no {element}; known are: {known}"
                     yield Problem(f"connection from {'.'.join(hop.source)} to {'.'.join(target)}", text)
+
+    def _unsupported_signals(self) -> Iterator[Problem]:
+        """Yield a problem for each connected signal that is no scalar number, Boolean or enumeration."""
+        ports = dict.fromkeys(port for target, hop in self._found.hops.items() for port in (hop.source, target))
+        for port in ports:
+            if port in self._unsupported:
+                text = f"expected a scalar number, Boolean or enumeration, got {self._unsupported[port]}"
+                yield Problem(f"connector {'.'.join(port)}", f"{text}; connect scalar variables instead")
 
     def _uneven_joints(self) -> Iterator[Problem]:
         """Problems of rigid joints whose pins are not those of one, two or three points."""
@@ -247,8 +263,10 @@ class _Reader:
 
     def _connectors_of(self, node: Any, name: str) -> None:
         for connector in _children(node, "Connectors", "Connector"):
-            unit = next((t.get("unit", "") for t in connector if t.get("unit")), "")
-            self._found.connectors[name, connector.get("name")] = unit
+            port = name, connector.get("name")
+            self._found.connectors[port] = next((t.get("unit", "") for t in connector if t.get("unit")), "")
+            kinds = [_UNSUPPORTED[_local(child)] for child in connector if _local(child) in _UNSUPPORTED]
+            self._unsupported |= dict.fromkeys([port], kinds[0]) if kinds else {}
 
     def _component(self, node: Any, name: str) -> None:
         kind, source = node.get("type", _FMU), self._folder / unquote(node.get("source", ""))
@@ -306,12 +324,18 @@ class _Reader:
                     yield parameter.get("name"), self._python(_local(value), text, parameter.get("name"))
 
     def _python(self, kind: str, text: str, name: str) -> Any:
-        if kind == "Boolean":
-            return text in ("true", "1")
+        """Return the value of a parameter in the Python type for the type of its XML element."""
         if kind == "String":
             return text
+        if len(text.split()) > 1:
+            problem = f"expected one value, got the array {text}; arrays are not supported"
+            self._problems.append(Problem(f"parameter {name}", problem))
+            return None
+        if kind == "Boolean":
+            return text in ("true", "1")
         value = self._number({"value": text}, "value", f"parameter {name}")
-        return round(value) if kind == "Integer" and value is not None and value == round(value) else value
+        whole = "Int" in kind and value is not None and value == round(value)
+        return int(text) if whole and text.strip().lstrip("+-").isdecimal() else value
 
     def _mapped(self, values: Mapping[str, Any], mapping: Any) -> dict[str, Any]:
         """Rename and transform parameter values as a mapping specifies; values that it does not

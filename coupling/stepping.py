@@ -67,7 +67,7 @@ class Present:
         """Return polynomials of at most the given degree through the last values, continued over the next step."""
         points = min(degree + 1, len(self.times))
         times = tuple(round((time - self.t) / h, 12) for time in self.times[-points:])
-        return polynomials.through(times, np.stack(self.history[-points:], axis=1))
+        return polynomials.through(times, np.array(self.history[-points:]).T)
 
     def continued(self, h: float) -> Array:
         """Return the polynomials of the last step, extrapolated over the next step.
@@ -93,6 +93,7 @@ class Step:
         (n_y + pins, 4)
     given : polynomials of the inputs as passed to the parts, shape (n_u, 4)
     saved : states of the parts at the beginning of the step, by index of the part
+    values : outputs of the parts that have been advanced and pin forces, shape (n_y + pins,)
     events : indices of the parts that have an event at the end of the step
     predicted : polynomials of the outputs before the step, shape (n_y + pins, 4)
     returns : whether all parts can go back to the beginning of the step
@@ -105,6 +106,7 @@ class Step:
     courses: Array
     given: Array
     saved: Mapping[int, Any]
+    values: Array
     events: set[int] = field(default_factory=set)
     predicted: Array = field(default_factory=lambda: np.zeros((0, 4)))
     slopes: Array = field(default_factory=lambda: np.zeros(0))
@@ -138,9 +140,12 @@ class Stepper:
         slopes = np.array([network.parts[network.owner(int(k))].abilities.gives_slopes for k in group.feedback])
         self._sloped = group.feedback[slopes.astype(bool)] if len(slopes) else group.feedback
         self.solver = Solver(fixed_point=method == HERMITE)
-        self._columns, self._rows = indices(network.columns, group.parts), indices(network.rows, group.parts)
+        self._columns, self._rows = (
+            np.array(indices(slices, group.parts), dtype=np.intp) for slices in (network.columns, network.rows)
+        )
         self._connection = connection_of(network, group)
-        self._held = [k for k in self._rows if network.signals[k].discrete]
+        self._corrects = method == SEQUENTIAL and group.loops
+        self._held = [int(k) for k in self._rows if network.signals[k].discrete]
         self._pairs = network.pairs[group.pins - network.n_y]
         self._rates = self._paired_rates()
         self._basis = PinBasis([network.pins[k - network.n_y] for k in group.pins], self._pairs[:, 0])
@@ -168,7 +173,7 @@ class Stepper:
         With a mean force these are the positions, and with pins the positions and velocities: forces that
         are constant or linear in each step jump between steps, and so do accelerations.
         """
-        rows = [k for k in self._rows if k not in self._held]
+        rows = [int(k) for k in self._rows if k not in self._held]
         if self.method not in (MEAN, PIN):
             return rows
         motion = {*self._position_of.values(), *(self._position_of if self.method == PIN else ())}
@@ -329,6 +334,7 @@ class Stepper:
         if abs(step.end - count * period) <= 1e-9 * period:
             participant.advance((count - 1) * period, period, given)
             step.events.add(part)
+        step.values[self.network.rows[part]] = participant.outputs_now()
 
     def _courses(self, part: int, present: Present, step: Step) -> Array:
         """Return interpolating polynomials of the outputs of one part over the step, shape (outputs, 4).
@@ -338,7 +344,7 @@ class Stepper:
         """
         h = step.h
         rows, participant = self.network.rows[part], self.network.parts[part]
-        end = participant.outputs_now()
+        end = step.values[rows] = participant.outputs_now()
         if part in self._laws:
             return polynomials.constant(end)
         if participant.abilities.gives_slopes:
@@ -475,10 +481,9 @@ class Stepper:
         ------
         SolveError : if the linear equations are singular
         """
-        if self.method != SEQUENTIAL or not self.group.loops:
-            return values
-        gains = gains_of(self.network, self.group)
-        if gains is None or not np.any(gains):
+        gains = gains_of(self.network, self.group) if self._corrects else None
+        self._corrects = gains is not None
+        if gains is None or not gains.any():
             return values
         found, connection = values.copy(), self._connection
         columns, rows = self._columns, self._rows
@@ -504,6 +509,7 @@ class Stepper:
             participant, columns = network.parts[part], network.columns[part]
             participant.restore(step.saved[part])
             participant.advance(step.t, step.h, held(straight[columns], participant.abilities))
+            step.values[network.rows[part]] = participant.outputs_now()
             if participant.abilities.gives_slopes:
                 rises = network.factor[columns] * step.slopes[network.source[columns]]
                 step.slopes[network.rows[part]] = participant.slopes_now(rises)
@@ -544,12 +550,14 @@ def gains_of(network: Network, group: CoupledGroup) -> Array | None:
 
     Returns None if a part does not provide directional derivatives.
     """
-    blocks = [network.parts[part].gains() for part in group.parts]
-    known = [block for block in blocks if block is not None]
-    if len(known) < len(blocks):
-        return None
-    rows, columns = (np.cumsum([0, *(block.shape[axis] for block in known)]) for axis in (0, 1))
-    found = np.zeros((rows[-1], columns[-1]))
-    for k, block in enumerate(known):
-        found[rows[k] : rows[k + 1], columns[k] : columns[k + 1]] = block
+    parts = [network.parts[part] for part in group.parts]
+    found = np.zeros((sum(len(part.outputs) for part in parts), sum(len(part.inputs) for part in parts)))
+    row = column = 0
+    for part in parts:
+        block = part.gains()
+        if block is None:
+            return None
+        rows, columns = block.shape
+        found[row : row + rows, column : column + columns] = block
+        row, column = row + rows, column + columns
     return found

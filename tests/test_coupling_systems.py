@@ -11,13 +11,12 @@ import helpers_problem as solving
 import numpy as np
 import pytest
 from awkward_machines.judge import toml
-from fmpy.ssp import ssd as ssp_reader
 from helpers_backends import Once
 from helpers_cli import Command, fails
 from helpers_coupling import couple, error, order, two_masses_exact
 from helpers_masters import controller, plant, slewing
 from helpers_parts import X, body, link, machine
-from lxml import etree
+from helpers_schemas import text_errors
 
 import gpmelica as gp
 from gpmelica.api.model import load
@@ -67,8 +66,8 @@ def connection(start: str, end: str, inner: str = "") -> str:
 
 
 def archive(folder: Path, text: str, **files: bytes | str) -> Path:
-    """An archive with a structure, checked by the schema, and resources."""
-    ssp_reader.validate_tree(etree.fromstring(text.encode()), "SystemStructureDescription.xsd")
+    """An archive with a structure, checked by the schema of its version, and resources."""
+    assert text_errors(text) == []
     path = folder / "Test.ssp"
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("SystemStructure.ssd", text)

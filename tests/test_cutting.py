@@ -13,8 +13,11 @@ from awkward_machines.judge import toml
 from fmpy.ssp import ssd as ssp_reader
 from helpers_backends import Once
 from helpers_cli import Command, fails
+from helpers_coupling import error
 from helpers_examples import EXAMPLES
+from helpers_masters import need_master, run_apart
 from helpers_parts import X, Y, Z, body, link, machine
+from helpers_schemas import schema_errors
 
 import gpmelica as gp
 from gpmelica.analysis import poses
@@ -299,6 +302,7 @@ def test_archives_follow_the_standards(split_boom: Path, tmp_path: Path) -> None
     """The structures are valid, connectors are called `port.member`, and FMI 3.0 has them as terminals."""
     for kind, count in (("rigid", 2), ("bushing", 3)):
         path = split_boom / f"Boom_{kind}.ssp"
+        assert [schema_errors(path, version) for version in ("1.0", "2.0")] == [[], []]
         system = ssp_reader.read_ssd(str(path)).system  # validates
         assert len(system.elements) == count
         names = {c.name for c in system.elements[0].connectors}
@@ -310,6 +314,38 @@ def test_archives_follow_the_standards(split_boom: Path, tmp_path: Path) -> None
         terminals = fmu.read("terminalsAndIcons/terminalsAndIcons.xml").decode()
     assert '<Terminal name="upper_pin1"' in terminals
     assert 'variableName="upper_pin1.fx" memberName="fx"' in terminals
+
+
+@pytest.mark.slow
+def test_bushings_in_ecos(split_boom: Path) -> None:
+    """Ecos runs the archive as it is, with an error of order 1 against the iterated run."""
+    _check_master("ecos", split_boom / "Boom_bushing.ssp")
+
+
+@pytest.mark.slow
+@pytest.mark.campaign
+@pytest.mark.parametrize("master", ["FMPy", "libcosim", "ecos"])
+def test_bushings_of_fmi_2_in_other_masters(master: str, once: Once) -> None:
+    """Masters for FMI 2.0 run the archive as it is."""
+
+    def build(folder: Path) -> None:
+        Model(from_data(boom())).split("upper", folder)
+
+    _check_master(master, once("split_boom_2.0", build) / "Boom_bushing.ssp")
+
+
+def _check_master(master: str, archive: Path) -> None:
+    """Compare another master, at the step of the archive and at half of it, with the iterated run."""
+    need_master(master)
+    stop, steps = 0.1, (1e-3, 5e-4)
+    own, signal = gp.cosim(archive, step=steps[0], stop=stop), "part_b.tip_x"
+    errors = [
+        error(values, np.interp(time, own.time, own[signal]))
+        for time, values in run_apart(master, archive, steps, stop, [signal])
+    ]
+    assert own.error < 1e-6
+    assert errors[0] < 5e-3
+    assert errors[0] / errors[1] == pytest.approx(2.0, abs=0.3)
 
 
 @pytest.mark.slow

@@ -2,8 +2,9 @@
 
     python masters.py ARCHIVE.ssp [MASTER …]
 
-Each function takes an SSP archive, the communication step and the end of the run, s, and names such as
-`Plant.column_angle`; it returns the times, s, and the signals after each communication step, shape (N,).
+Each function takes an SSP archive, the communication step and the end of the run, s, names such as
+`Plant.column_angle`, and the number of communication steps between two recorded ones, which is 1 in FMPy. It
+returns the recorded times, s, and signals, shape (N,).
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from zipfile import ZipFile
 import numpy as np
 
 Run = tuple[np.ndarray, dict[str, np.ndarray]]
-Master = Callable[[Path, float, float, Sequence[str]], Run]
+Master = Callable[[Path, float, float, Sequence[str], int], Run]
 
 
-def fmpy(ssp: Path, step: float, stop: float, names: Sequence[str]) -> Run:
+def fmpy(ssp: Path, step: float, stop: float, names: Sequence[str], every: int = 1) -> Run:
     """FMPy's `simulate_ssp`; FMI 1.0 and 2.0."""
     from fmpy.ssp.simulation import simulate_ssp
 
@@ -34,7 +35,7 @@ def fmpy(ssp: Path, step: float, stop: float, names: Sequence[str]) -> Run:
     return rows["time"] + step, {name: np.asarray(rows[name]) for name in names}
 
 
-def libcosim(ssp: Path, step: float, stop: float, names: Sequence[str]) -> Run:
+def libcosim(ssp: Path, step: float, stop: float, names: Sequence[str], every: int = 1) -> Run:
     """libcosim's fixed-step algorithm; FMI 1.0 and 2.0."""
     from libcosimpy import CosimLogging
     from libcosimpy.CosimExecution import CosimExecution
@@ -50,11 +51,11 @@ def libcosim(ssp: Path, step: float, stop: float, names: Sequence[str]) -> Run:
         places = [_place(execution, name) for name in names]
 
         def advance() -> list[float]:
-            if not execution.step():
+            if not execution.step(every):
                 raise RuntimeError(f"libcosim stopped: {execution.status()}")
             return [observer.last_real_values(slave, [reference])[0] for slave, reference in places]
 
-        return _recorded(advance, step, stop, names)
+        return _recorded(advance, every * step, stop, names)
 
 
 def _place(execution: Any, name: str) -> tuple[int, int]:
@@ -65,7 +66,7 @@ def _place(execution: Any, name: str) -> tuple[int, int]:
     return slave, references[variable]
 
 
-def ecos(ssp: Path, step: float, stop: float, names: Sequence[str]) -> Run:
+def ecos(ssp: Path, step: float, stop: float, names: Sequence[str], every: int = 1) -> Run:
     """ecos with its fixed-step algorithm; FMI 1.0, 2.0 and 3.0."""
     load_tbb()
     from ecospy import EcosSimulation
@@ -74,10 +75,10 @@ def ecos(ssp: Path, step: float, stop: float, names: Sequence[str]) -> Run:
         simulation.init()
 
         def advance() -> list[float]:
-            simulation.step()
+            simulation.step(every)
             return [simulation.get_real(name.replace(".", "::")) for name in names]
 
-        recorded = _recorded(advance, step, stop, names)
+        recorded = _recorded(advance, every * step, stop, names)
         simulation.terminate()
     return recorded
 
