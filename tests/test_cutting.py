@@ -125,6 +125,7 @@ def test_places_that_cannot_be_cut(change: dict[str, Any], at: str, sentence: st
     [
         ("universal", {}, "expected a spherical, revolute, fixed joint"),
         ("spherical", {"stiffness": 5.0}, "its joint has stiffness, which points cannot transmit"),
+        ("spherical", {"damping": [0.0, 5.0, 0.0]}, "its joint has damping, which points cannot transmit"),
     ],
 )
 def test_joints_that_cannot_be_cut(joint: str, keys: dict[str, Any], sentence: str) -> None:
@@ -133,6 +134,13 @@ def test_joints_that_cannot_be_cut(joint: str, keys: dict[str, Any], sentence: s
     data["links"][2]["joint"] |= keys
     with pytest.raises(DescriptionError, match=sentence):
         parts(data, "upper")
+
+
+def test_springs_of_zero_stiffness_can_be_cut() -> None:
+    """A joint whose springs and dampers have zeros along all axes has no force of its own."""
+    data = boom("spherical")
+    data["links"][2]["joint"] |= {"stiffness": [0.0, 0.0, 0.0], "damping": [0, 0, 0]}
+    assert len(parts(data, "upper")) == 2
 
 
 def test_more_parts_than_letters() -> None:
