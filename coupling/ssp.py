@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,7 +25,6 @@ from ..exchange.xml_file import read_xml
 from .network import Pin, Port
 from .participant import PortSignal
 from .units import PhysicalUnit, by_name, conversion, defined
-from .whole import WholeMachine
 
 ANNOTATION = "org.gpmelica.coupling"
 _FMU = "application/x-fmu-sharedlibrary"
@@ -83,6 +82,22 @@ class Hop:
     suppressed: bool
 
 
+@dataclass(frozen=True)
+class WholeEntry:
+    """Entry of an archive for the FMU of the machine before it was cut into parts.
+
+    Parameters
+    ----------
+    source : path of the FMU
+    exact : whether the coupled parts have the same equations; False if spring-dampers replace pins
+    same : outputs of parts, each with the variable of the whole machine that it should equal
+    """
+
+    source: Path
+    exact: bool
+    same: Sequence[tuple[Port, str]]
+
+
 @dataclass
 class SystemStructure:
     """A coupled system as an SSP archive describes it.
@@ -98,7 +113,7 @@ class SystemStructure:
     start, stop : time span of the default experiment, s
     step, tolerance : communication step, s, and admissible relative error, from annotations
     periods : sample period of each sampled element, s
-    whole : machine that the FMUs were cut from, or None
+    whole : entry of the machine that the FMUs were cut from, or None
     """
 
     name: str
@@ -114,7 +129,7 @@ class SystemStructure:
     step: float | None = None
     tolerance: float | None = None
     periods: dict[str, float] = field(default_factory=dict)
-    whole: WholeMachine | None = None
+    whole: WholeEntry | None = None
 
 
 def read_ssp(path: Path, folder: Path) -> SystemStructure:
@@ -250,14 +265,13 @@ class _Reader:
             self._found.connectors[name, connector.get("name")] = unit
 
     def _component(self, node: Any, name: str) -> None:
-        kind, source = node.get("type", _FMU), self._folder / unquote(node.get("source", ""))
-        if kind != _FMU or source.suffix == ".ssp":
+        kind, source = node.get("type", _FMU), node.get("source", "")
+        if kind != _FMU or source.endswith(".ssp"):
             text = f"expected an FMU ({_FMU}), got {kind}; nested archives and descriptions are not supported"
             self._problems.append(Problem(f"element {name}", text))
-        elif not source.is_file() or not source.resolve().is_relative_to(self._folder.resolve()):
-            text = f"expected the file {node.get('source')} in the archive, found none"
-            self._problems.append(Problem(f"element {name}", text))
-        self._found.elements[name] = SystemElement(name, source)
+            self._found.elements[name] = SystemElement(name, self._folder)
+        else:
+            self._found.elements[name] = SystemElement(name, self._resource(source, f"element {name}"))
         self._connectors_of(node, name)
         self._bindings(node, name + ".")
 
@@ -334,12 +348,17 @@ class _Reader:
         return self._file(node.get("source")) if node.get("source") else node
 
     def _file(self, name: str | None) -> Any:
+        path = self._resource(name, "values of parameters")
+        return read_xml(path) if path.is_file() else None
+
+    def _resource(self, name: str | None, where: str) -> Path:
+        """Return the path of a file of the archive; a file that is missing is a problem."""
         path = self._folder / unquote(name or "")
-        if not path.is_file() or not path.resolve().is_relative_to(self._folder.resolve()):
-            text = f"expected the file {name} in the archive, found none"
-            self._problems.append(Problem("values of parameters", text))
-            return None
-        return read_xml(path)
+        if path.is_file() and path.resolve().is_relative_to(self._folder.resolve()):
+            return path
+        text = f"expected the file {name} in the archive, found none"
+        self._problems.append(Problem(where, text))
+        return self._folder / "none"
 
     def _assign(self, name: str, value: Any) -> None:
         """Set a parameter `ELEMENT.VARIABLE`, whose element is the one with the longest name that
@@ -374,7 +393,7 @@ class _Reader:
                 (self._port(child.get("signal", "")), child.get("whole", "")) for child in _children(node, "Same")
             ]
             exact = node.get("exact", "true") in ("true", "1")
-            found.whole = WholeMachine(self._folder / unquote(node.get("source", "")), exact, same)
+            found.whole = WholeEntry(self._resource(node.get("source"), "Whole"), exact, same)
         elif tag == "Pin":
             first, second, force, reaction = (
                 self._port(node.get(k, "")) for k in ("first", "second", "force", "reaction")

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.errors import DescriptionError, SolveError
 from ..core.progress import Progress, silent
 from ..core.trajectory import Array, output_grid
+from .comparison import difference, observed_order
 from .energy import EnergyResidual, residuals
 from .master import Master, Record, Settings
 from .network import Network
@@ -31,6 +31,9 @@ _GAP = 1e-9  # admissible gap of pinned positions, relative to the range of the 
 _REFINEMENTS = 2  # largest number of repetitions with finer settings
 _USUAL = 1e-4  # default of the admissible relative error
 _FINER = 10.0  # ratio of the tolerances of a run and of the finer run that estimates its error
+# Ratio of the steps of the finer run and of the run. No multiple of a vibration's period remains close to one
+# with this ratio, so a vibration that one run hides between its communication points is seen in the other run.
+_GOLDEN = (3.0 - math.sqrt(5.0)) / 2.0
 _TRIALS = 3  # largest number of runs to find the ranges of the signals
 _CONFIRMED = 2.0  # largest ratio of the assumed range of a signal to its computed range
 _NOT_COMPARED = (
@@ -38,7 +41,6 @@ _NOT_COMPARED = (
     " drive its inputs, or the parts and the uncut mechanism have no outputs in common"
 )
 _SMALL = 1e-3  # smallest range of a signal, relative to the largest range of signals with the same unit
-_ROUNDING = 1e-6  # the same for signals without a unit, which may be of different kinds
 
 
 @dataclass(frozen=True)
@@ -204,12 +206,12 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
     choices, remarks = rehearse(system.network, settings, options.method, options.order)
     remarks = [*system.remarks, *remarks, *_off_grid(system.network, settings)]
     settings = _with_mean_force(settings, choices)
-    tolerance, grid, rows = settings.tolerance, _grid(settings), _compared(system.network, choices)
+    tolerance, grid, rows = settings.tolerance, _grid(settings, system.network), _compared(system.network, choices)
     coarse = _coarse(system.network, choices, settings)
     settings, run = _scaled(system.network, choices, settings, coarse, progress)
     for left in range(_REFINEMENTS, -1, -1):
         fine = _run(system.network, choices, _finer(settings), progress)
-        error, worst = _difference(system.network, rows, run, fine, grid)
+        error, worst = difference(system.network, rows, run, fine, grid)
         if error <= tolerance or settings.step is not None or not left:
             break
         coarse, run, settings = run, fine, _finer(settings)
@@ -220,7 +222,7 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
         chosen = run if system.whole.exact else fine
         whole = compare_whole(system.whole, system.network, rows, chosen, settings, _output_times(settings))
         if whole is None:
-            remarks.append(CouplingRemark("whole_not_compared", system.whole.fmu.name, _NOT_COMPARED))
+            remarks.append(CouplingRemark("whole_not_compared", system.whole.part.name, _NOT_COMPARED))
     return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order, whole), remarks)
 
 
@@ -261,11 +263,11 @@ def _takes_nominal(choices: Sequence[MethodChoice]) -> bool:
 
 
 def _coarser(s: Settings) -> Settings:
-    return _refined(s, 2.0, _FINER)
+    return _refined(s, 1.0 / _GOLDEN, _FINER)
 
 
 def _finer(s: Settings) -> Settings:
-    return _refined(s, 0.5, 1.0 / _FINER)
+    return _refined(s, _GOLDEN, 1.0 / _FINER)
 
 
 def _refined(s: Settings, length: float, tolerance: float) -> Settings:
@@ -335,13 +337,17 @@ def _run(network: Network, choices: Sequence[MethodChoice], settings: Settings, 
     return Master(network, steppers, replace(settings, order=min(order, 2))).run(progress)
 
 
-def _grid(settings: Settings) -> Array:
-    """Return the times at which runs are compared, s: output times and communication points of runs
-    with fixed steps.
+def _grid(settings: Settings, network: Network) -> Array:
+    """Return the times at which runs are compared, s: output times and communication points of the run.
+
+    Sample times may be all of these times, and values at events are not compared; so a system with sampled
+    parts is also compared in the middle between two of them.
     """
-    step = settings.nominal if settings.step is None else 2.0 * settings.step
-    points = settings.start + output_grid(settings.stop - settings.start, step)
-    return np.union1d(points, _output_times(settings))
+    points = settings.start + output_grid(settings.stop - settings.start, settings.step or settings.nominal)
+    found = np.union1d(points, _output_times(settings))
+    if any(part.abilities.period is not None for part in network.parts):
+        found = np.union1d(found, 0.5 * (found[1:] + found[:-1]))
+    return found
 
 
 def _output_times(settings: Settings) -> Array:
@@ -352,48 +358,6 @@ def _output_times(settings: Settings) -> Array:
 def _ranges(record: Record, network: Network) -> Array:
     values = np.array(record.values)[:, : network.n_y]
     return np.asarray(np.ptp(values, axis=0))
-
-
-def _difference(
-    network: Network, rows: Sequence[int], run: Record, fine: Record, grid: Array
-) -> tuple[float, str]:
-    """Return the largest difference of two runs, relative to the range of each signal, and the signal's name.
-
-    Times near jumps are left out; without any other time the difference is infinite.
-    """
-    grid = grid[_away_from_events(run, fine, grid)]
-    if not len(grid):
-        return math.inf, ""
-    a, b = run.sample(grid)[rows], fine.sample(grid)[rows]
-    off = np.max(np.abs(a - b), axis=1)
-    spread = _spreads(network, rows, np.maximum(np.ptp(a, axis=1), np.ptp(b, axis=1)))
-    floor = np.maximum(1e-9 * np.maximum(np.max(np.abs(a), axis=1), np.max(np.abs(b), axis=1)), 1e-300)
-    errors = off / np.maximum(spread, floor)
-    errors[(off <= floor) & (spread <= floor)] = 0.0  # a signal that is constant in both runs
-    k = int(np.argmax(errors))
-    return float(errors[k]), ".".join(network.outputs[rows[k]])
-
-
-def _spreads(network: Network, rows: Sequence[int], spread: Array) -> Array:
-    """Return the ranges of signals, each at least a thousandth of the largest range of the signals with
-    the same unit, or a millionth for signals without a unit.
-    """
-    found = np.zeros(network.n_y)
-    found[[*rows]] = spread
-    for alike in network.alike:
-        share = _SMALL if network.signals[alike[0]].unit else _ROUNDING
-        found[alike] = np.maximum(found[alike], share * found[alike].max())
-    return np.asarray(found[[*rows]])
-
-
-def _away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_]:
-    """Whether each time is so far from each event that both runs have passed the event, or neither has."""
-    away, own = np.ones(len(grid), dtype=bool), np.array(run.events)
-    gaps = np.diff([grid[0], *fine.events, grid[-1]])
-    for event, before, after in zip(fine.events, gaps, gaps[1:], strict=False):
-        off = float(np.min(np.abs(own - event), initial=np.inf))
-        away &= np.abs(grid - event) > max(2.0 * min(off, 0.25 * min(before, after)), 1e-9)
-    return away
 
 
 def _judged(
@@ -432,15 +396,11 @@ def _order(
     steps make it meaningless.
     """
     coarse, run, fine = runs
-    outer, _ = _difference(network, rows, coarse, fine, grid)
+    outer, _ = difference(network, rows, coarse, fine, grid)
     counts = [len(r.pieces) for r in (coarse, run, fine)]
-    if error < 1e-12 or outer <= error or counts[1] <= 1.05 * counts[0]:
+    if error < 1e-12 or not math.isfinite(outer) or outer <= error or counts[1] <= 1.05 * counts[0]:
         return None
-    # With equal ratios of the numbers of steps, the order follows from differences of successive runs.
-    if abs(counts[2] / counts[1] - counts[1] / counts[0]) < 0.05:
-        ratio = counts[1] / counts[0]
-        return math.log(outer / error - 1.0) / math.log(ratio) if outer / error > 1.0 + 1e-9 else None
-    return math.log(outer / error) / math.log(counts[1] / counts[0])
+    return observed_order((outer / error, counts[1] / counts[0]), counts[1] / counts[2])
 
 
 def _gap(network: Network, run: Record) -> float:

@@ -36,7 +36,7 @@ from gpmelica.coupling.participant import PortSignal
 from gpmelica.coupling.rehearsal import MethodChoice, rehearse
 from gpmelica.coupling.report import lines
 from gpmelica.coupling.system import CoupledSystem, CouplingRemark
-from gpmelica.coupling.verdict import Coupled, Options, _missed, _run, _scaled, couple
+from gpmelica.coupling.verdict import Coupled, Options, _grid, _missed, _run, _scaled, couple
 
 
 def chosen(
@@ -302,6 +302,22 @@ def test_output_between_communication_points() -> None:
     assert not run.ok
     assert true / 5.0 < run.error < 5.0 * true
     assert judged(Network([first], [])).ok
+
+
+@pytest.mark.parametrize("product", [2.0, 4.0, 16.0])
+def test_step_that_is_a_multiple_of_a_period(product: float) -> None:
+    """At ωh = 2π, 4π and 16π the vibration has the same value and slope at all points; the run is red all the same."""
+    first, second = chain(np.pi * product / 0.01).parts
+    hidden = LinearPart("A", [], ["y"], first._a, None, [[1.0, 0.0]], x=[1.0, 0.0])  # type: ignore[attr-defined]
+    run = judged(Network([hidden, second], [Wire(("A", "y"), ("B", "u"))]), 0.5, step=0.01)
+    assert np.ptp(run.signals["A.y"]) < 1e-6
+    assert not run.ok
+
+
+def test_samples_at_all_output_times() -> None:
+    """If each output time is a sample time, whose values are not compared, runs are compared between them."""
+    grid = _grid(Settings(0.0, 20.0, nominal=0.02), sampled_control()) / 0.02
+    assert np.max(np.abs(grid - np.round(grid))) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("stop", [2.009, 2.5, 3.0])
