@@ -18,6 +18,7 @@ from ..core.errors import SolveError
 from ..core.progress import Progress, silent
 from ..core.trajectory import Array
 from . import courses as polynomials
+from .loops import consistent_outputs
 from .network import Network
 from .stepping import HERMITE, MEAN, PIN, SEQUENTIAL, EarlyReturn, NotConverged, Present, Step, Stepper
 
@@ -122,6 +123,7 @@ class Master:
         self._memory = np.array([float(p.abilities.memory) for p in parts for _ in p.outputs])
         self._sizes: Array | None = None
         self._lost = 0
+        self.second: Array | None = None  # outputs of a second solution of the loops at the start
 
     # ---- Run -----------------------------------------------------------------------------------------------
 
@@ -169,7 +171,7 @@ class Master:
         inputs = network.starts
         for part, columns in zip(network.parts, network.columns, strict=True):
             part.start(s.start, inputs[columns])
-        values = consistent_outputs(network)
+        values, self.second = consistent_outputs(network)
         for part in network.parts:
             part.begin()
         values = self._finite(self._read(values), s.start)
@@ -463,66 +465,3 @@ class Master:
             )
         factor = 0.5 if not np.isfinite(error) else min(max(0.9 * error ** -self._exponent(), 0.1), 0.84)
         return self._rung(h * factor)
-
-
-def consistent_outputs(network: Network) -> Array:
-    """Return outputs at the initial time that satisfy all connections, shape (n_y + pins,).
-
-    Algebraic loops are solved by Newton's method.
-
-    Raises
-    ------
-    SolveError : if a loop has no solution or no unique one
-    """
-    values = np.zeros(network.n_y + len(network.pins))
-
-    def evaluated(inputs: Array) -> Array:
-        found = np.zeros_like(values)
-        for part, columns, rows in zip(network.parts, network.columns, network.rows, strict=True):
-            found[rows] = part.try_inputs(inputs[columns])
-        return network.inputs_at(found)
-
-    u = evaluated(network.starts)
-    for _ in range(len(network.parts) + 2):  # without loops, one pass per part is enough
-        new = evaluated(u)
-        if np.allclose(new, u, rtol=1e-13, atol=1e-300):
-            break
-        u = new
-    else:
-        if not np.all(np.isfinite(u)):
-            column = int(np.flatnonzero(~np.isfinite(u))[0])
-            label = network.label(int(network.source[column]))
-            raise SolveError(f"coupling: {label} is not finite at the start; correct the initial states")
-        u = _newton(evaluated, u, network)
-    for part, columns, rows in zip(network.parts, network.columns, network.rows, strict=True):
-        values[rows] = part.try_inputs(u[columns])
-    return values
-
-
-def _newton(evaluated: Any, u: Array, network: Network) -> Array:
-    """Return inputs u with u = f(u) by Newton's method; f evaluates all parts and their connections.
-
-    The Jacobian is formed by finite differences.
-
-    Raises
-    ------
-    SolveError : if the iteration does not converge or the Jacobian is singular
-    """
-    for _ in range(30):
-        r = evaluated(u) - u
-        size = np.maximum(np.abs(u), 1e-6 * max(float(np.max(np.abs(u))), 1.0))
-        if np.all(np.abs(r) <= 1e-10 * size):
-            return u
-        jacobian = np.empty((len(u), len(u)))
-        for k in range(len(u)):
-            nudged = u.copy()
-            nudged[k] += 1e-6 * size[k]
-            jacobian[:, k] = (evaluated(nudged) - nudged - r) / (1e-6 * size[k])
-        if np.linalg.cond(jacobian) > 1e12 or not np.all(np.isfinite(jacobian)):
-            break
-        u = u - np.linalg.solve(jacobian, r)
-    names = ", ".join(".".join(network.inputs[k]) for k in np.flatnonzero(np.abs(evaluated(u) - u) > 1e-9))
-    raise SolveError(
-        f"coupling: the loop of {names or 'the inputs'} has no unique solution at the start;"
-        " give start values, or break the loop by a state"
-    )

@@ -49,6 +49,7 @@ class Abilities:
         only
     period : time between samples, s; None for a part that is not sampled
     step : fixed internal step of the part, s; None if the part controls its own integration error
+    tolerance : relative tolerance of the part's own integration, or None if it is unknown
     """
 
     restores: bool = True
@@ -57,6 +58,7 @@ class Abilities:
     memory: bool = True
     period: float | None = None
     step: float | None = None
+    tolerance: float | None = None
 
 
 class Participant(Protocol):

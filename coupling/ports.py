@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from .network import Network
 from .participant import PortSignal
-from .units import SECOND, WATT
+from .units import FORCE, METRE, SECOND, WATT
 
 _RATES = {"x": "v", "s": "v", "q": "w", "phi": "w", "angle": "rate", "position": "velocity"}
 _AXES = ("x", "y", "z")
@@ -30,6 +30,19 @@ class Bond:
     column: int
     row: int
     position: int | None
+
+
+def is_force(signal: PortSignal) -> bool:
+    """Return whether a signal has the unit of a force or of a moment."""
+    return signal.base is not None and any(signal.base.fits(unit) for unit in (FORCE, FORCE.times(METRE)))
+
+
+def is_motion(signal: PortSignal) -> bool:
+    """Return whether a signal has the unit of a position, an angle, or their first or second time derivative."""
+    if signal.base is None:
+        return False
+    _, length, time, *others = signal.base.exponents
+    return length in (0, 1) and time in (0, -1, -2) and not any((signal.base.exponents[0], *others))
 
 
 def positions(network: Network) -> dict[int, int]:

@@ -25,6 +25,9 @@ from .redundancy import PinBasis
 
 SEQUENTIAL, HERMITE, MEAN, PIN = "sequential", "hermite", "mean_force", "pin"
 METHODS = (SEQUENTIAL, HERMITE, MEAN, PIN)
+# Ratio of two step lengths by the golden ratio. If one length is a multiple of the period of a vibration, the
+# other one is far from any multiple, so a vibration that one hides is seen with the other.
+GOLDEN = (3.0 - 5.0**0.5) / 2.0
 _ROUNDING = 1e-12
 _MOST_EVENTS = 100  # largest number of events of one part in one step
 _GAP = 1e-11  # admissible gap between the positions of a pin, relative to the range of the position

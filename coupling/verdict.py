@@ -22,8 +22,9 @@ from .master import Master, Record, Settings
 from .network import Network
 from .ports import positions
 from .rehearsal import MethodChoice, rehearse
-from .stepping import MEAN, METHODS, Stepper
+from .stepping import GOLDEN, MEAN, METHODS, Stepper
 from .system import CoupledSystem, CouplingRemark
+from .unreported import unreported_events
 from .whole import WholeDifference, compare_whole
 
 _OUTPUTS = 1000  # number of intervals between output times
@@ -31,9 +32,6 @@ _GAP = 1e-9  # admissible gap of pinned positions, relative to the range of the 
 _REFINEMENTS = 2  # largest number of repetitions with finer settings
 _USUAL = 1e-4  # default of the admissible relative error
 _FINER = 10.0  # ratio of the tolerances of a run and of the finer run that estimates its error
-# Ratio of the steps of the finer run and of the run. No multiple of a vibration's period remains close to one
-# with this ratio, so a vibration that one run hides between its communication points is seen in the other run.
-_GOLDEN = (3.0 - math.sqrt(5.0)) / 2.0
 _TRIALS = 3  # largest number of runs to find the ranges of the signals
 _CONFIRMED = 2.0  # largest ratio of the assumed range of a signal to its computed range
 _NOT_COMPARED = (
@@ -223,7 +221,7 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
         whole = compare_whole(system.whole, system.network, rows, chosen, settings, _output_times(settings))
         if whole is None:
             remarks.append(CouplingRemark("whole_not_compared", system.whole.part.name, _NOT_COMPARED))
-    return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order, whole), remarks)
+    return _judged(system, choices, settings, run, fine, Estimate(tolerance, error, worst, order, whole), remarks)
 
 
 def _compared(network: Network, choices: Sequence[MethodChoice]) -> list[int]:
@@ -263,11 +261,11 @@ def _takes_nominal(choices: Sequence[MethodChoice]) -> bool:
 
 
 def _coarser(s: Settings) -> Settings:
-    return _refined(s, 1.0 / _GOLDEN, _FINER)
+    return _refined(s, 1.0 / GOLDEN, _FINER)
 
 
 def _finer(s: Settings) -> Settings:
-    return _refined(s, _GOLDEN, 1.0 / _FINER)
+    return _refined(s, GOLDEN, 1.0 / _FINER)
 
 
 def _refined(s: Settings, length: float, tolerance: float) -> Settings:
@@ -365,6 +363,7 @@ def _judged(
     choices: Sequence[MethodChoice],
     settings: Settings,
     run: Record,
+    fine: Record,
     estimate: Estimate,
     remarks: Sequence[CouplingRemark],
 ) -> Coupled:
@@ -373,7 +372,7 @@ def _judged(
     values = run.sample(time)
     names = [".".join(port) for port in network.outputs]
     found = residuals(network, run)
-    remarks = [*remarks, *_created(found, estimate.tolerance), *_missed(run)]
+    remarks = [*remarks, *_created(found, estimate.tolerance), *_late(run), *unreported_events(network, run, fine)]
     return Coupled(
         name=system.name,
         network=network,
@@ -429,19 +428,13 @@ def _created(found: Sequence[EnergyResidual], tolerance: float) -> list[Coupling
     ]
 
 
-def _missed(run: Record) -> Iterator[CouplingRemark]:
+def _late(run: Record) -> Iterator[CouplingRemark]:
     if run.late:
         text = (
             f"{run.late} events lie inside communication steps, and not all FMUs can go back to these times: other"
             " FMUs see the events at the end of the step; shorten --step, or use FMUs that restore their states"
         )
         yield CouplingRemark("event_inside_step", "system", text)
-    if run.missed:
-        text = (
-            f"outputs jump or kink inside {run.missed} steps that cannot be shortened further, so an FMU has"
-            " events that it does not report; use an FMU 3.0 with event mode"
-        )
-        yield CouplingRemark("unreported_event", "system", text)
 
 
 def _off_grid(network: Network, settings: Settings) -> list[CouplingRemark]:
