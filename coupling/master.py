@@ -123,6 +123,7 @@ class Master:
         self._memory = np.array([float(p.abilities.memory) for p in parts for _ in p.outputs])
         self._sizes: Array | None = None
         self._lost = 0
+        self._not_finite = ""
         self.second: Array | None = None  # outputs of a second solution of the loops at the start
 
     # ---- Run -----------------------------------------------------------------------------------------------
@@ -267,6 +268,7 @@ class Master:
                 end = max(early.time, present.t + 1e-13 * max(1.0, abs(present.t)))
                 continue
             except NotConverged:
+                self._see_lost(step)
                 self._restore(saved)
                 return None, math.inf
             error = self._error(present, step, scale)
@@ -276,6 +278,11 @@ class Master:
             self._accept(present, step)
             return step.h, error
         raise SolveError(f"coupling: the time of an event near t = {present.t:.9g} s does not settle")
+
+    def _see_lost(self, step: Step) -> None:
+        """Record the name of an output that is not finite in a step that has not converged, or an empty text."""
+        lost = np.flatnonzero(~np.isfinite(step.courses).all(axis=1))
+        self._not_finite = self._network.label(int(lost[0])) if len(lost) else ""
 
     def _step(self, present: Present, end: float, saved: Mapping[int, Any]) -> Step:
         n = self._network
@@ -459,6 +466,11 @@ class Master:
     def _shorter(self, h: float, error: float, t: float) -> float:
         s = self._settings
         if h < _SHORTEST * (s.stop - s.start) or not self._restores:
+            if self._not_finite:
+                raise SolveError(
+                    f"coupling: {self._not_finite} is not finite after t = {t:.9g} s in steps of any length;"
+                    " correct its FMU or the inputs of the FMU"
+                )
             raise SolveError(
                 f"coupling: the iteration of a step of {h:.3g} s finds no solution at t = {t:.9g} s;"
                 " shorten --step, or model a stiff connection within one part"

@@ -30,6 +30,7 @@ from .stepping import (
 )
 from .system import CouplingRemark
 
+_SHORT = 1e-3  # ratio of a step in which masses hardly move and the communication step
 _FAST = 2.0  # angular frequency of a connection times the step, above which its vibration is not resolved
 
 
@@ -236,16 +237,21 @@ def _connection_speed(network: Network, group: CoupledGroup, present: Present, h
 
     The frequency follows from the response of the spring forces to a change of these forces in a step. A
     step that is a multiple of a part's own period shows no response, so a shorter step is also taken.
-    Returns None if the parts are not connected by force laws without states.
+    Returns None if the parts are not connected by force laws without states, or if the response does not
+    become smaller with the step, as in an algebraic loop.
     """
     law = {k for k in group.parts if not network.parts[k].abilities.memory}
     if not len(group.feedback) or any(network.owner(int(row)) not in law for row in group.feedback):
         return None
-    return max(_speed(network, group, present, length) for length in (h, GOLDEN * h))
+    lengths = (h, GOLDEN * h)
+    gains = [_response(network, group, present, length) for length in lengths]
+    if _response(network, group, present, _SHORT * h) > 0.1 * max(gains) > 0.0:
+        return None
+    return max(2.0 * float(np.sqrt(gain)) / length for gain, length in zip(gains, lengths, strict=True))
 
 
-def _speed(network: Network, group: CoupledGroup, present: Present, h: float) -> float:
-    """Return the largest angular frequency of the springs of a group by the response in a step of h, rad/s."""
+def _response(network: Network, group: CoupledGroup, present: Present, h: float) -> float:
+    """Return the factor by which a step of length h, s, multiplies a change of the forces between parts."""
     stepper = Stepper(network, group, MEAN, 2, positions(network))
     saved: dict[int, Any] = {k: network.parts[k].save() for k in group.parts}
     zeros = np.zeros((network.n_u, 4))
@@ -260,4 +266,4 @@ def _speed(network: Network, group: CoupledGroup, present: Present, h: float) ->
         for k, state in saved.items():
             network.parts[k].restore(state)
             network.parts[k].free(state)
-    return 2.0 * float(np.sqrt(np.max(np.abs(np.linalg.eigvals(gain)), initial=0.0))) / h
+    return float(np.max(np.abs(np.linalg.eigvals(gain)), initial=0.0))

@@ -12,6 +12,7 @@ from .network import Network
 from .system import CouplingRemark
 
 _LARGE = 0.1  # smallest change of an output in one step that may be a jump, relative to the output's range
+_ROUNDING = 1e-9  # smallest change that may be a jump, relative to the magnitude of the output
 _STAYS = 0.8  # smallest ratio of the largest changes with shorter and longer steps that shows a jump
 
 
@@ -29,7 +30,8 @@ def unreported_events(network: Network, run: Record, fine: Record) -> Iterator[C
         return
     (times, changes), (_, before) = _largest(network, fine), _largest(network, run)
     values = np.array(fine.values)[:, : network.n_y]
-    jumps = (changes > _LARGE * np.ptp(values, axis=0)) & (changes > _STAYS * before)
+    large = np.maximum(_LARGE * np.ptp(values, axis=0), _ROUNDING * np.max(np.abs(values), axis=0))
+    jumps = (changes > large) & (changes > _STAYS * before)
     for row in np.flatnonzero(jumps):
         name = ".".join(network.outputs[row])
         text = (
