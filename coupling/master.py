@@ -20,6 +20,7 @@ from ..core.trajectory import Array
 from . import courses as polynomials
 from .loops import consistent_outputs
 from .network import Network
+from .ports import rounding_sizes
 from .stepping import HERMITE, MEAN, PIN, SEQUENTIAL, EarlyReturn, NotConverged, Present, Step, Stepper
 
 _EVENT_PASSES = 100  # largest number of repeated evaluations of all parts at one event
@@ -122,6 +123,7 @@ class Master:
         self._rises = np.zeros(network.n_y)
         self._memory = np.array([float(p.abilities.memory) for p in parts for _ in p.outputs])
         self._sizes: Array | None = None
+        self._span = settings.stop - settings.start
         self._lost = 0
         self._not_finite = ""
         self.second: Array | None = None  # outputs of a second solution of the loops at the start
@@ -371,6 +373,7 @@ class Master:
         found = np.maximum(np.maximum(self._high - self._low, least * magnitude), self._rises)
         if self._settings.scales is not None:
             found = np.maximum(found, self._settings.scales)
+        found = np.maximum(found, rounding_sizes(self._network.signals, magnitude, self._span))
         for rows in self._network.alike:
             floor = 1e-3 * float(found[rows].max())
             found[rows] = np.maximum(found[rows], floor or 1.0)

@@ -30,8 +30,8 @@ from .stepping import (
 )
 from .system import CouplingRemark
 
-_SHORT = 1e-3  # ratio of a step in which masses hardly move and the communication step
 _FAST = 2.0  # angular frequency of a connection times the step, above which its vibration is not resolved
+_SHORT = 1e-3  # ratio of a step in which masses hardly move and the communication step
 
 
 @dataclass(frozen=True)

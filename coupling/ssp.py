@@ -114,6 +114,7 @@ class SystemStructure:
     step, tolerance : communication step, s, and admissible relative error, from annotations
     periods : sample period of each sampled element, s
     whole : entry of the machine that the FMUs were cut from, or None
+    modes : eigenfrequencies of this machine in its initial state, in ascending order, Hz
     """
 
     name: str
@@ -130,6 +131,7 @@ class SystemStructure:
     tolerance: float | None = None
     periods: dict[str, float] = field(default_factory=dict)
     whole: WholeEntry | None = None
+    modes: Sequence[float] = ()
 
 
 def read_ssp(path: Path, folder: Path) -> SystemStructure:
@@ -394,11 +396,19 @@ class _Reader:
             ]
             exact = node.get("exact", "true") in ("true", "1")
             found.whole = WholeEntry(self._resource(node.get("source"), "Whole"), exact, same)
+        elif tag == "Modes":
+            found.modes = [*self._frequencies(node)]
         elif tag == "Pin":
             first, second, force, reaction = (
                 self._port(node.get(k, "")) for k in ("first", "second", "force", "reaction")
             )
             found.pins.append(Pin(first, second, force, reaction, node.get("joint", "")))
+
+    def _frequencies(self, node: Any) -> Iterator[float]:
+        for text in node.get("frequencies", "").split():
+            value = self._number({"frequencies": text}, "frequencies", "Modes", 0.0)
+            if value is not None:
+                yield value
 
     def _sampled(self, node: Any) -> None:
         element, where = node.get("element", ""), f"Sampled {node.get('element', '')}"

@@ -45,6 +45,7 @@ class CoupledSystem:
     tolerance : admissible relative error of the archive, or None
     remarks : facts that the user should know
     whole : machine that the FMUs were cut from, or None
+    modes : eigenfrequencies of this machine in its initial state, in ascending order, Hz
     """
 
     name: str
@@ -55,6 +56,7 @@ class CoupledSystem:
     tolerance: float | None = None
     remarks: list[CouplingRemark] = field(default_factory=list)
     whole: WholeMachine | None = None
+    modes: Sequence[float] = ()
 
     def close(self) -> None:
         """Terminate the FMUs of all parts and of the whole machine."""
@@ -97,6 +99,7 @@ def open_system(path: Path, folder: Path) -> CoupledSystem:
         structure.tolerance,
         remarks,
         whole,
+        structure.modes,
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from ..core.trajectory import Array
 from .master import Record
 from .network import Network
+from .ports import rounding_sizes
 from .system import CouplingRemark
 
 _LARGE = 0.1  # smallest change of an output in one step that may be a jump, relative to the output's range
@@ -16,10 +17,18 @@ _ROUNDING = 1e-9  # smallest change that may be a jump, relative to the magnitud
 _STAYS = 0.8  # smallest ratio of the largest changes with shorter and longer steps that shows a jump
 
 
-def unreported_events(network: Network, run: Record, fine: Record) -> Iterator[CouplingRemark]:
+def unreported_events(
+    network: Network, rows: Sequence[int], run: Record, fine: Record
+) -> Iterator[CouplingRemark]:
     """Yield a remark if outputs of a part jump without an event, or kink within the shortest steps.
 
     The change of a continuous output in a step becomes smaller with the step; that of a jump does not.
+
+    Parameters
+    ----------
+    network : parts and their connections
+    rows : indices of the outputs that the coupling computes accurately
+    run, fine : the run and a run with finer settings
     """
     if run.missed:
         text = (
@@ -30,9 +39,11 @@ def unreported_events(network: Network, run: Record, fine: Record) -> Iterator[C
         return
     (times, changes), (_, before) = _largest(network, fine), _largest(network, run)
     values = np.array(fine.values)[:, : network.n_y]
-    large = np.maximum(_LARGE * np.ptp(values, axis=0), _ROUNDING * np.max(np.abs(values), axis=0))
+    magnitudes = np.max(np.abs(values), axis=0)
+    rounding = 10.0 * rounding_sizes(network.signals, magnitudes, fine.times[-1] - fine.times[0])
+    large = np.maximum(_LARGE * np.ptp(values, axis=0), np.maximum(_ROUNDING * magnitudes, rounding))
     jumps = (changes > large) & (changes > _STAYS * before)
-    for row in np.flatnonzero(jumps):
+    for row in sorted({*np.flatnonzero(jumps).tolist()} & {*rows}):
         name = ".".join(network.outputs[row])
         text = (
             f"{name} changes by {changes[row]:.3g} in one step near t = {times[row]:.4g} s, with shorter steps"

@@ -19,6 +19,7 @@ from ..core.trajectory import Array, output_grid
 from .comparison import difference, observed_order
 from .energy import EnergyResidual, residuals
 from .master import Master, Record, Settings
+from .modes import ResolvedModes
 from .network import Network
 from .ports import positions
 from .rehearsal import MethodChoice, rehearse
@@ -29,6 +30,7 @@ from .whole import WholeDifference, compare_whole
 
 _OUTPUTS = 1000  # number of intervals between output times
 _GAP = 1e-9  # admissible gap of pinned positions, relative to the range of the position
+_REST = 1e-6  # smallest range of a position, m or rad, relative to which gaps are judged
 _REFINEMENTS = 2  # largest number of repetitions with finer settings
 _USUAL = 1e-4  # default of the admissible relative error
 _FINER = 10.0  # ratio of the tolerances of a run and of the finer run that estimates its error
@@ -92,6 +94,7 @@ class Coupled:
     gap : largest gap of pinned positions, relative to their range
     remarks : facts that the user should know
     whole : difference to the machine before it was cut, or None if the archive does not contain it
+    modes : vibration modes of the machine that was cut, or None if the archive does not give them
     """
 
     name: str
@@ -109,6 +112,7 @@ class Coupled:
     gap: float
     remarks: Sequence[CouplingRemark] = field(default_factory=tuple)
     whole: WholeDifference | None = None
+    modes: ResolvedModes | None = None
 
     @property
     def energy_residual(self) -> float:
@@ -158,6 +162,7 @@ class Coupled:
             "worst_signal": self.worst,
             "observed_order": self.order,
             "whole": None if self.whole is None else vars(self.whole),
+            "modes": None if self.modes is None else self.modes.data(),
             "energy_residual": self.energy_residual,
             "connections": [
                 {"where": r.where, "created": r.created, "turned_over": r.turned_over} for r in self.residuals
@@ -221,7 +226,8 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
         whole = compare_whole(system.whole, system.network, rows, chosen, settings, _output_times(settings))
         if whole is None:
             remarks.append(CouplingRemark("whole_not_compared", system.whole.part.name, _NOT_COMPARED))
-    return _judged(system, choices, settings, run, fine, Estimate(tolerance, error, worst, order, whole), remarks)
+    remarks += unreported_events(system.network, rows, run, fine)
+    return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order, whole), remarks)
 
 
 def _compared(network: Network, choices: Sequence[MethodChoice]) -> list[int]:
@@ -363,7 +369,6 @@ def _judged(
     choices: Sequence[MethodChoice],
     settings: Settings,
     run: Record,
-    fine: Record,
     estimate: Estimate,
     remarks: Sequence[CouplingRemark],
 ) -> Coupled:
@@ -372,7 +377,7 @@ def _judged(
     values = run.sample(time)
     names = [".".join(port) for port in network.outputs]
     found = residuals(network, run)
-    remarks = [*remarks, *_created(found, estimate.tolerance), *_late(run), *unreported_events(network, run, fine)]
+    remarks = [*remarks, *_created(found, estimate.tolerance), *_late(run)]
     return Coupled(
         name=system.name,
         network=network,
@@ -384,6 +389,7 @@ def _judged(
         residuals=found,
         gap=_gap(network, run),
         remarks=remarks,
+        modes=ResolvedModes(system.modes, float(np.max(np.diff(run.times)))) if system.modes else None,
         **vars(estimate),
     )
 
@@ -412,7 +418,7 @@ def _gap(network: Network, run: Record) -> float:
     values = np.array(run.values)
     first, second = values[:, network.pairs[:, 0]], values[:, network.pairs[:, 1]]
     spread = float(np.max(np.maximum(np.ptp(first, axis=0), 1e-3 * np.max(np.abs(first), axis=0))))
-    return float(np.max(np.abs(first - second)[1:])) / (spread or 1.0)
+    return float(np.max(np.abs(first - second)[1:])) / max(spread, _REST)
 
 
 def _created(found: Sequence[EnergyResidual], tolerance: float) -> list[CouplingRemark]:

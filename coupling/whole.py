@@ -79,7 +79,8 @@ def compare_whole(
     grid = grid[away_from_events(run, record, grid)]
     found, expected = run.sample(grid), record.sample(grid)
     at, of = np.array(pairs).T
-    errors = relative_errors(found[at], expected[of], [network.signals[row].unit for row in at])
+    signals = [network.signals[row] for row in at]
+    errors = relative_errors(found[at], expected[of], signals, settings.stop - settings.start)
     worst = int(np.argmax(errors))
     return WholeDifference(float(errors[worst]), ".".join(network.outputs[at[worst]]), whole.exact)
 

@@ -11,6 +11,7 @@ from helpers_coupling_parts import OdePart, Switch
 from gpmelica.coupling.comparison import away_from_events, observed_order, relative_errors
 from gpmelica.coupling.master import Record
 from gpmelica.coupling.network import Network
+from gpmelica.coupling.participant import PortSignal
 from gpmelica.coupling.system import CoupledSystem
 from gpmelica.coupling.verdict import Options, couple
 from gpmelica.coupling.whole import WholeMachine
@@ -54,7 +55,8 @@ def test_errors_are_relative_to_the_range_of_the_unit() -> None:
     t = np.linspace(0.0, 1.0, 11)
     fine = np.array([1e3 * t, 1e-3 * t, 5.0 + 0.0 * t, 0.0 * t])
     run = fine + np.array([[0.0], [1e-3], [1e-12], [np.nan]])
-    found = relative_errors(run, fine, ["m", "m", "rad", "kg"])
+    signals = [PortSignal("y", unit) for unit in ("m", "m", "rad", "kg")]
+    found = relative_errors(run, fine, signals, 1.0)
     assert found[:3] == pytest.approx([0.0, 1e-3, 0.0])
     assert np.isnan(found[3])
 

@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_backends import Once
+from helpers_coupling import couple as held_run
 from helpers_coupling import rope_bounce
 from helpers_coupling_faults import Signals, library, linear_fmu
 from helpers_coupling_fmus import DESCRIPTION, fmu_of_types
 from test_coupling_systems import archive, component, connector, structure
 
 from gpmelica.core.errors import GpmelicaError
+from gpmelica.coupling.fmus import FmuPart
+from gpmelica.coupling.network import Network, Wire
 from gpmelica.coupling.system import CoupledSystem, open_system
 from gpmelica.coupling.verdict import Coupled, Options, couple
 
@@ -380,3 +383,34 @@ def test_verdict_of_a_damaged_coupling(name: str, judge: Judge) -> None:
     """A vibration or a jump that the communication points hide is never green."""
     assert not judge(DAMAGES[name].damaged).ok
     assert judge(DAMAGES[name].healthy).ok
+
+
+@pytest.mark.slow
+def test_euler_steps_in_a_loop(binary: bytes, tmp_path: Path) -> None:
+    """Two FMUs with explicit Euler steps of 1 ms, in a loop with held inputs, follow their recursion to rounding.
+
+    The second FMU gets the mean of the cubic polynomial of the first one's output over each step.
+    """
+    a, b, h = -np.array([3.0, 2.0]), np.array([1.5, -4.0]), 1e-3
+    faults = {"euler": 1, "step": h, "canInterpolateInputs": False, "canGetAndSetFMUstate": False}
+    parts = []
+    for k, name in enumerate("AB"):
+        system = {"a": [[a[k]]], "b": [[b[k]]], "c": [[1.0]], "x": [1.0]}
+        linear_fmu(binary, tmp_path / name, [("u", "")], [("y", "")], system, **faults)
+        parts.append(FmuPart(name, tmp_path / name, tmp_path / f"{name}_unpacked"))
+    try:
+        network = Network(parts, [Wire(("A", "y"), ("B", "u")), Wire(("B", "y"), ("A", "u"))])
+        run = held_run(network, "sequential", 0.5, h, 0)
+    finally:
+        for part in parts:
+            part.close()
+    x, y = 1.0, 1.0
+    slope = a[0] * x + b[0] * y
+    found = [(x, y)]
+    for _ in range(500):
+        new = x + h * (a[0] * x + b[0] * y)
+        final = a[0] * new + b[0] * y
+        mean = 0.5 * (x + new) + h * (slope - final) / 12.0
+        x, y, slope = new, y + h * (a[1] * y + b[1] * mean), final
+        found.append((x, y))
+    assert pytest.approx(np.array(found), rel=1e-12, abs=1e-14) == np.array([run["A.y"], run["B.y"]]).T
