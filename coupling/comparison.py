@@ -96,7 +96,7 @@ def observed_order(coarse: tuple[float, float], fine: float) -> float | None:
     outer, step = coarse
 
     def excess(p: float) -> float:
-        return (step**p - fine**p) / (1.0 - fine**p) - outer
+        return float((step**p - fine**p) / (1.0 - fine**p)) - outer
 
     least, most = _ORDERS
     if excess(least) * excess(most) > 0.0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.errors import SolveError
 from ..core.trajectory import Array
@@ -77,7 +78,7 @@ def _solution(evaluated: Evaluation, network: Network) -> Array:
     )
 
 
-def _names(network: Network, chosen: Array) -> str:
+def _names(network: Network, chosen: NDArray[np.bool_]) -> str:
     return ", ".join(".".join(network.inputs[k]) for k in np.flatnonzero(chosen)) or "the inputs"
 
 
