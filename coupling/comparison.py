@@ -12,6 +12,8 @@ from scipy.optimize import brentq
 from ..core.trajectory import Array
 from .master import Record
 from .network import Network
+from .participant import PortSignal
+from .ports import rounding_sizes
 
 _SMALL = 1e-3  # smallest range of a signal, relative to the largest range of signals with the same unit
 _ROUNDING = 1e-6  # the same for signals without a unit, which may be of different kinds
@@ -34,29 +36,33 @@ def difference(network: Network, rows: Sequence[int], run: Record, fine: Record,
     grid = grid[away_from_events(run, fine, grid)]
     if not len(grid):
         return math.inf, ""
-    units = [network.signals[row].unit for row in rows]
-    errors = relative_errors(run.sample(grid)[rows], fine.sample(grid)[rows], units)
+    signals = [network.signals[row] for row in rows]
+    errors = relative_errors(run.sample(grid)[rows], fine.sample(grid)[rows], signals, grid[-1])
     k = int(np.argmax(errors))
     return float(errors[k]), ".".join(network.outputs[rows[k]])
 
 
-def relative_errors(a: Array, b: Array, units: Sequence[str]) -> Array:
+def relative_errors(a: Array, b: Array, signals: Sequence[PortSignal], span: float) -> Array:
     """Return the largest difference of each pair of signals, relative to the larger of both ranges, shape (n,).
 
     A range counts as at least a thousandth of the largest range of the signals with the same unit, or a
-    millionth for signals without a unit.
+    millionth for signals without a unit. Velocities of a machine at rest, which are rounding errors, are no
+    errors.
 
     Parameters
     ----------
     a, b : signals at the same times, shape (n, k)
-    units : units of the signals
+    signals : names and units of the signals
+    span : duration of the run, s
     """
+    units = [signal.unit for signal in signals]
     off = np.max(np.abs(a - b), axis=1)
     spread = np.maximum(np.ptp(a, axis=1), np.ptp(b, axis=1))
     for unit in set(units):
         alike = np.array([other == unit for other in units])
         spread[alike] = np.maximum(spread[alike], (_SMALL if unit else _ROUNDING) * spread[alike].max())
-    floor = np.maximum(1e-9 * np.maximum(np.max(np.abs(a), axis=1), np.max(np.abs(b), axis=1)), 1e-300)
+    magnitudes = np.maximum(np.max(np.abs(a), axis=1), np.max(np.abs(b), axis=1))
+    floor = np.maximum(np.maximum(1e-9 * magnitudes, rounding_sizes(signals, magnitudes, span)), 1e-300)
     errors = off / np.maximum(spread, floor)
     errors[(off <= floor) & (spread <= floor)] = 0.0  # a signal that is constant in both runs
     return np.asarray(errors)
@@ -90,7 +96,7 @@ def observed_order(coarse: tuple[float, float], fine: float) -> float | None:
     outer, step = coarse
 
     def excess(p: float) -> float:
-        return (step**p - fine**p) / (1.0 - fine**p) - outer
+        return float((step**p - fine**p) / (1.0 - fine**p)) - outer
 
     least, most = _ORDERS
     if excess(least) * excess(most) > 0.0:

@@ -19,6 +19,7 @@ from .master import Record
 from .network import Network
 from .ports import Bond, bonds
 
+_REST = 1e-9  # energy of a machine at rest, relative to the product of force and position
 _LEAST = 1e-3  # smallest reference energy of a connection, relative to the largest energy of all connections
 
 
@@ -65,9 +66,17 @@ def residuals(network: Network, record: Record) -> list[EnergyResidual]:
         created = np.cumsum((own - other) * lengths)
         turned = float(np.sum(np.abs(own) * lengths))
         where = " · ".join(".".join(port) for port in (network.inputs[bond.column], network.outputs[bond.row]))
-        found.append(EnergyResidual(where, float(created[np.argmax(np.abs(created))]), turned))
+        worst = float(created[np.argmax(np.abs(created))])
+        found.append(EnergyResidual(where, worst, turned, _rest(bond, pieces, given)))
     least = _LEAST * max((residual.turned_over for residual in found), default=0.0)
-    return [replace(residual, least=least) for residual in found]
+    return [replace(residual, least=max(least, residual.least)) for residual in found]
+
+
+def _rest(bond: Bond, pieces: Array, given: Array) -> float:
+    """Return an energy, J, below which that of a connection is a rounding error, as in a machine at rest."""
+    if bond.position is None:
+        return 0.0
+    return _REST * float(np.max(np.abs(given[:, bond.column, 0])) * np.max(np.abs(pieces[:, bond.position, 0])))
 
 
 def _takes(network: Network, source: int) -> bool:

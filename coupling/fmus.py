@@ -26,6 +26,7 @@ from .units import PhysicalUnit, defined
 
 _KINDS = {**TYPES, "Enumeration": "Integer"}
 _PYTHON: dict[str, Callable[[Any], Any]] = {"Real": float, "Integer": round, "Boolean": bool, "String": str}
+_TOLERANCE = "solver_tolerance"  # parameter of FMUs of gpmelica
 _MOST_PASSES = 20  # largest number of updates of the discrete states at one event
 
 
@@ -122,7 +123,16 @@ class FmuPart:
             period=None if period is None else float(period),
             step=None if cs.fixedInternalStepSize is None else float(cs.fixedInternalStepSize),
             returns_early=self._fmi3 and bool(cs.hasEventMode),
+            tolerance=self._tolerance(),
         )
+
+    def _tolerance(self) -> float | None:
+        """Return the tolerance of the FMU's solver: a parameter of gpmelica's FMUs, or that of the experiment."""
+        given = [value for variable, value in self._parameters if variable.name == _TOLERANCE]
+        own = [v.start for v in self.description.modelVariables if v.name == _TOLERANCE]
+        experiment = getattr(self.description.defaultExperiment, "tolerance", None)
+        found = next((value for value in (*given, *own, experiment) if value is not None), None)
+        return None if found is None else float(found)
 
     def _new_instance(self) -> None:
         """Replace the instance of the FMU; not every FMU can be reset."""

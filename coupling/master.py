@@ -18,7 +18,9 @@ from ..core.errors import SolveError
 from ..core.progress import Progress, silent
 from ..core.trajectory import Array
 from . import courses as polynomials
+from .loops import consistent_outputs
 from .network import Network
+from .ports import rounding_sizes
 from .stepping import HERMITE, MEAN, PIN, SEQUENTIAL, EarlyReturn, NotConverged, Present, Step, Stepper
 
 _EVENT_PASSES = 100  # largest number of repeated evaluations of all parts at one event
@@ -124,7 +126,10 @@ class Master:
         self._rises = np.zeros(network.n_y)
         self._memory = np.array([float(p.abilities.memory) for p in parts for _ in p.outputs])
         self._sizes: Array | None = None
+        self._span = settings.stop - settings.start
         self._lost = 0
+        self._not_finite = ""
+        self.second: Array | None = None  # outputs of a second solution of the loops at the start
 
     # ---- Run -----------------------------------------------------------------------------------------------
 
@@ -172,7 +177,7 @@ class Master:
         inputs = network.starts
         for part, columns in zip(network.parts, network.columns, strict=True):
             part.start(s.start, inputs[columns])
-        values = consistent_outputs(network)
+        values, self.second = consistent_outputs(network)
         for part in network.parts:
             part.begin()
         values = self._finite(self._read(values), s.start)
@@ -268,6 +273,7 @@ class Master:
                 end = max(early.time, present.t + 1e-13 * max(1.0, abs(present.t)))
                 continue
             except NotConverged:
+                self._see_lost(step)
                 self._restore(saved)
                 return None, math.inf
             error = self._error(present, step, scale)
@@ -277,6 +283,11 @@ class Master:
             self._accept(present, step)
             return step.h, error
         raise SolveError(f"coupling: the time of an event near t = {present.t:.9g} s does not settle")
+
+    def _see_lost(self, step: Step) -> None:
+        """Record the name of an output that is not finite in a step that has not converged, or an empty text."""
+        lost = np.flatnonzero(~np.isfinite(step.courses).all(axis=1))
+        self._not_finite = self._network.label(int(lost[0])) if len(lost) else ""
 
     def _step(self, present: Present, end: float, saved: Mapping[int, Any]) -> Step:
         n = self._network
@@ -365,6 +376,7 @@ class Master:
         found = np.maximum(np.maximum(self._high - self._low, least * magnitude), self._rises)
         if self._settings.scales is not None:
             found = np.maximum(found, self._settings.scales)
+        found = np.maximum(found, rounding_sizes(self._network.signals, magnitude, self._span))
         for rows in self._network.alike:
             floor = 1e-3 * float(found[rows].max())
             found[rows] = np.maximum(found[rows], floor or 1.0)
@@ -455,6 +467,11 @@ class Master:
     def _shorter(self, h: float, error: float, t: float) -> float:
         s = self._settings
         if h < _SHORTEST * (s.stop - s.start) or not self._restores:
+            if self._not_finite:
+                raise SolveError(
+                    f"coupling: {self._not_finite} is not finite after t = {t:.9g} s in steps of any length;"
+                    " correct its FMU or the inputs of the FMU"
+                )
             raise SolveError(
                 f"coupling: the iteration of a step of {h:.3g} s finds no solution at t = {t:.9g} s;"
                 " shorten --step, or model a stiff connection within one part"
@@ -467,66 +484,3 @@ def _largest(step: Step, rows: Any, scale: Array) -> float:
     """Return the largest difference of computed and predicted outputs at a step's end, relative to `scale`."""
     off = polynomials.ends(step.courses[rows] - step.predicted[rows])
     return float(np.abs(off / scale[rows]).max(initial=0.0))
-
-
-def consistent_outputs(network: Network) -> Array:
-    """Return outputs at the initial time that satisfy all connections, shape (n_y + pins,).
-
-    Algebraic loops are solved by Newton's method.
-
-    Raises
-    ------
-    SolveError : if a loop has no solution or no unique one
-    """
-    values = np.zeros(network.n_y + len(network.pins))
-
-    def evaluated(inputs: Array) -> Array:
-        found = np.zeros_like(values)
-        for part, columns, rows in zip(network.parts, network.columns, network.rows, strict=True):
-            found[rows] = part.try_inputs(inputs[columns])
-        return network.inputs_at(found)
-
-    u = evaluated(network.starts)
-    for _ in range(len(network.parts) + 2):  # without loops, one pass per part is enough
-        new = evaluated(u)
-        if np.allclose(new, u, rtol=1e-13, atol=1e-300):
-            break
-        u = new
-    else:
-        if not np.all(np.isfinite(u)):
-            column = int(np.flatnonzero(~np.isfinite(u))[0])
-            label = network.label(int(network.source[column]))
-            raise SolveError(f"coupling: {label} is not finite at the start; correct the initial states")
-        u = _newton(evaluated, u, network)
-    for part, columns, rows in zip(network.parts, network.columns, network.rows, strict=True):
-        values[rows] = part.try_inputs(u[columns])
-    return values
-
-
-def _newton(evaluated: Any, u: Array, network: Network) -> Array:
-    """Return inputs u with u = f(u) by Newton's method; f evaluates all parts and their connections.
-
-    The Jacobian is formed by finite differences.
-
-    Raises
-    ------
-    SolveError : if the iteration does not converge or the Jacobian is singular
-    """
-    for _ in range(30):
-        r = evaluated(u) - u
-        size = np.maximum(np.abs(u), 1e-6 * max(float(np.max(np.abs(u))), 1.0))
-        if np.all(np.abs(r) <= 1e-10 * size):
-            return u
-        jacobian = np.empty((len(u), len(u)))
-        for k in range(len(u)):
-            nudged = u.copy()
-            nudged[k] += 1e-6 * size[k]
-            jacobian[:, k] = (evaluated(nudged) - nudged - r) / (1e-6 * size[k])
-        if np.linalg.cond(jacobian) > 1e12 or not np.all(np.isfinite(jacobian)):
-            break
-        u = u - np.linalg.solve(jacobian, r)
-    names = ", ".join(".".join(network.inputs[k]) for k in np.flatnonzero(np.abs(evaluated(u) - u) > 1e-9))
-    raise SolveError(
-        f"coupling: the loop of {names or 'the inputs'} has no unique solution at the start;"
-        " give start values, or break the loop by a state"
-    )

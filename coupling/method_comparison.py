@@ -189,8 +189,12 @@ def _error(
     kept = np.ones(len(grid), dtype=bool)
     if reference.record is not None:
         kept = away_from_events(record, reference.record, grid)
-    if not rows or not kept.any():
+    if not rows:
         return None
     found, expected = record.sample(grid)[[*rows]], np.array([reference.values[row] for row in rows])
-    units = [judged.network.signals[row].unit for row in rows]
-    return float(np.max(relative_errors(found[:, kept], expected[:, kept], units)))
+    kept &= np.isfinite(expected).all(axis=0)
+    if not kept.any():
+        return None
+    signals = [judged.network.signals[row] for row in rows]
+    span = settings.stop - settings.start
+    return float(np.max(relative_errors(found[:, kept], expected[:, kept], signals, span)))

@@ -50,6 +50,7 @@ class Abilities:
     period : time between samples, s; None for a part that is not sampled
     step : fixed internal step of the part, s; None if the part controls its own integration error
     returns_early : whether a step may end at an event before its end
+    tolerance : relative tolerance of the part's own integration, or None if it is unknown
     """
 
     restores: bool = True
@@ -59,6 +60,7 @@ class Abilities:
     period: float | None = None
     step: float | None = None
     returns_early: bool = True
+    tolerance: float | None = None
 
 
 class Participant(Protocol):

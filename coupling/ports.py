@@ -6,14 +6,20 @@ in the draft of SSP 2.1 (System Structure and Parameterization).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from ..core.trajectory import Array
 from .network import Network
 from .participant import PortSignal
-from .units import SECOND, WATT
+from .units import FORCE, METRE, SECOND, WATT
 
 _RATES = {"x": "v", "s": "v", "q": "w", "phi": "w", "angle": "rate", "position": "velocity"}
 _AXES = ("x", "y", "z")
+# Velocities and accelerations of a machine at rest, relative to its positions and powers of the run's duration.
+_REST = (0.0, 1e-9, 1e-6)
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,50 @@ class Bond:
     column: int
     row: int
     position: int | None
+
+
+def is_force(signal: PortSignal) -> bool:
+    """Return whether a signal has the unit of a force or of a moment."""
+    return signal.base is not None and any(signal.base.fits(unit) for unit in (FORCE, FORCE.times(METRE)))
+
+
+def is_motion(signal: PortSignal) -> bool:
+    """Return whether a signal has the unit of a position, an angle, or their first or second time derivative."""
+    if signal.base is None:
+        return False
+    _, length, time, *others = signal.base.exponents
+    return length in (0, 1) and time in (0, -1, -2) and not any((signal.base.exponents[0], *others))
+
+
+def rounding_sizes(signals: Sequence[PortSignal], magnitudes: Array, span: float) -> Array:
+    """Return sizes below which velocities and accelerations are rounding errors, in their units, shape (n,).
+
+    A machine at rest has velocities that are rounding errors of its positions. Relative to their own range they
+    would be large. A velocity that moves no position by a billionth within the run counts as zero. Other
+    signals have the size 0.
+
+    Parameters
+    ----------
+    signals : outputs
+    magnitudes : largest magnitudes of the outputs, shape (n,)
+    span : duration of the run, s
+    """
+    orders = [_order_of(signal) for signal in signals]
+    found = np.zeros(len(signals))
+    for length in (0, 1):
+        largest = max((m for m, o in zip(magnitudes, orders, strict=True) if o == (length, 0)), default=0.0)
+        for k, order in enumerate(orders):
+            if order in ((length, 1), (length, 2)):
+                found[k] = _REST[order[1]] * largest / span ** order[1]
+    return found
+
+
+def _order_of(signal: PortSignal) -> tuple[int, int]:
+    """Return the power of the length in a motion's unit and the order of the derivative; (0, −1) for others."""
+    if not is_motion(signal) or signal.base is None:
+        return 0, -1
+    _, length, time, *_others = signal.base.exponents
+    return (length, -time) if length or "rad" in signal.unit or "deg" in signal.unit else (0, -1)
 
 
 def positions(network: Network) -> dict[int, int]:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..core.errors import GpmelicaError, SolveError
+from ..core.errors import SolveError
 from ..core.trajectory import Array
 from . import courses as polynomials
 from .master import Master, Settings
 from .network import CoupledGroup, Network
-from .participant import Participant
-from .ports import positions
+from .ports import is_force, is_motion, positions
+from .self_test import tested
 from .stepping import (
+    GOLDEN,
     HERMITE,
     MEAN,
     PIN,
@@ -25,13 +26,12 @@ from .stepping import (
     Stepper,
     connection_of,
     gains_of,
-    held,
     indices,
 )
 from .system import CouplingRemark
 
-_SAME = 1e-9  # largest relative difference of outputs that count as equal
 _FAST = 2.0  # angular frequency of a connection times the step, above which its vibration is not resolved
+_SHORT = 1e-3  # ratio of a step in which masses hardly move and the communication step
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,11 @@ def rehearse(
     ------
     SolveError : if no method that the parts support keeps a loop of connections stable
     """
-    present = Master(network, [], settings).initial()
-    remarks: list[CouplingRemark] = []
+    master = Master(network, [], settings)
+    present = master.initial()
+    remarks = [*_ambiguous(network, present, master.second)]
     for k, part in enumerate(network.parts):
-        remarks += _tested(network, k, part, present, settings.nominal)
+        remarks += tested(network, k, part, present, settings)
     choices = []
     for group in network.groups:
         choice, more = _chosen(network, group, settings, present, method, order)
@@ -78,106 +79,18 @@ def rehearse(
     return choices, remarks
 
 
-# ---- Tests of parts ------------------------------------------------------------------------------------------
-
-
-def _tested(network: Network, k: int, part: Participant, present: Present, h: float) -> Iterator[CouplingRemark]:
-    """Test one part and yield remarks; mark each capability that fails its test as unavailable."""
-    given = network.inputs_at(present.values)[network.columns[k]]
-    if part.abilities.restores and part.abilities.period is None:
-        try:
-            wrong = _restores_wrongly(part, present.t, h, given)
-        except GpmelicaError as error:
-            wrong = str(error)
-        if wrong:
-            part.abilities = replace(part.abilities, restores=False)
-            text = f"{part.name} claims to save and restore its state, but {wrong}; the feature is not used"
-            yield CouplingRemark("restores_wrongly", part.name, text)
-    if (
-        not part.abilities.memory
-        and part.abilities.restores
-        and len(given)
-        and _remembers(part, present.t, h, given)
-    ):
-        part.abilities = replace(part.abilities, memory=True)
-        text = f"{part.name} lists no states, but its outputs depend on earlier inputs; states are assumed"
-        yield CouplingRemark("lists_no_states", part.name, text)
-    continuous = part.abilities.restores and part.abilities.period is None
-    if continuous and part.abilities.takes_courses and len(given):
-        if _ignores_slopes(part, present.t, h, given):
-            part.abilities = replace(part.abilities, takes_courses=False)
-            values = "means" if part.abilities.memory else "values at the end of each step"
-            text = f"{part.name} claims to interpolate its inputs, but ignores their slopes; it gets their"
-            text += f" {values}"
-            yield CouplingRemark("ignores_slopes", part.name, text)
-    elif not part.abilities.takes_courses and part.abilities.memory and len(part.inputs):
-        text = (
-            f"{part.name} accepts no slopes of inputs, so each input is constant in a step, at its mean (order 2)"
-        )
-        yield CouplingRemark("takes_no_slopes", part.name, text)
-    if part.abilities.step is not None and part.abilities.step > 0.1 * h:
-        text = (
-            f"{part.name} integrates with a fixed step of {part.abilities.step:g} s; shorter communication steps"
-            f" than {h:g} s do not reduce its integration error"
-        )
-        yield CouplingRemark("coarse_step", part.name, text)
-
-
-def _stepped(part: Participant, t: float, h: float, courses: Array) -> Array:
-    state = part.save()
-    try:
-        part.advance(t, h, held(courses, part.abilities))
-        return part.outputs_now()
-    finally:
-        part.restore(state)
-        part.free(state)
-
-
-def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> str:
-    """Return an error of an FMU in saving and restoring its state, or an empty text if there is none.
-
-    Two steps from the same saved state must give the same outputs, and restoring the state must
-    give the outputs before the steps.
-    """
-    course = polynomials.constant(given)
-    begin = part.outputs_now()
-    first, second = _stepped(part, t, h, course), _stepped(part, t, h, course)
-    if not _same(first, second):
-        return f"two steps of {h:g} s from one state differ by {float(np.max(np.abs(first - second))):.3g}"
-    return "" if _same(begin, part.outputs_now()) else "its outputs differ after its state is restored"
-
-
-def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
-    """Whether the outputs of a part after two steps depend on the inputs during the first step."""
-    higher = _higher(given)
-    outputs = []
-    for first in (given, higher):
-        state = part.save()
-        try:
-            for number, inputs in enumerate((first, higher)):
-                part.advance(t + number * h, h, held(polynomials.constant(inputs), part.abilities))
-            outputs.append(part.outputs_now())
-        finally:
-            part.restore(state)
-            part.free(state)
-    return not _same(*outputs)
-
-
-def _ignores_slopes(part: Participant, t: float, h: float, given: Array) -> bool:
-    """Whether the outputs of a part after a step respond to the level of its inputs but not to their slopes."""
-    steady = _stepped(part, t, h, polynomials.constant(given))
-    rising = _stepped(part, t, h, polynomials.linear(given, _higher(given)))
-    higher = _stepped(part, t, h, polynomials.constant(_higher(given)))
-    return bool(np.array_equal(steady, rising) and not np.array_equal(steady, higher))
-
-
-def _higher(given: Array) -> Array:
-    """Return slightly larger inputs; each increase is different, so that differences of inputs change too."""
-    return np.asarray(given + np.maximum(1e-3 * np.abs(given), 1e-3) * np.arange(1, len(given) + 1))
-
-
-def _same(a: Array, b: Array) -> bool:
-    return bool(np.all(np.abs(a - b) <= _SAME * np.maximum(np.abs(a), 1e-9)))
+def _ambiguous(network: Network, present: Present, second: Array | None) -> Iterator[CouplingRemark]:
+    """Yield a remark if the loops at the start have a second solution, with the output that differs most."""
+    if second is None:
+        return
+    taken = present.values[: network.n_y]
+    row = int(np.argmax(np.abs(second[: network.n_y] - taken)))
+    label = network.label(row)
+    text = (
+        f"the loop of connections has several solutions at the start: {label} = {taken[row]:.6g} is taken,"
+        f" {second[row]:.6g} is another one; give start values of inputs that are close to the right solution"
+    )
+    yield CouplingRemark("several_solutions", label, text)
 
 
 # ---- Choice of methods ---------------------------------------------------------------------------------------
@@ -258,13 +171,7 @@ def _sequential(
     most = max((q for q in range(3) if gain is None or gain < limits[q]), default=-1)
     wish = 2 if order is None else order
     if gain is not None and gain >= limits[min(wish, 2)]:
-        text = (
-            f"the loop multiplies an error by {gain:.3g} in each step (with forces and motions as signals: the"
-            f" apparent mass of the side that receives the motion, relative to that of the other side), and order"
-            f" {wish} is stable below"
-            f" {limits[min(wish, 2)]:.3g}; let the heavier side provide the motion, or use FMUs that can"
-            " restore their states"
-        )
+        text = _beyond(gain, wish, limits[min(wish, 2)], _takes_motion(network, group))
         remarks.append(CouplingRemark("mass_ratio", "group", text))
         if most < 0 and not wished:
             raise SolveError(f"coupling: {text}")
@@ -273,6 +180,37 @@ def _sequential(
     return MethodChoice(
         SEQUENTIAL, chosen, f"{reason}: sequential steps with extrapolation of order {chosen}"
     ), remarks
+
+
+def _beyond(gain: float, order: int, limit: float, driven: str) -> str:
+    """Return a sentence on a loop whose gain is beyond the limit of an order of extrapolation.
+
+    Parameters
+    ----------
+    gain : factor by which the loop multiplies an error in each step
+    order, limit : order of extrapolation, and the largest gain for which it is stable
+    driven : names of the FMUs that receive motions and return forces, or an empty text
+    """
+    text = f"the loop multiplies an error by {gain:.3g} in each step; order {order} is stable below {limit:.3g}"
+    if driven:
+        text += (
+            f"; this is the apparent mass of {driven}, the side that receives the motion, over that of the other"
+        )
+    if gain < 1.0:
+        return f"{text}; lower --order, or use FMUs that can restore their states"
+    side = (
+        f"{driven} is heavier: let it provide the motion and receive the force"
+        if driven
+        else ("with forces and motions as signals, let the heavier side provide the motion")
+    )
+    return f"{text}; {side}, or use FMUs that can restore their states"
+
+
+def _takes_motion(network: Network, group: CoupledGroup) -> str:
+    """Return the names of the parts of a group that receive motions and return forces, by the units of signals."""
+    parts = [network.parts[k] for k in group.parts]
+    found = [p.name for p in parts if any(map(is_motion, p.inputs)) and any(map(is_force, p.outputs))]
+    return ", ".join(found)
 
 
 def _loop_gain(network: Network, group: CoupledGroup) -> float | None:
@@ -297,12 +235,23 @@ def _loop_gain(network: Network, group: CoupledGroup) -> float | None:
 def _connection_speed(network: Network, group: CoupledGroup, present: Present, h: float) -> float | None:
     """Return the largest angular frequency of the springs between the parts of a group, rad/s.
 
-    The frequency follows from the response of the spring forces to a change of these forces. Returns
-    None if the parts are not connected by force laws without states.
+    The frequency follows from the response of the spring forces to a change of these forces in a step. A
+    step that is a multiple of a part's own period shows no response, so a shorter step is also taken.
+    Returns None if the parts are not connected by force laws without states, or if the response does not
+    become smaller with the step, as in an algebraic loop.
     """
     law = {k for k in group.parts if not network.parts[k].abilities.memory}
     if not len(group.feedback) or any(network.owner(int(row)) not in law for row in group.feedback):
         return None
+    lengths = (h, GOLDEN * h)
+    gains = [_response(network, group, present, length) for length in lengths]
+    if _response(network, group, present, _SHORT * h) > 0.1 * max(gains) > 0.0:
+        return None
+    return max(2.0 * float(np.sqrt(gain)) / length for gain, length in zip(gains, lengths, strict=True))
+
+
+def _response(network: Network, group: CoupledGroup, present: Present, h: float) -> float:
+    """Return the factor by which a step of length h, s, multiplies a change of the forces between parts."""
     stepper = Stepper(network, group, MEAN, 2, positions(network))
     saved: dict[int, Any] = {k: network.parts[k].save() for k in group.parts}
     zeros = np.zeros((network.n_u, 4))
@@ -317,4 +266,4 @@ def _connection_speed(network: Network, group: CoupledGroup, present: Present, h
         for k, state in saved.items():
             network.parts[k].restore(state)
             network.parts[k].free(state)
-    return 2.0 * float(np.sqrt(np.max(np.abs(np.linalg.eigvals(gain)), initial=0.0))) / h
+    return float(np.max(np.abs(np.linalg.eigvals(gain)), initial=0.0))

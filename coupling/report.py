@@ -22,6 +22,8 @@ def lines(run: Coupled) -> Iterator[str]:
             "error of the coupling" if run.whole.exact else "change of the model by bushings",
         )
         yield f"  whole machine: difference {whole.difference:.2g} of the range in {whole.worst}, {meaning}"
+    if run.modes is not None:
+        yield f"  modes: {run.modes.sentence()}"
     if len(run.network.pairs):
         yield f"  holds: gaps of the pins up to {run.gap:.2g} of the range"
     for residual in run.residuals:

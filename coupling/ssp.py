@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,7 +26,6 @@ from ..exchange.xml_file import read_xml
 from .network import Pin, Port
 from .participant import PortSignal
 from .units import PhysicalUnit, by_name, conversion, defined
-from .whole import WholeMachine
 
 ANNOTATION = "org.gpmelica.coupling"
 _FMU = "application/x-fmu-sharedlibrary"
@@ -91,6 +90,22 @@ class Hop:
     suppressed: bool
 
 
+@dataclass(frozen=True)
+class WholeEntry:
+    """Entry of an archive for the FMU of the machine before it was cut into parts.
+
+    Parameters
+    ----------
+    source : path of the FMU
+    exact : whether the coupled parts have the same equations; False if spring-dampers replace pins
+    same : outputs of parts, each with the variable of the whole machine that it should equal
+    """
+
+    source: Path
+    exact: bool
+    same: Sequence[tuple[Port, str]]
+
+
 @dataclass
 class SystemStructure:
     """A coupled system as an SSP archive describes it.
@@ -106,7 +121,8 @@ class SystemStructure:
     start, stop : time span of the default experiment, s
     step, tolerance : communication step, s, and admissible relative error, from annotations
     periods : sample period of each sampled element, s
-    whole : machine that the FMUs were cut from, or None
+    whole : entry of the machine that the FMUs were cut from, or None
+    modes : eigenfrequencies of this machine in its initial state, in ascending order, Hz
     """
 
     name: str
@@ -122,7 +138,8 @@ class SystemStructure:
     step: float | None = None
     tolerance: float | None = None
     periods: dict[str, float] = field(default_factory=dict)
-    whole: WholeMachine | None = None
+    whole: WholeEntry | None = None
+    modes: Sequence[float] = ()
 
 
 def read_ssp(path: Path, folder: Path) -> SystemStructure:
@@ -269,14 +286,13 @@ class _Reader:
             self._unsupported |= dict.fromkeys([port], kinds[0]) if kinds else {}
 
     def _component(self, node: Any, name: str) -> None:
-        kind, source = node.get("type", _FMU), self._folder / unquote(node.get("source", ""))
-        if kind != _FMU or source.suffix == ".ssp":
+        kind, source = node.get("type", _FMU), node.get("source", "")
+        if kind != _FMU or source.endswith(".ssp"):
             text = f"expected an FMU ({_FMU}), got {kind}; nested archives and descriptions are not supported"
             self._problems.append(Problem(f"element {name}", text))
-        elif not source.is_file() or not source.resolve().is_relative_to(self._folder.resolve()):
-            text = f"expected the file {node.get('source')} in the archive, found none"
-            self._problems.append(Problem(f"element {name}", text))
-        self._found.elements[name] = SystemElement(name, source)
+            self._found.elements[name] = SystemElement(name, self._folder)
+        else:
+            self._found.elements[name] = SystemElement(name, self._resource(source, f"element {name}"))
         self._connectors_of(node, name)
         self._bindings(node, name + ".")
 
@@ -359,12 +375,17 @@ class _Reader:
         return self._file(node.get("source")) if node.get("source") else node
 
     def _file(self, name: str | None) -> Any:
+        path = self._resource(name, "values of parameters")
+        return read_xml(path) if path.is_file() else None
+
+    def _resource(self, name: str | None, where: str) -> Path:
+        """Return the path of a file of the archive; a file that is missing is a problem."""
         path = self._folder / unquote(name or "")
-        if not path.is_file() or not path.resolve().is_relative_to(self._folder.resolve()):
-            text = f"expected the file {name} in the archive, found none"
-            self._problems.append(Problem("values of parameters", text))
-            return None
-        return read_xml(path)
+        if path.is_file() and path.resolve().is_relative_to(self._folder.resolve()):
+            return path
+        text = f"expected the file {name} in the archive, found none"
+        self._problems.append(Problem(where, text))
+        return self._folder / "none"
 
     def _assign(self, name: str, value: Any) -> None:
         """Set a parameter `ELEMENT.VARIABLE`, whose element is the one with the longest name that
@@ -399,12 +420,20 @@ class _Reader:
                 (self._port(child.get("signal", "")), child.get("whole", "")) for child in _children(node, "Same")
             ]
             exact = node.get("exact", "true") in ("true", "1")
-            found.whole = WholeMachine(self._folder / unquote(node.get("source", "")), exact, same)
+            found.whole = WholeEntry(self._resource(node.get("source"), "Whole"), exact, same)
+        elif tag == "Modes":
+            found.modes = [*self._frequencies(node)]
         elif tag == "Pin":
             first, second, force, reaction = (
                 self._port(node.get(k, "")) for k in ("first", "second", "force", "reaction")
             )
             found.pins.append(Pin(first, second, force, reaction, node.get("joint", "")))
+
+    def _frequencies(self, node: Any) -> Iterator[float]:
+        for text in node.get("frequencies", "").split():
+            value = self._number({"frequencies": text}, "frequencies", "Modes", 0.0)
+            if value is not None:
+                yield value
 
     def _sampled(self, node: Any) -> None:
         element, where = node.get("element", ""), f"Sampled {node.get('element', '')}"

@@ -25,8 +25,12 @@ from .redundancy import PinBasis
 
 SEQUENTIAL, HERMITE, MEAN, PIN = "sequential", "hermite", "mean_force", "pin"
 METHODS = (SEQUENTIAL, HERMITE, MEAN, PIN)
+# Ratio of two step lengths by the golden ratio. If one length is a multiple of the period of a vibration, the
+# other one is far from any multiple, so a vibration that one hides is seen with the other.
+GOLDEN = (3.0 - 5.0**0.5) / 2.0
 _ROUNDING = 1e-12
 _MOST_EVENTS = 100  # largest number of events of one part in one step
+_ROUNDED = 2e3  # largest factor for velocity gaps of pins, relative to that of positions, above rounding errors
 _GAP = 1e-11  # admissible gap between the positions of a pin, relative to the range of the position
 
 
@@ -436,7 +440,7 @@ class Stepper:
         new = self._read(step.courses, present)[n:]
         wires = [rows] if self.method == MEAN else [rows, self._sloped]
         sizes = np.maximum(scale[np.concatenate(wires)], 1e-3 * np.abs(z[n:]))
-        return np.concatenate([self._gaps(step, scale), weight * (new - z[n:]) / sizes])
+        return np.concatenate([self._gaps(step, scale, weight), weight * (new - z[n:]) / sizes])
 
     @property
     def _n_pin(self) -> int:
@@ -448,11 +452,13 @@ class Stepper:
         """Number of unknown slopes of the pin forces."""
         return self._basis.size if len(self._rates) else 0
 
-    def _gaps(self, step: Step, scale: Array) -> Array:
+    def _gaps(self, step: Step, scale: Array, weight: float) -> Array:
         """Return the gaps of all pins at the end of the step, relative to the largest size of a position.
 
         The first entries are differences of the two positions of a pin; the others, if pin forces vary in
-        the step, are differences of the two velocities times half a step.
+        the step, are differences of the two velocities times half a step. In short steps, the differences
+        of the velocities relative to the largest size of a velocity, times `weight`, are larger and count: the
+        next step would close a velocity gap by a jump.
         """
         ends = polynomials.ends(step.courses)
         size = np.max(scale[self._pairs[:, 0]], initial=0.0)
@@ -460,7 +466,9 @@ class Stepper:
         if not len(self._rates):
             return np.asarray(position / size)
         velocity = self._basis.reduced(ends[self._rates[:, 0]] - ends[self._rates[:, 1]])
-        return np.asarray(np.concatenate([position, 0.5 * step.h * velocity]) / size)
+        fastest, half = np.max(scale[self._rates[:, 0]], initial=0.0), 0.5 * step.h / size
+        factor = min(max(half, weight / fastest), _ROUNDED * half)
+        return np.concatenate([position / size, factor * velocity])
 
     def _sizes(self, scale: Array, h: float) -> Array:
         rows = [np.ones(self._n_pin), scale[self.group.feedback]]

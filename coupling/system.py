@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..core.errors import DescriptionError, Problem
+from ..runs.fmpy_runs.opening import read_fmu
 from .fmus import FmuPart
 from .network import Network, Port, Wire
 from .participant import PortSignal
@@ -44,6 +45,7 @@ class CoupledSystem:
     tolerance : admissible relative error of the archive, or None
     remarks : facts that the user should know
     whole : machine that the FMUs were cut from, or None
+    modes : eigenfrequencies of this machine in its initial state, in ascending order, Hz
     """
 
     name: str
@@ -54,11 +56,14 @@ class CoupledSystem:
     tolerance: float | None = None
     remarks: list[CouplingRemark] = field(default_factory=list)
     whole: WholeMachine | None = None
+    modes: Sequence[float] = ()
 
     def close(self) -> None:
-        """Terminate the FMUs of all parts."""
+        """Terminate the FMUs of all parts and of the whole machine."""
         for part in self.network.parts:
             part.close()
+        if self.whole is not None:
+            self.whole.part.close()
 
 
 def open_system(path: Path, folder: Path) -> CoupledSystem:
@@ -80,6 +85,7 @@ def open_system(path: Path, folder: Path) -> CoupledSystem:
             raise DescriptionError(str(path), problems)
         wires = [Wire(link.source, link.target, link.factor, link.offset) for link in structure.links]
         network = Network(parts, wires, structure.pins)
+        whole = _whole(structure, parts, folder, opened)
         opened.pop_all()
     remarks = [*_unchecked(structure), *_unconnected(network)]
     ends = [e.stopTime for e in (p.description.defaultExperiment for p in parts) if e is not None and e.stopTime]
@@ -92,20 +98,38 @@ def open_system(path: Path, folder: Path) -> CoupledSystem:
         structure.step,
         structure.tolerance,
         remarks,
-        _whole(structure, folder),
+        whole,
+        structure.modes,
     )
 
 
-def _whole(structure: SystemStructure, folder: Path) -> WholeMachine | None:
+def _whole(
+    structure: SystemStructure, parts: Sequence[FmuPart], folder: Path, opened: ExitStack
+) -> WholeMachine | None:
     """Return the machine before it was cut, with the parameter values of its parts.
 
-    Start values (`…_start`) are left out, so the machine begins in its own initial state.
+    Start values (`…_start`) are left out, so the machine begins in its own initial state. The exit stack
+    `opened` terminates the FMU.
+
+    Raises
+    ------
+    DescriptionError : if the FMU cannot be read, or a signal that should be equal does not exist
     """
-    if structure.whole is None:
+    entry = structure.whole
+    if entry is None:
         return None
+    known = {v.name for v in read_fmu(entry.source).modelVariables if v.causality == "parameter"}
     values = {name: value for e in structure.elements.values() for name, value in e.parameters.items()}
-    kept = {name: value for name, value in values.items() if not name.endswith("_start")}
-    return replace(structure.whole, parameters=kept, folder=folder / "whole")
+    kept = {name: value for name, value in values.items() if name in known and not name.endswith("_start")}
+    part = FmuPart("Whole", entry.source, folder / "whole", kept)
+    opened.callback(part.close)
+    outputs = {(p.name, signal.name) for p in parts for signal in p.outputs}
+    own = {signal.name for signal in part.outputs}
+    lost = [".".join(port) for port, _ in entry.same if port not in outputs]
+    lost += [f"Whole.{name}" for _, name in entry.same if name not in own]
+    if lost:
+        raise DescriptionError("Whole", f"expected outputs to compare, found no output {', '.join(lost)}")
+    return WholeMachine(part, entry.exact, entry.same)
 
 
 def _parts(structure: SystemStructure, folder: Path, opened: ExitStack) -> Iterator[FmuPart]:

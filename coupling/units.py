@@ -32,7 +32,8 @@ class PhysicalUnit:
         return PhysicalUnit(summed, self.factor * other.factor)
 
 
-SECOND, WATT = PhysicalUnit((0, 0, 1, 0, 0, 0, 0)), PhysicalUnit((1, 2, -3, 0, 0, 0, 0))
+METRE, SECOND = PhysicalUnit((0, 1, 0, 0, 0, 0, 0)), PhysicalUnit((0, 0, 1, 0, 0, 0, 0))
+FORCE, WATT = PhysicalUnit((1, 1, -2, 0, 0, 0, 0)), PhysicalUnit((1, 2, -3, 0, 0, 0, 0))
 
 
 def defined(base: object) -> PhysicalUnit:

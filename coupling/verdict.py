@@ -17,18 +17,21 @@ from ..core.errors import DescriptionError, SolveError
 from ..core.progress import Progress, silent
 from ..core.trajectory import Array, output_grid
 from .compared_run import ComparedRun
-from .comparison import difference
+from .comparison import difference, observed_order
 from .energy import EnergyResidual, residuals
 from .master import Master, Record, Settings
+from .modes import ResolvedModes
 from .network import Network
 from .ports import positions
 from .rehearsal import MethodChoice, rehearse
-from .stepping import MEAN, METHODS, Stepper
+from .stepping import GOLDEN, MEAN, METHODS, Stepper
 from .system import CoupledSystem, CouplingRemark
+from .unreported import unreported_events
 from .whole import WholeDifference, compare_whole
 
 _OUTPUTS = 1000  # number of intervals between output times
 _GAP = 1e-9  # admissible gap of pinned positions, relative to the range of the position
+_REST = 1e-6  # smallest range of a position, m or rad, relative to which gaps are judged
 _REFINEMENTS = 2  # largest number of repetitions with finer settings
 _USUAL = 1e-4  # default of the admissible relative error
 _FINER = 10.0  # ratio of the tolerances of a run and of the finer run that estimates its error
@@ -94,6 +97,7 @@ class Coupled:
     whole : difference to the machine before it was cut, or None if the archive does not contain it
     finer : run with finer settings that the error was estimated by
     comparison : runs by other methods and steps, if they were asked for
+    modes : vibration modes of the machine that was cut, or None if the archive does not give them
     """
 
     name: str
@@ -113,6 +117,7 @@ class Coupled:
     whole: WholeDifference | None = None
     finer: Record | None = None
     comparison: Sequence[ComparedRun] = ()
+    modes: ResolvedModes | None = None
 
     @property
     def energy_residual(self) -> float:
@@ -162,6 +167,7 @@ class Coupled:
             "worst_signal": self.worst,
             "observed_order": self.order,
             "whole": None if self.whole is None else self.whole.data(),
+            "modes": None if self.modes is None else self.modes.data(),
             "energy_residual": self.energy_residual,
             "connections": [
                 {"where": r.where, "created": r.created, "turned_over": r.turned_over} for r in self.residuals
@@ -211,7 +217,8 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
     choices, remarks = rehearse(system.network, settings, options.method, options.order)
     remarks = [*system.remarks, *remarks, *_off_grid(system.network, settings)]
     settings = _with_mean_force(settings, choices)
-    tolerance, grid, rows = settings.tolerance, _grid(settings), compared_rows(system.network, choices)
+    tolerance, grid = settings.tolerance, _grid(settings, system.network)
+    rows = compared_rows(system.network, choices)
     coarse = _coarse(system.network, choices, settings)
     settings, run = _scaled(system.network, choices, settings, coarse, progress)
     for left in range(_REFINEMENTS, -1, -1):
@@ -227,7 +234,8 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
         chosen = run if system.whole.exact else fine
         whole = compare_whole(system.whole, system.network, rows, chosen, settings, output_times(settings))
         if whole is None:
-            remarks.append(CouplingRemark("whole_not_compared", system.whole.fmu.name, _NOT_COMPARED))
+            remarks.append(CouplingRemark("whole_not_compared", system.whole.part.name, _NOT_COMPARED))
+    remarks += unreported_events(system.network, rows, run, fine)
     return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order, whole, fine), remarks)
 
 
@@ -274,11 +282,11 @@ def _takes_nominal(choices: Sequence[MethodChoice]) -> bool:
 
 
 def _coarser(s: Settings) -> Settings:
-    return _refined(s, 2.0, _FINER)
+    return _refined(s, 1.0 / GOLDEN, _FINER)
 
 
 def _finer(s: Settings) -> Settings:
-    return _refined(s, 0.5, 1.0 / _FINER)
+    return _refined(s, GOLDEN, 1.0 / _FINER)
 
 
 def _refined(s: Settings, length: float, tolerance: float) -> Settings:
@@ -354,13 +362,17 @@ def simulated(network: Network, choices: Sequence[MethodChoice], settings: Setti
     return Master(network, steppers, replace(settings, order=min(order, 2))).run(progress)
 
 
-def _grid(settings: Settings) -> Array:
-    """Return the times at which runs are compared, s: output times and communication points of runs
-    with fixed steps.
+def _grid(settings: Settings, network: Network) -> Array:
+    """Return the times at which runs are compared, s: output times and communication points of the run.
+
+    Sample times may be all of these times, and values at events are not compared; so a system with sampled
+    parts is also compared in the middle between two of them.
     """
-    step = settings.nominal if settings.step is None else 2.0 * settings.step
-    points = settings.start + output_grid(settings.stop - settings.start, step)
-    return np.union1d(points, output_times(settings))
+    points = settings.start + output_grid(settings.stop - settings.start, settings.step or settings.nominal)
+    found = np.union1d(points, output_times(settings))
+    if any(part.abilities.period is not None for part in network.parts):
+        found = np.union1d(found, 0.5 * (found[1:] + found[:-1]))
+    return found
 
 
 def output_times(settings: Settings) -> Array:
@@ -387,7 +399,7 @@ def _judged(
     values = run.sample(time)
     names = [".".join(port) for port in network.outputs]
     found = residuals(network, run)
-    remarks = [*remarks, *_created(found, estimate.tolerance), *_missed(run)]
+    remarks = [*remarks, *_created(found, estimate.tolerance), *_late(run)]
     return Coupled(
         name=system.name,
         network=network,
@@ -399,6 +411,7 @@ def _judged(
         residuals=found,
         gap=_gap(network, run),
         remarks=remarks,
+        modes=ResolvedModes(system.modes, float(np.max(np.diff(run.times)))) if system.modes else None,
         **vars(estimate),
     )
 
@@ -412,13 +425,9 @@ def _order(
     coarse, run, fine = runs
     outer, _ = difference(network, rows, coarse, fine, grid)
     counts = [len(r.pieces) for r in (coarse, run, fine)]
-    if error < 1e-12 or outer <= error or counts[1] <= 1.05 * counts[0]:
+    if error < 1e-12 or not math.isfinite(outer) or outer <= error or counts[1] <= 1.05 * counts[0]:
         return None
-    # With equal ratios of the numbers of steps, the order follows from differences of successive runs.
-    if abs(counts[2] / counts[1] - counts[1] / counts[0]) < 0.05:
-        ratio = counts[1] / counts[0]
-        return math.log(outer / error - 1.0) / math.log(ratio) if outer / error > 1.0 + 1e-9 else None
-    return math.log(outer / error) / math.log(counts[1] / counts[0])
+    return observed_order((outer / error, counts[1] / counts[0]), counts[1] / counts[2])
 
 
 def _gap(network: Network, run: Record) -> float:
@@ -431,7 +440,7 @@ def _gap(network: Network, run: Record) -> float:
     values = np.array(run.values)
     first, second = values[:, network.pairs[:, 0]], values[:, network.pairs[:, 1]]
     spread = float(np.max(np.maximum(np.ptp(first, axis=0), 1e-3 * np.max(np.abs(first), axis=0))))
-    return float(np.max(np.abs(first - second)[1:])) / (spread or 1.0)
+    return float(np.max(np.abs(first - second)[1:])) / max(spread, _REST)
 
 
 def _created(found: Sequence[EnergyResidual], tolerance: float) -> list[CouplingRemark]:
@@ -447,19 +456,13 @@ def _created(found: Sequence[EnergyResidual], tolerance: float) -> list[Coupling
     ]
 
 
-def _missed(run: Record) -> Iterator[CouplingRemark]:
+def _late(run: Record) -> Iterator[CouplingRemark]:
     if run.late:
         text = (
             f"{run.late} events lie inside communication steps, and not all FMUs can go back to these times: other"
             " FMUs see the events at the end of the step; shorten --step, or use FMUs that restore their states"
         )
         yield CouplingRemark("event_inside_step", "system", text)
-    if run.missed:
-        text = (
-            f"outputs jump or kink inside {run.missed} steps that cannot be shortened further, so an FMU has"
-            " events that it does not report; use an FMU 3.0 with event mode"
-        )
-        yield CouplingRemark("unreported_event", "system", text)
 
 
 def _off_grid(network: Network, settings: Settings) -> list[CouplingRemark]:

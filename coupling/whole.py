@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..core.trajectory import Array
-from ..runs.fmpy_runs.opening import read_fmu
-from .fmus import FmuPart
+from .comparison import away_from_events, relative_errors
 from .master import Master, Record, Settings
 from .network import Network, Port
+from .participant import Participant
 from .stepping import SEQUENTIAL, Stepper
 
 
 @dataclass(frozen=True)
 class WholeMachine:
-    """FMU of a machine before it was cut into parts.
+    """FMU of a machine before it was cut into parts, ready to run.
 
     Parameters
     ----------
-    fmu : path of the FMU
+    part : the FMU
     exact : whether the coupled parts have the same equations; False if spring-dampers replace pins
     same : outputs of parts, each with the variable of the whole machine that it should equal
-    parameters : values that the archive gives to variables of the parts
-    folder : folder into which the FMU is unpacked
     """
 
-    fmu: Path
+    part: Participant
     exact: bool
     same: Sequence[tuple[Port, str]]
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    folder: Path = Path("whole")
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class WholeDifference:
     worst : output of a part with the largest difference
     exact : whether the difference is an error of the coupling; otherwise it is a change of the model
     signals : values of the whole machine at the output times, by the outputs of parts that they were
-        compared with
+        compared with; NaN in the neighbourhood of events
     """
 
     difference: float
@@ -81,44 +77,29 @@ def compare_whole(
     settings : time span of the run
     grid : output times, s
     """
-    known = {v.name for v in read_fmu(whole.fmu).modelVariables if v.causality == "parameter"}
-    given = {name: value for name, value in whole.parameters.items() if name in known}
-    part = FmuPart("whole", whole.fmu, whole.folder, given)
-    try:
-        driven = {port[1] for port, is_driven in zip(network.inputs, network.driven, strict=True) if is_driven}
-        if driven & {signal.name for signal in part.inputs}:
-            return None
-        record = _run_alone(part, settings, len(grid) - 1)
-    finally:
-        part.close()
-    found, expected = run.sample(grid), record.sample(grid)
+    part = whole.part
+    driven = {port[1] for port, is_driven in zip(network.inputs, network.driven, strict=True) if is_driven}
     place = {port: row for row, port in enumerate(network.outputs)}
     own = {signal.name: k for k, signal in enumerate(part.outputs)}
-    pairs = [(place[port], own[name]) for port, name in whole.same if place.get(port) in rows and name in own]
-    if not pairs:
+    pairs = [(place[port], own[name]) for port, name in whole.same if place.get(port) in rows]
+    if not pairs or driven & {signal.name for signal in part.inputs}:
         return None
+    record = _run_alone(part, settings, len(grid) - 1)
     at, of = np.array(pairs).T
-    units = [network.signals[row].unit for row in at]
-    spread = _at_least(np.ptp(expected[of], axis=1), units)
-    errors = np.max(np.abs(found[at] - expected[of]), axis=1) / spread
-    worst = int(np.argmax(errors))
+    kept = away_from_events(run, record, grid)
+    found, expected = run.sample(grid)[at], record.sample(grid)[of]
+    expected[:, ~kept] = np.nan
     names = [".".join(network.outputs[row]) for row in at]
-    signals = dict(zip(names, expected[of], strict=True))
-    return WholeDifference(float(errors[worst]), names[worst], whole.exact, signals)
+    values = dict(zip(names, expected, strict=True))
+    if not kept.any():
+        return WholeDifference(math.inf, "", whole.exact, values)
+    signals = [network.signals[row] for row in at]
+    errors = relative_errors(found[:, kept], expected[:, kept], signals, settings.stop - settings.start)
+    worst = int(np.argmax(errors))
+    return WholeDifference(float(errors[worst]), names[worst], whole.exact, values)
 
 
-def _at_least(spread: Array, units: Sequence[str]) -> Array:
-    """Return the ranges of signals, each at least a thousandth of the largest range of the signals
-    with the same unit.
-    """
-    found = spread.copy()
-    for unit in set(units):
-        alike = np.array([other == unit for other in units])
-        found[alike] = np.maximum(found[alike], 1e-3 * found[alike].max())
-    return np.where(found > 0.0, found, 1.0)
-
-
-def _run_alone(part: FmuPart, settings: Settings, steps: int) -> Record:
+def _run_alone(part: Participant, settings: Settings, steps: int) -> Record:
     network = Network([part], [])
     steppers = [Stepper(network, group, SEQUENTIAL, 0, {}) for group in network.groups]
     step = (settings.stop - settings.start) / steps

@@ -52,6 +52,7 @@ class CutSystem:
     whole : FMU of the machine before the cut
     owner : element of each link
     same : outputs of elements, `element.variable`, each with the equal output of the whole machine
+    modes : eigenfrequencies of the whole machine in the initial state, Hz
     experiment : final time, s, communication step for other programs, s, and tolerance of the solvers
     """
 
@@ -60,6 +61,7 @@ class CutSystem:
     whole: Path
     owner: Mapping[str, str]
     same: Sequence[tuple[str, str]]
+    modes: Sequence[float]
     experiment: tuple[float, float, float]
 
     def write(self, path: Path, pins: Sequence[Cut], laws: Mapping[str, Cut]) -> Path:
@@ -124,6 +126,7 @@ class CutSystem:
             "tolerance": tolerance,
             "pins": [pin for cut in pins for pin in self._pinned(cut)],
             "same": self.same,
+            "modes": " ".join(f"{frequency:.6g}" for frequency in self.modes),
             "exact": exact,
         }
         return fill("exchange/ssp/structure.ssd.jinja", values)

@@ -207,7 +207,7 @@ def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
     else:
         links = (place.parent, place.name)
         yield from _kind(place.joint.type)
-        acting = [key for key in _ACTING if getattr(place.joint, key)]
+        acting = [key for key in _ACTING if _acts(getattr(place.joint, key, None))]
         if acting:
             yield f"its joint has {', '.join(acting)}, which points cannot transmit; cut at another joint"
         elements = [element for _, element in model.chain.elements]
@@ -217,6 +217,11 @@ def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
             yield f"its joint is driven by {', '.join(driven)}; cut the machine at a joint without a drive"
     if "ground" in links:
         yield "one of its sides is the ground, which does not move; cut between two links"
+
+
+def _acts(value: object) -> bool:
+    """Return whether a value of a joint, such as its stiffness, causes a force; zeros along all axes do not."""
+    return any(value) if isinstance(value, list | tuple) else bool(value)
 
 
 def _rope(line: Line, parameters: set[str]) -> Iterator[str]:

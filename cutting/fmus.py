@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from ..analysis.system import assemble_system
+from ..analysis.system import System, assemble_system
 from ..core.progress import Progress, silent
 from ..core.templates import fill
 from ..description import Description
@@ -48,10 +48,8 @@ class FmuBuilder:
     def _toolchains(self) -> list[binaries.Toolchain]:
         return binaries.toolchains(self.fmi, (), self.march)
 
-    def machine(
-        self, tables: Tables, fmu: Path, ports: Sequence[str] = (), source: str = "description"
-    ) -> Description:
-        """Write the FMU of a part or of the whole machine, and return its description.
+    def machine(self, tables: Tables, fmu: Path, ports: Sequence[str] = (), source: str = "description") -> System:
+        """Write the FMU of a part or of the whole machine, and return the machine with its equations.
 
         Parameters
         ----------
@@ -73,7 +71,7 @@ class FmuBuilder:
         }
         sources = native.generate(model.native_program, chain, self.fmi)
         self._build(sources, fmu, members, contents(model, self.fmi, self._toolchains))
-        return chain
+        return model
 
     def law(self, law: ForceLaw, experiment: Description, fmu: Path) -> None:
         """Write the FMU of a force law; final time, tolerance and step are those of the description

@@ -23,6 +23,7 @@ from .cuts import Cut, cuts_at, free
 from .description_text import description_text
 from .fmus import FmuBuilder
 from .laws import AXES, Bushing, bushing, rope
+from .modes import frequencies
 from .parts import MachinePart, Tables, parts_of
 from .pins import PartsAtStart
 
@@ -130,7 +131,8 @@ class _Splitting:
     def archives(self, out: Path) -> tuple[dict[str, Path], dict[str, Bushing]]:
         """Write the archives; return their paths by kind, and the constants of the bushings by cut."""
         whole, name = self._folder / "whole.fmu", self._model.name
-        chain = self._builder.machine(self._whole(), whole)
+        model = self._builder.machine(self._whole(), whole)
+        chain = model.chain
         fmus = {part.name: self._built(part) for part in self._parts}
         state = PartsAtStart(fmus, self._owner, self._folder / "initial")
         try:
@@ -142,7 +144,8 @@ class _Splitting:
         fmus |= {element: PartFmu(self._law(cut)) for element, cut in ropes.items()}
         simulation = chain.simulation
         experiment = (simulation.stop, self._step, simulation.tolerance)
-        system = CutSystem(name, fmus, whole, self._owner, [*self._same(whole, fmus)], experiment)
+        same, modes = [*self._same(whole, fmus)], frequencies(model, whole)
+        system = CutSystem(name, fmus, whole, self._owner, same, modes, experiment)
         if not self._pins:
             return {"rope": system.write(out / f"{name}_rope.ssp", (), ropes)}, {}
         laws = {free(f"{cut.name}_bushing", self._taken): cut for cut in self._pins}

@@ -7,6 +7,7 @@ from .linearize import linearized as linearized
 from .modes import Mode as Mode
 from .moving import Modes as Modes
 from .point import OperatingPoint as OperatingPoint
+from .point import Plant as Plant
 from .state_space import StateSpace as StateSpace
 from .tracks import ModeTracks as ModeTracks
 from .trim import trimmed as trimmed

@@ -19,6 +19,7 @@ from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.coupling.fmus import FmuPart
 from gpmelica.coupling.participant import PortSignal
 from gpmelica.coupling.ssp import connections, read_ssp
+from gpmelica.coupling.system import open_system
 
 
 @pytest.fixture(scope="module")
@@ -181,3 +182,33 @@ def test_system_without_outputs(tmp_path: Path) -> None:
     path = archive(tmp_path, text, **{"a.fmu": silent.read_bytes()})
     with pytest.raises(DescriptionError, match="expected at least one FMU with a numerical output"):
         gp.cosim(path)
+
+
+# ---- Uncut machine ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "same", "sentence"),
+    [
+        ("resources/none.fmu", "", "Whole: expected the file resources/none.fmu in the archive, found none"),
+        ("resources/text.fmu", "", "text.fmu: is not an FMU that FMPy can read"),
+        ("resources/bare.fmu", "", "Whole: expected a binary for .*, found none; compile the FMU"),
+        (
+            "resources/a.fmu",
+            '<Same signal="a.z" whole="y"/><Same signal="a.y" whole="w"/>',
+            r"Whole: expected outputs to compare, found no output a\.z, Whole\.w",
+        ),
+    ],
+)
+def test_uncut_machine_that_cannot_be_compared(
+    types: Path, tmp_path: Path, source: str, same: str, sentence: str
+) -> None:
+    """The FMU of the uncut machine and its outputs are checked before any run."""
+    note = f'<Coupling xmlns=""><Whole source="{source}">{same}</Whole></Coupling>'
+    note = f'<ssc:Annotation type="org.gpmelica.coupling">{note}</ssc:Annotation>'
+    part = component("a", connector("y", "output"))
+    text = structure(f"<ssd:Elements>{part}</ssd:Elements>", f"<ssd:Annotations>{note}</ssd:Annotations>")
+    fmu = types.read_bytes()
+    files = {"a.fmu": fmu, "text.fmu": b"text", "bare.fmu": without_binaries(fmu)}
+    with pytest.raises(DescriptionError, match=sentence):
+        open_system(archive(tmp_path, text, **files), tmp_path / "unpacked")

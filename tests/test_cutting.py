@@ -27,6 +27,7 @@ from gpmelica.core.errors import DescriptionError
 from gpmelica.coupling.fmus import FmuPart
 from gpmelica.coupling.network import Pin
 from gpmelica.coupling.redundancy import PinBasis
+from gpmelica.coupling.report import lines
 from gpmelica.cutting.cuts import cuts_at, turning
 from gpmelica.cutting.description_text import description_text
 from gpmelica.cutting.fmus import FmuBuilder
@@ -128,6 +129,7 @@ def test_places_that_cannot_be_cut(change: dict[str, Any], at: str, sentence: st
     [
         ("universal", {}, "expected a spherical, revolute, fixed joint"),
         ("spherical", {"stiffness": 5.0}, "its joint has stiffness, which points cannot transmit"),
+        ("spherical", {"damping": [0.0, 5.0, 0.0]}, "its joint has damping, which points cannot transmit"),
     ],
 )
 def test_joints_that_cannot_be_cut(joint: str, keys: dict[str, Any], sentence: str) -> None:
@@ -136,6 +138,13 @@ def test_joints_that_cannot_be_cut(joint: str, keys: dict[str, Any], sentence: s
     data["links"][2]["joint"] |= keys
     with pytest.raises(DescriptionError, match=sentence):
         parts(data, "upper")
+
+
+def test_springs_of_zero_stiffness_can_be_cut() -> None:
+    """A joint whose springs and dampers have zeros along all axes has no force of its own."""
+    data = boom("spherical")
+    data["links"][2]["joint"] |= {"stiffness": [0.0, 0.0, 0.0], "damping": [0, 0, 0]}
+    assert len(parts(data, "upper")) == 2
 
 
 def test_more_parts_than_letters() -> None:
@@ -283,6 +292,34 @@ def test_parts_are_the_machine(split_boom: Path) -> None:
     assert run.coupled.gap < 1e-9
     assert run.data()["groups"][0]["method"] == "pin"
     assert run.ok
+
+
+@pytest.mark.slow
+@pytest.mark.campaign
+def test_elastic_boom(tmp_path: Path) -> None:
+    """A boom with a flexible beam has an error of 1e-6 with automatic steps; 10 ms do not resolve its modes.
+
+    The eigenfrequencies are those of the uncut machine, and the highest one with ten steps per period is named.
+    """
+    data = boom()
+    data["links"][1] = {k: v for k, v in data["links"][1].items() if k not in ("mass", "com", "inertia")}
+    section = {"area": 0.034, "density": 7800.0, "E": 2e11, "G": 8e10, "Iy": 3e-5, "Iz": 3e-5, "J": 1e-5}
+    data["links"][1]["beam"] = section | {"length": 3.0, "elements": 2}
+    data["simulation"]["tolerance"] = 1e-10
+    model = Model(from_data(data))
+    path = model.split("upper", tmp_path, fmi="3.0").archives["rigid"]
+    run = gp.cosim(path, stop=0.3, tolerance=1e-6)
+    assert run.coupled.whole is not None
+    assert run.coupled.whole.difference < 1e-6
+    assert run.ok
+    coarse = gp.cosim(path, stop=0.3, step=0.01)
+    assert not coarse.ok
+    swinging = [m.frequency for m in model.modes() if m.eigenvalue.imag > 0.0 and not m.rigid_body]
+    modes = coarse.data()["modes"]
+    assert modes["frequencies"] == pytest.approx(swinging, rel=1e-3)
+    assert modes["highest_resolved"] == pytest.approx(8.28, rel=1e-2)
+    text = "resolve 3 of 5 vibration modes, the highest with 8.28 Hz; the next one has 22.9 Hz"
+    assert any(text in line for line in lines(coarse.coupled))
 
 
 @pytest.mark.slow

@@ -22,32 +22,35 @@ def errors_by_finer_run(run: Coupled) -> dict[str, Array]:
     if run.finer is None:
         return {}
     rows = compared_rows(run.network, run.choices)
-    a, b = run.record.sample(run.time)[rows], run.finer.sample(run.time)[rows]
-    kept = away_from_events(run.record, run.finer, run.time)
-    if not kept.any():
-        return {}
-    errors = np.full(a.shape, np.nan)
+    fine = run.finer.sample(run.time)[rows]
+    fine[:, ~away_from_events(run.record, run.finer, run.time)] = np.nan
     names = [".".join(run.network.outputs[row]) for row in rows]
-    errors[:, kept] = _relative(a[:, kept], b[:, kept], [run.units[name] for name in names])
-    return dict(zip(names, errors, strict=True))
+    return _relative(run, names, run.record.sample(run.time)[rows], fine)
 
 
 def errors_by_whole(run: Coupled) -> dict[str, Array]:
-    """Return the difference of each output to the uncut machine over the output times, relative to its range."""
+    """Return the difference of each output to the uncut machine over the output times, relative to its range.
+
+    Values in the neighbourhood of events are NaN.
+    """
     if run.whole is None or not run.whole.signals:
         return {}
     names = list(run.whole.signals)
     found = np.array([run.signals[name] for name in names])
-    expected = np.array([run.whole.signals[name] for name in names])
-    errors = _relative(found, expected, [run.units[name] for name in names])
-    return dict(zip(names, errors, strict=True))
+    return _relative(run, names, found, np.array([run.whole.signals[name] for name in names]))
 
 
-def _relative(a: Array, b: Array, units: list[str]) -> Array:
-    """Return the differences of n signals at k times, whose maxima are the relative errors, shape (n, k)."""
+def _relative(run: Coupled, names: list[str], a: Array, b: Array) -> dict[str, Array]:
+    """Return the differences of outputs over time, whose maxima are the relative errors; NaN where b is NaN."""
+    kept = np.isfinite(b).all(axis=0)
+    if not kept.any():
+        return {}
+    known = {".".join(port): k for k, port in enumerate(run.network.outputs)}
+    signals = [run.network.signals[known[name]] for name in names]
+    errors = relative_errors(a[:, kept], b[:, kept], signals, float(run.time[-1] - run.time[0]))
     off = np.abs(a - b)
-    peak = off.max(axis=1)
-    return np.asarray(off * (relative_errors(a, b, units) / np.where(peak > 0.0, peak, 1.0))[:, None])
+    peak = off[:, kept].max(axis=1)
+    return dict(zip(names, off * (errors / np.where(peak > 0.0, peak, 1.0))[:, None], strict=True))
 
 
 def gaps(run: Coupled) -> Array:

@@ -1,0 +1,141 @@
+"""Solution of algebraic loops of connections at the initial time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import SolveError
+from ..core.trajectory import Array
+from .network import Network
+
+Evaluation = Callable[[Array], Array]
+_SINGULAR = 1e12  # condition number of a Jacobian that counts as singular
+_OTHER = 1e-6  # smallest difference of two solutions, relative to the size of the inputs
+
+
+def consistent_outputs(network: Network) -> tuple[Array, Array | None]:
+    """Return outputs at the initial time that satisfy all connections, shape (n_y + pins,).
+
+    Algebraic loops are solved by Newton's method. The second result is another solution of the loops, or
+    None if none was found from some other starting points.
+
+    Raises
+    ------
+    SolveError : if a loop has no solution, or infinitely many
+    """
+
+    def outputs(inputs: Array) -> Array:
+        found = np.zeros(network.n_y + len(network.pins))
+        for part, columns, rows in zip(network.parts, network.columns, network.rows, strict=True):
+            found[rows] = part.try_inputs(inputs[columns])
+        return found
+
+    def evaluated(inputs: Array) -> Array:
+        return network.inputs_at(outputs(inputs))
+
+    passes = len(network.parts) + 2  # without loops, one pass per part is enough
+    u = _passed(evaluated, network.starts, passes)
+    again = _passed(evaluated, network.starts + 1.0, passes)
+    if u is not None and again is not None and np.allclose(again, u, rtol=1e-9, atol=1e-9):
+        return outputs(u), None
+    u = _solution(evaluated, network) if u is None else u
+    _check_unique(evaluated, u, network)
+    second = _second(evaluated, u)
+    other = None if second is None else outputs(second)
+    return outputs(u), other  # the parts keep the inputs of the last evaluation
+
+
+def _passed(evaluated: Evaluation, u: Array, passes: int) -> Array | None:
+    """Return inputs that no longer change when they are passed around the connections, or None."""
+    for _ in range(passes):
+        new = evaluated(u)
+        if np.allclose(new, u, rtol=1e-13, atol=1e-300):
+            return u
+        u = new
+    return None
+
+
+def _solution(evaluated: Evaluation, network: Network) -> Array:
+    """Return inputs u with u = f(u); f evaluates all parts and their connections.
+
+    Raises
+    ------
+    SolveError : if no solution is found
+    """
+    u, jacobian = _newton(evaluated, evaluated(network.starts))
+    if jacobian is None:
+        return u
+    r = evaluated(u) - u
+    if not np.all(np.isfinite(r)):
+        label = network.label(int(network.source[np.flatnonzero(~np.isfinite(r))[0]]))
+        raise SolveError(f"coupling: {label} is not finite at the start; correct the initial states")
+    raise SolveError(
+        f"coupling: the loop of {_names(network, np.abs(r) > 1e-9)} has no solution at the start, or none that is"
+        " found; give start values, or break the loop by a part whose output is a state"
+    )
+
+
+def _names(network: Network, chosen: NDArray[np.bool_]) -> str:
+    return ", ".join(".".join(network.inputs[k]) for k in np.flatnonzero(chosen)) or "the inputs"
+
+
+def _check_unique(evaluated: Evaluation, u: Array, network: Network) -> None:
+    """Raise SolveError if the solution u of the loops can change without a change of the residual."""
+    jacobian = _jacobian(evaluated, u, evaluated(u) - u)
+    _, size, right = np.linalg.svd(jacobian)
+    if size[-1] * _SINGULAR < size[0]:
+        names = _names(network, np.abs(right[-1]) > 1e-6)
+        raise SolveError(
+            f"coupling: the loop of {names} has infinitely many solutions at the start; break the loop by a part"
+            " whose output is a state"
+        )
+
+
+def _second(evaluated: Evaluation, u: Array) -> Array | None:
+    """Return a solution that differs from `u`, from starting points on its other sides, or None."""
+    size = max(1.0, float(np.max(np.abs(u))))
+    for begin in _starts(u, size):
+        found, jacobian = _newton(evaluated, begin)
+        if jacobian is None and np.max(np.abs(found - u)) > _OTHER * size:
+            return found
+    return None
+
+
+def _starts(u: Array, size: float) -> Iterator[Array]:
+    yield -u
+    for shift in (3.0 * size, -3.0 * size):
+        yield u + shift
+
+
+def _newton(evaluated: Evaluation, u: Array) -> tuple[Array, Array | None]:
+    """Improve inputs u by Newton's method until u = f(u); return them, and the last Jacobian if this fails.
+
+    The Jacobian of f(u) − u is formed by finite differences.
+    """
+    jacobian = np.full((len(u), len(u)), np.nan)
+    for _ in range(30):
+        r = evaluated(u) - u
+        if np.all(np.abs(r) <= 1e-10 * _sizes(u)):
+            return u, None
+        jacobian = _jacobian(evaluated, u, r)
+        if not np.all(np.isfinite(jacobian)) or np.linalg.cond(jacobian) > _SINGULAR:
+            break
+        u = u - np.linalg.solve(jacobian, r)
+    return u, jacobian
+
+
+def _sizes(u: Array) -> Array:
+    return np.asarray(np.maximum(np.abs(u), 1e-6 * max(float(np.max(np.abs(u))), 1.0)))
+
+
+def _jacobian(evaluated: Evaluation, u: Array, r: Array) -> Array:
+    """Return the derivatives of the residual f(u) − u by finite differences, shape (n_u, n_u)."""
+    found = np.empty((len(u), len(u)))
+    for k, change in enumerate(1e-6 * _sizes(u)):
+        nudged = u.copy()
+        nudged[k] += change
+        found[:, k] = (evaluated(nudged) - nudged - r) / change
+    return found

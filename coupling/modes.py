@@ -1,0 +1,43 @@
+"""Vibration modes of a machine that was cut, and those that the communication steps of a run resolve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_STEPS = 10.0  # smallest number of steps in a period of a vibration that is resolved
+
+
+@dataclass(frozen=True)
+class ResolvedModes:
+    """Vibration modes of the whole machine in its initial state, relative to the communication step.
+
+    Parameters
+    ----------
+    frequencies : eigenfrequencies in ascending order, Hz
+    step : largest communication step of the run, s
+    """
+
+    frequencies: Sequence[float]
+    step: float
+
+    @property
+    def resolved(self) -> list[float]:
+        """Eigenfrequencies, Hz, of the vibrations with at least 10 steps per period."""
+        return [f for f in self.frequencies if _STEPS * f * self.step <= 1.0]
+
+    def data(self) -> dict[str, Any]:
+        """Return the modes as a part of the content of `result.json`, with the highest resolved frequency, Hz."""
+        highest = self.resolved[-1] if self.resolved else None
+        return {"frequencies": [*self.frequencies], "step": self.step, "highest_resolved": highest}
+
+    def sentence(self) -> str:
+        """Return a sentence that names the highest mode that is resolved and the next one."""
+        below, count = self.resolved, len(self.frequencies)
+        text = f"steps of {self.step:.3g} s resolve {len(below)} of {count} vibration modes"
+        if below:
+            text += f", the highest with {below[-1]:.3g} Hz"
+        if len(below) < count:
+            text += f"; the next one has {self.frequencies[len(below)]:.3g} Hz"
+        return text

@@ -1,0 +1,167 @@
+"""Tests of the parts of a coupled system at the start of a run: restored states, slopes, accuracy, equilibrium."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ..core.errors import GpmelicaError
+from ..core.trajectory import Array
+from . import courses as polynomials
+from .master import Settings
+from .network import Network
+from .participant import Participant
+from .ports import is_force, is_motion
+from .stepping import Present, held
+from .system import CouplingRemark
+
+_SAME = 1e-9  # largest relative difference of outputs that count as equal
+_AT_REST = 1e-5  # largest motion in a step without forces, relative to that with forces, of a part at rest
+
+
+def tested(
+    network: Network, k: int, part: Participant, present: Present, settings: Settings
+) -> Iterator[CouplingRemark]:
+    """Test one part and yield remarks; mark each capability that fails its test as unavailable."""
+    given, h = network.inputs_at(present.values)[network.columns[k]], settings.nominal
+    if part.abilities.restores and part.abilities.period is None:
+        try:
+            wrong = _restores_wrongly(part, present.t, h, given)
+        except GpmelicaError as error:
+            wrong = str(error)
+        if wrong:
+            part.abilities = replace(part.abilities, restores=False)
+            text = f"{part.name} claims to save and restore its state, but {wrong}; the feature is not used"
+            yield CouplingRemark("restores_wrongly", part.name, text)
+    if (
+        not part.abilities.memory
+        and part.abilities.restores
+        and len(given)
+        and _remembers(part, present.t, h, given)
+    ):
+        part.abilities = replace(part.abilities, memory=True)
+        text = f"{part.name} lists no states, but its outputs depend on earlier inputs; states are assumed"
+        yield CouplingRemark("lists_no_states", part.name, text)
+    continuous = part.abilities.restores and part.abilities.period is None
+    if continuous and part.abilities.takes_courses and len(given):
+        if _ignores_slopes(part, present.t, h, given):
+            part.abilities = replace(part.abilities, takes_courses=False)
+            values = "means" if part.abilities.memory else "values at the end of each step"
+            text = f"{part.name} claims to interpolate its inputs, but ignores their slopes; it gets"
+            text += f" their {values}"
+            yield CouplingRemark("ignores_slopes", part.name, text)
+    elif not part.abilities.takes_courses and part.abilities.memory and len(part.inputs):
+        text = (
+            f"{part.name} accepts no slopes of inputs, so each input is constant in a step, at its mean (order 2)"
+        )
+        yield CouplingRemark("takes_no_slopes", part.name, text)
+    yield from _coarse(part, settings)
+    if part.abilities.restores and part.abilities.memory:
+        yield from _own_equilibrium(network, k, present, h)
+
+
+def _coarse(part: Participant, settings: Settings) -> Iterator[CouplingRemark]:
+    """Yield remarks on an integration of a part that is not much finer than the error that the user asks for."""
+    step, tolerance, h = part.abilities.step, part.abilities.tolerance, settings.nominal
+    if step is not None and step > 0.1 * h:
+        text = (
+            f"{part.name} integrates with a fixed step of {step:g} s; shorter communication steps than {h:g} s do"
+            " not reduce its integration error, which the verdict does not contain; shorten the step in the FMU"
+        )
+        yield CouplingRemark("coarse_step", part.name, text)
+    if tolerance is not None and tolerance > 0.1 * settings.tolerance:
+        text = (
+            f"{part.name} integrates with a tolerance of {tolerance:g}, and the coupling is asked for"
+            f" {settings.tolerance:g}; the verdict does not contain its integration error; export the FMU with a"
+            f" tolerance of at most {0.1 * settings.tolerance:g}"
+        )
+        yield CouplingRemark("coarse_tolerance", part.name, text)
+
+
+def _own_equilibrium(network: Network, k: int, present: Present, h: float) -> Iterator[CouplingRemark]:
+    """Yield a remark if a part would stay at rest without the forces that act on it at the start."""
+    part, given = network.parts[k], network.inputs_at(present.values)[network.columns[k]]
+    forces = [j for j, signal in enumerate(part.inputs) if is_force(signal) and given[j] != 0.0]
+    motion = [j for j, signal in enumerate(part.outputs) if is_motion(signal)]
+    if not forces or not motion:
+        return
+    free = given.copy()
+    free[forces] = 0.0
+    begin = part.outputs_now()
+    alone, coupled = (
+        float(np.max(np.abs(_stepped(part, present.t, h, polynomials.constant(u)) - begin)[motion]))
+        for u in (free, given)
+    )
+    if alone <= _AT_REST * coupled:
+        largest = max(forces, key=lambda j: abs(given[j]))
+        text = (
+            f"{part.name} starts in its own equilibrium, without the forces of the connections, but"
+            f" {part.inputs[largest].name} = {given[largest]:.3g} {part.inputs[largest].unit} acts on it at the"
+            " start; if the machine starts at rest, give the part its state in the equilibrium of the machine"
+        )
+        yield CouplingRemark("own_equilibrium", part.name, text)
+
+
+def _stepped(part: Participant, t: float, h: float, courses: Array) -> Array:
+    state = part.save()
+    try:
+        part.advance(t, h, held(courses, part.abilities))
+        return part.outputs_now()
+    finally:
+        part.restore(state)
+        part.free(state)
+
+
+def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> str:
+    """Return an error of an FMU in saving and restoring its state, or an empty text if there is none.
+
+    Two steps from the same saved state must give the same outputs, also if steps with other inputs lie
+    between them, and restoring the state must give the outputs before the steps.
+    """
+    course, begin = polynomials.constant(given), part.outputs_now()
+    first = _stepped(part, t, h, course)
+    _stepped(part, t, h, polynomials.constant(_higher(given)))
+    second = _stepped(part, t, h, course)
+    if not _same(first, second):
+        return f"two steps of {h:g} s from one state differ by {float(np.max(np.abs(first - second))):.3g}"
+    return "" if _same(begin, part.outputs_now()) else "its outputs differ after its state is restored"
+
+
+def _higher(given: Array) -> Array:
+    """Return slightly larger inputs; each increase is different, so that differences of inputs change too."""
+    return np.asarray(given + np.maximum(1e-3 * np.abs(given), 1e-3) * np.arange(1, len(given) + 1))
+
+
+def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
+    """Whether the outputs of a part after two steps depend on the inputs during the first step."""
+    higher = _higher(given)
+    outputs = []
+    for first in (given, higher):
+        state = part.save()
+        try:
+            for number, inputs in enumerate((first, higher)):
+                part.advance(t + number * h, h, held(polynomials.constant(inputs), part.abilities))
+            outputs.append(part.outputs_now())
+        finally:
+            part.restore(state)
+            part.free(state)
+    return not _same(*outputs)
+
+
+def _ignores_slopes(part: Participant, t: float, h: float, given: Array) -> bool:
+    """Whether the outputs of a part after a step respond to the level of its inputs but not to their slopes."""
+    steady, higher, rising = (
+        _stepped(part, t, h, course)
+        for course in (
+            polynomials.constant(given),
+            polynomials.constant(_higher(given)),
+            polynomials.linear(given, _higher(given)),
+        )
+    )
+    return bool(np.array_equal(steady, rising) and not np.array_equal(steady, higher))
+
+
+def _same(a: Array, b: Array) -> bool:
+    return bool(np.all(np.abs(a - b) <= _SAME * np.maximum(np.abs(a), 1e-9)))

@@ -1,0 +1,66 @@
+"""Events inside communication steps that no part reports, found by comparing two runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ..core.trajectory import Array
+from .master import Record
+from .network import Network
+from .ports import rounding_sizes
+from .system import CouplingRemark
+
+_LARGE = 0.1  # smallest change of an output in one step that may be a jump, relative to the output's range
+_ROUNDING = 1e-9  # smallest change that may be a jump, relative to the magnitude of the output
+_STAYS = 0.8  # smallest ratio of the largest changes with shorter and longer steps that shows a jump
+
+
+def unreported_events(
+    network: Network, rows: Sequence[int], run: Record, fine: Record
+) -> Iterator[CouplingRemark]:
+    """Yield a remark if outputs of a part jump without an event, or kink within the shortest steps.
+
+    The change of a continuous output in a step becomes smaller with the step; that of a jump does not.
+
+    Parameters
+    ----------
+    network : parts and their connections
+    rows : indices of the outputs that the coupling computes accurately
+    run, fine : the run and a run with finer settings
+    """
+    if run.missed:
+        text = (
+            f"outputs jump or kink inside {run.missed} steps that cannot be shortened further, so an FMU has"
+            " events that it does not report; use an FMU 3.0 with event mode"
+        )
+        yield CouplingRemark("unreported_event", "system", text)
+        return
+    (times, changes), (_, before) = _largest(network, fine), _largest(network, run)
+    values = np.array(fine.values)[:, : network.n_y]
+    magnitudes = np.max(np.abs(values), axis=0)
+    rounding = 10.0 * rounding_sizes(network.signals, magnitudes, fine.times[-1] - fine.times[0])
+    large = np.maximum(_LARGE * np.ptp(values, axis=0), np.maximum(_ROUNDING * magnitudes, rounding))
+    jumps = (changes > large) & (changes > _STAYS * before)
+    for row in sorted({*np.flatnonzero(jumps).tolist()} & {*rows}):
+        name = ".".join(network.outputs[row])
+        text = (
+            f"{name} changes by {changes[row]:.3g} in one step near t = {times[row]:.4g} s, with shorter steps"
+            f" also, and {network.outputs[row][0]} reports no event: the output jumps or vibrates inside the"
+            " step; use an FMU 3.0 with event mode, or shorten --step"
+        )
+        yield CouplingRemark("unreported_event", name, text)
+
+
+def _largest(network: Network, run: Record) -> tuple[Array, Array]:
+    """Return the time, s, and the size of the largest change of each output in a step, shape (n_y,) each.
+
+    Steps that end at an event, and outputs that change at events alone, are left out.
+    """
+    times = np.array(run.times)
+    changes = np.abs(np.diff(np.array(run.values)[:, : network.n_y], axis=0))
+    changes[np.isin(times[1:], run.events)] = 0.0
+    changes[:, [signal.discrete for signal in network.signals]] = 0.0
+    worst = np.argmax(changes, axis=0)
+    return times[worst], changes[worst, np.arange(network.n_y)]

@@ -1,0 +1,79 @@
+"""Comparison of runs: times near events, ranges of signals, observed order, and the uncut machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers_coupling_parts import OdePart, Switch
+
+from gpmelica.coupling.comparison import away_from_events, observed_order, relative_errors
+from gpmelica.coupling.master import Record
+from gpmelica.coupling.network import Network
+from gpmelica.coupling.participant import PortSignal
+from gpmelica.coupling.system import CoupledSystem
+from gpmelica.coupling.verdict import Options, couple
+from gpmelica.coupling.whole import WholeMachine
+
+
+def _record(*events: float) -> Record:
+    return Record([0.0], [np.zeros(1)], events=[*events])
+
+
+GRID = np.linspace(0.0, 1.0, 1001)
+
+
+def test_times_near_events_are_left_out() -> None:
+    """Times between the records of one event, and as many around them, are not compared."""
+    away = away_from_events(_record(0.5, 0.8), _record(0.502, 0.8), GRID)
+    assert GRID[~away] == pytest.approx([*np.arange(0.498, 0.5065, 0.001), 0.8])
+
+
+@pytest.mark.parametrize(("own", "fine"), [((), (0.40, 0.42)), ((0.1,), (0.40, 0.42)), ((0.3,), ())])
+def test_events_of_one_run_are_compared(own: tuple[float, ...], fine: tuple[float, ...]) -> None:
+    """A pulse that lies between two steps of one run is a difference of the runs at all times but the events."""
+    away = away_from_events(_record(*own), _record(*fine), GRID)
+    assert GRID[~away] == pytest.approx(fine)
+
+
+@pytest.mark.parametrize(("p", "steps"), [(1.0, (2.6, 0.38)), (4.0, (2.0, 0.5)), (2.0, (10.0, 0.9))])
+def test_observed_order(p: float, steps: tuple[float, float]) -> None:
+    """The order follows from errors that are a power of the step, whatever the ratios of the steps are."""
+    coarse, fine = steps
+    outer = (coarse**p - fine**p) / (1.0 - fine**p)
+    assert observed_order((outer, coarse), fine) == pytest.approx(p)
+
+
+def test_order_that_no_power_explains() -> None:
+    """A coarse run that differs less than a finer one has no order."""
+    assert observed_order((1.0, 2.0), 0.5) is None
+
+
+def test_errors_are_relative_to_the_range_of_the_unit() -> None:
+    """A range counts as a thousandth of the largest one of the unit; rounding of a constant is no error."""
+    t = np.linspace(0.0, 1.0, 11)
+    fine = np.array([1e3 * t, 1e-3 * t, 5.0 + 0.0 * t, 0.0 * t])
+    run = fine + np.array([[0.0], [1e-3], [1e-12], [np.nan]])
+    signals = [PortSignal("y", unit) for unit in ("m", "m", "rad", "kg")]
+    found = relative_errors(run, fine, signals, 1.0)
+    assert found[:3] == pytest.approx([0.0, 1e-3, 0.0])
+    assert np.isnan(found[3])
+
+
+def _relay(name: str, time: float) -> OdePart:
+    """A part whose output jumps from 0 to 1 at a given time, s."""
+    return OdePart(
+        name, [], ["y"], lambda t, x, u, sides: [float(sides[0] > 0)], switches=[Switch(lambda t, x, u: t - time)]
+    )
+
+
+@pytest.mark.parametrize(("time", "difference"), [(0.5 - 1e-6, 0.0), (0.4, 1.0)])
+def test_uncut_machine_near_events(time: float, difference: float) -> None:
+    """A jump that both have at almost the same time is no difference; a jump at another time is one."""
+    system = CoupledSystem("test", Network([_relay("A", 0.5 + 1e-6)], []), stop=1.0)
+    whole = WholeMachine(_relay("Whole", time), True, [(("A", "y"), "y")])
+    run = couple(replace(system, whole=whole), Options())
+    assert run.whole is not None
+    assert run.whole.difference == pytest.approx(difference)
+    assert run.agrees == (difference == 0.0)

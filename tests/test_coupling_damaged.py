@@ -1,0 +1,416 @@
+"""Damaged couplings of real FMUs: each gets the sentence that it needs, and its healthy counterpart does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_backends import Once
+from helpers_coupling import couple as held_run
+from helpers_coupling import rope_bounce
+from helpers_coupling_faults import Signals, library, linear_fmu
+from helpers_coupling_fmus import DESCRIPTION, fmu_of_types
+from test_coupling_systems import archive, component, connector, structure
+
+from gpmelica.core.errors import GpmelicaError
+from gpmelica.coupling.fmus import FmuPart
+from gpmelica.coupling.network import Network, Wire
+from gpmelica.coupling.system import CoupledSystem, open_system
+from gpmelica.coupling.verdict import Coupled, Options, couple
+
+UNITS = {"m": 'm="1"', "N": 'kg="1" m="1" s="-2"', "m/s": 'm="1" s="-1"', "m/s2": 'm="1" s="-2"'}
+F, X, V, A = ("f", "N"), ("x", "m"), ("v", "m/s"), ("a", "m/s2")
+
+
+@dataclass(frozen=True)
+class Fmu:
+    """A linear FMU with its faults; `faults` as in `linear_fmu`."""
+
+    inputs: Signals
+    outputs: Signals
+    system: Mapping[str, Any]
+    faults: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A coupling of FMUs.
+
+    Parameters
+    ----------
+    fmus : FMUs by name of the element
+    wires : pairs of `element.variable`
+    options : wishes of the user
+    notes : content of the annotation of the coupling
+    units : units that connectors have in place of those of the variables, by `element.variable`
+    """
+
+    fmus: Mapping[str, Fmu | str]
+    wires: tuple[tuple[str, str], ...]
+    options: Mapping[str, Any] = field(default_factory=lambda: {"step": 0.01})
+    notes: str = ""
+    units: Mapping[str, str] = field(default_factory=dict)
+
+
+def mass(m: float = 1.0, k: float = 10.0, x: float = 0.1, v: float = 0.0, bias: float = 0.0, **faults: Any) -> Fmu:
+    """A mass on a spring to the ground that takes a force."""
+    matrices = {"a": [[0, 1], [-k / m, 0]], "b": [[0], [1 / m]], "c": np.eye(2), "x": [x, v], "bias": [0, bias]}
+    return Fmu([F], [X, V], matrices, faults)
+
+
+def carried(**faults: Any) -> Fmu:
+    """A mass of 1 kg on springs to the ground and to a point that it follows; returns the force on the point."""
+    matrices = {"a": [[0, 1], [-1100, 0]], "b": [[0], [100]], "c": [[100, 0], [1, 0]], "d": [[-100], [0]]}
+    return Fmu([X], [F, ("x2", "m")], matrices | {"x": [0, 0]}, faults)
+
+
+def gain(output: float, name: str = "u", unit: str = "", **faults: Any) -> Fmu:
+    """A part without states: y = output · u."""
+    return Fmu([(name, unit)], [("y", unit)], {"d": [[output]]}, faults)
+
+
+def spring(c: float) -> Fmu:
+    """A spring between two points."""
+    inputs = [("a.x", "m"), ("b.x", "m")]
+    return Fmu(inputs, [("a.f", "N"), ("b.f", "N")], {"d": [[-c, c], [c, -c]]})
+
+
+def oscillator(w: float, **faults: Any) -> Fmu:
+    """cos(w t), without its slope."""
+    return Fmu([], [("y", "")], {"a": [[0, 1], [-w * w, 0]], "c": [[1, 0]], "x": [1, 0]}, faults)
+
+
+def lag(**faults: Any) -> Fmu:
+    """A first-order lag of 0.1 s."""
+    return Fmu([("u", "")], [("y", "")], {"a": [[-10]], "b": [[10]], "c": [[1]], "x": [0]}, faults)
+
+
+_PAIR = (("A.x", "B.x"), ("B.f", "A.f"))
+_LOOP = (("A.y", "B.u"), ("B.y", "A.u"))
+_CHAIN = (("A.y", "B.u"),)
+STUCK = {"canGetAndSetFMUstate": False}
+
+
+def pair(first: Fmu | None = None, second: Fmu | None = None, **more: Any) -> Case:
+    """Two masses by force and displacement."""
+    return Case({"A": first or mass(), "B": second or carried()}, _PAIR, **more)
+
+
+def sprung(c: float, first: Fmu | None = None) -> Case:
+    """Two masses of 1 kg and the spring between them."""
+    wires = (("A.x", "law.a.x"), ("B.x", "law.b.x"), ("law.a.f", "A.f"), ("law.b.f", "B.f"))
+    return Case({"A": first or mass(), "B": mass(k=40.0, x=0.0), "law": spring(c)}, wires)
+
+
+def accelerated(ratio: float, **options: Any) -> Case:
+    """A mass that a force drives, and one of `ratio` times its mass that takes the acceleration."""
+    free = Fmu([F], [A], {"d": [[-1.0]]}, STUCK)
+    driven = Fmu([A], [F], {"d": [[ratio]]}, STUCK)
+    return Case({"A": free, "B": driven}, (("A.a", "B.a"), ("B.f", "A.f")), {"step": 0.01} | options)
+
+
+def looped(first: Fmu, second: float, more: float = 0.0) -> Case:
+    """An algebraic loop; the second part adds a state of the constant value `more`."""
+    other = Fmu([("u", "")], [("y", "")], {"d": [[second]], "c": [[1.0]], "x": [more], "a": [[0.0]]})
+    return Case({"A": first, "B": other}, _LOOP)
+
+
+def bounce(restores: bool) -> CoupledSystem:
+    """A load that falls into a rope, whose event the load can or cannot repeat."""
+    network = rope_bounce()
+    network.parts[0].abilities = network.parts[0].abilities.__class__(restores=restores)
+    return CoupledSystem("bounce", network, stop=0.2)
+
+
+def typed(step: str) -> Case:
+    """An FMU 3.0 with a fixed internal step."""
+    return Case({"A": step}, ())
+
+
+_SAMPLED = '<Sampled element="A" period="0.02"/>'
+_PIN = '<Pin first="A.x" second="B.x" force="A.f" reaction="B.f"/>'
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A damaged coupling and its healthy counterpart, with the remark, or the error, and its sentence."""
+
+    damaged: Case | Callable[[], CoupledSystem]
+    healthy: Case | Callable[[], CoupledSystem]
+    id: str
+    sentence: str
+
+
+DAMAGES = {
+    "mass ratio beyond every limit": Damage(
+        accelerated(1.5),
+        accelerated(0.1),
+        "error",
+        "apparent mass of B, .*B is heavier: let it provide the motion",
+    ),
+    "mass ratio beyond the limit of the order": Damage(
+        accelerated(0.5, method="sequential", order=2),
+        accelerated(0.5, method="sequential", order=0),
+        "mass_ratio",
+        r"by 0\.5 in each step; order 2 is stable below 0\.143; .* lower --order",
+    ),
+    "stiff connection": Damage(
+        sprung(1e6), sprung(100.0), "connection_above_step", r"1\.41e\+03 rad/s, is too high .* \(ωH = 14\)"
+    ),
+    "stiff connection at a period of a part": Damage(
+        sprung(1e6, mass(k=(2.0 * np.pi / 0.01) ** 2)),
+        sprung(100.0, mass(k=100.0)),
+        "connection_above_step",
+        "too high for the communication step",
+    ),
+    "vibration that is hidden at each step": Damage(
+        Case({"A": oscillator(400.0 * np.pi), "B": lag()}, _CHAIN),
+        Case({"A": oscillator(4.0), "B": lag()}, _CHAIN),
+        "unreported_event",
+        r"A\.y changes by .* the output jumps or vibrates inside the step",
+    ),
+    "slopes are ignored": Damage(
+        pair(mass(deaf=1)), pair(), "ignores_slopes", "A claims to interpolate its inputs"
+    ),
+    "slopes are not taken": Damage(
+        pair(mass(canInterpolateInputs=False)), pair(), "takes_no_slopes", "A accepts no slopes of inputs"
+    ),
+    "state cannot be restored": Damage(
+        pair(second=carried(**STUCK)), pair(), "cannot_restore", "B cannot restore a state, so steps cannot"
+    ),
+    "state is restored wrongly": Damage(
+        pair(mass(forgets=1)), pair(), "restores_wrongly", "A claims to save and restore its state, but two steps"
+    ),
+    "state at rest is restored wrongly": Damage(
+        pair(mass(x=0.0, forgets=1), Fmu([X], [F], {"d": [[-5.0]]})),
+        pair(mass(x=0.0), Fmu([X], [F], {"d": [[-5.0]]})),
+        "restores_wrongly",
+        "A claims to save and restore its state, but two steps",
+    ),
+    "states are not listed": Damage(
+        pair(mass(states=False)), pair(), "lists_no_states", "A lists no states, but its outputs depend on earlier"
+    ),
+    "coarse step of an FMU": Damage(
+        typed("0.005"), typed("0.0001"), "coarse_step", r"A integrates with a fixed step of 0\.005 s"
+    ),
+    "coarse tolerance of an FMU": Damage(
+        pair(mass(tolerance="1e-3")),
+        pair(mass(tolerance="1e-6")),
+        "coarse_tolerance",
+        r"A integrates with a tolerance of 0\.001, and the coupling is asked for 0\.0001",
+    ),
+    "loop without a solution": Damage(
+        looped(gain(1.0), 1.0, 1.0), looped(gain(1.0), -3.0, 1.0), "error", r"loop of A\.u, B\.u has no solution"
+    ),
+    "loop with infinitely many solutions": Damage(
+        looped(gain(1.0), 1.0, 0.0), looped(gain(1.0), -3.0), "error", "has infinitely many solutions at the start"
+    ),
+    "loop with two solutions": Damage(
+        looped(gain(0.0, square=1.0), 1.0, -2.0),
+        looped(gain(0.5), 1.0, -2.0),
+        "several_solutions",
+        "several solutions at the start: A.y = 4 is taken, 1 is another one",
+    ),
+    "jump that is not reported": Damage(
+        Case({"A": oscillator(4.0, jump=0.25), "B": lag()}, _CHAIN),
+        Case({"A": oscillator(4.0), "B": lag()}, _CHAIN),
+        "unreported_event",
+        r"A\.y changes by 0\.9\d* in one step near t = 0\.2\d* s",
+    ),
+    "event that cannot be repeated": Damage(
+        lambda: bounce(restores=False),
+        lambda: bounce(restores=True),
+        "event_inside_step",
+        "1 events lie inside communication steps, and not all FMUs can go back",
+    ),
+    "sample times off the grid": Damage(
+        Case({"A": oscillator(4.0), "B": lag()}, _CHAIN, {"step": 0.007}, _SAMPLED),
+        Case({"A": oscillator(4.0), "B": lag()}, _CHAIN, {"step": 0.01}, _SAMPLED),
+        "sample_off_grid",
+        r"the sample period 0\.02 s of A is no multiple of the step of 0\.007 s",
+    ),
+    "missing unit": Damage(
+        Case({"A": oscillator(4.0), "B": gain(1.0, unit="m")}, _CHAIN),
+        Case({"A": gain(1.0, unit="m"), "B": gain(1.0, unit="m")}, _CHAIN),
+        "missing_unit",
+        r"A\.y has no known unit, so the units of the connection cannot be checked",
+    ),
+    "units that do not fit": Damage(
+        pair(units={"B.x": "N"}),
+        pair(),
+        "error",
+        "expected a unit that converts to N, got m at A.x",
+    ),
+    "two drivers of one input": Damage(
+        Case({"A": oscillator(4.0), "B": lag()}, (*_CHAIN, ("B.y", "B.u"))),
+        Case({"A": oscillator(4.0), "B": lag()}, _CHAIN),
+        "error",
+        r"input B\.u: is connected to two outputs, A\.y and B\.y; remove one",
+    ),
+    "own equilibrium": Damage(
+        pair(mass(x=0.981, k=10.0, bias=9.81), Fmu([X], [F], {"d": [[-50.0]]})),
+        pair(mass(x=0.1635, k=10.0, bias=9.81), Fmu([X], [F], {"d": [[-50.0]]})),
+        "own_equilibrium",
+        r"A starts in its own equilibrium, .* but f = -49 N acts on it at the start",
+    ),
+    "input without a source": Damage(
+        Case({"A": oscillator(4.0), "B": lag()}, ()),
+        Case({"A": oscillator(4.0), "B": lag()}, _CHAIN),
+        "unconnected_input",
+        r"input B\.u is not connected and keeps its start value, 0",
+    ),
+    "pin that is open": Damage(
+        Case({"A": mass(x=0.1), "B": mass(x=0.102)}, (), notes=_PIN),
+        Case({"A": mass(x=0.1), "B": mass(x=0.1)}, (), notes=_PIN),
+        "error",
+        r"the pin of A\.x and B\.x is open by 0\.002 at the start",
+    ),
+    "output that is no number": Damage(
+        pair(mass(end=0.1)), pair(mass(end=5.0)), "error", r"coupling: A\.x is not finite after t = 0\.1 s"
+    ),
+    "unstable extrapolation": Damage(
+        pair(mass(**STUCK), Fmu([X], [F], {"d": [[-1e5]]}), options={"step": 0.01, "stop": 2.0}),
+        pair(mass(**STUCK), Fmu([X], [F], {"d": [[-10.0]]})),
+        "error",
+        "the coupling is unstable; let all FMUs save and restore their states",
+    ),
+    "energy that the coupling creates": Damage(
+        Case(
+            {"A": mass(**STUCK), "B": Fmu([X, V], [F], {"d": [[-1000.0, 0.0]]})},
+            (*_PAIR, ("A.v", "B.v")),
+            {"step": 0.02, "order": 1},
+        ),
+        Case(
+            {"A": mass(), "B": Fmu([X, V], [F], {"d": [[-1000.0, 0.0]]})}, (*_PAIR, ("A.v", "B.v")), {"step": 1e-3}
+        ),
+        "creates_energy",
+        r"the coupling at A\.f · A\.v (creates|loses) .* of the energy transferred there",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def binary(once: Once) -> bytes:
+    """Library of the linear FMUs."""
+    [path] = once("coupled_linear", lambda folder: library(folder) and None).glob("Linear.*")
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def stepping(once: Once) -> Mapping[str, bytes]:
+    """FMUs 3.0 with fixed internal steps, by the step."""
+
+    def build(folder: Path) -> None:
+        for step in ("0.005", "0.0001"):
+            (folder / step).mkdir()
+            text = DESCRIPTION.replace("<CoSimulation ", f'<CoSimulation fixedInternalStepSize="{step}" ')
+            fmu_of_types(folder / step, text)
+
+    folder = once("coupled_stepping", build)
+    return {path.parent.name: path.read_bytes() for path in folder.glob("*/Types.fmu")}
+
+
+Judge = Callable[[Case | Callable[[], CoupledSystem]], Coupled]
+
+
+@pytest.fixture
+def judge(binary: bytes, stepping: Mapping[str, bytes], tmp_path: Path) -> Judge:
+    """Judge a coupling."""
+
+    def judged(case: Case | Callable[[], CoupledSystem]) -> Coupled:
+        if not isinstance(case, Case):
+            return couple(case(), Options(step=0.01))
+        folder = Path(tmp_path / str(len([*tmp_path.iterdir()])))
+        folder.mkdir()
+        opened = open_system(_written(case, folder, binary, stepping), folder / "unpacked")
+        try:
+            return couple(opened, Options(**{"stop": 0.3} | dict(case.options)))
+        finally:
+            opened.close()
+
+    return judged
+
+
+def _written(case: Case, folder: Path, binary: bytes, stepping: Mapping[str, bytes]) -> Path:
+    files, parts = {}, ""
+    for name, fmu in case.fmus.items():
+        ports: list[str] = []
+        if isinstance(fmu, Fmu):
+            signals = [(*s, k) for k, every in (("input", fmu.inputs), ("output", fmu.outputs)) for s in every]
+            ports = [connector(port, k, case.units.get(f"{name}.{port}", unit)) for port, unit, k in signals]
+            path = folder / f"{name}.fmu"
+            files[path.name] = linear_fmu(binary, path, fmu.inputs, fmu.outputs, dict(fmu.system), **fmu.faults)
+        else:
+            files[f"{name}.fmu"], ports = stepping[fmu], [connector("y", "output")]
+        parts += component(name, *ports, source=f"resources/{name}.fmu")
+    wires = "".join(_connection(*wire) for wire in case.wires)
+    system = f"<ssd:Elements>{parts}</ssd:Elements>" + f"<ssd:Connections>{wires}</ssd:Connections>" * bool(wires)
+    note = (
+        f'<ssc:Annotation type="org.gpmelica.coupling"><Coupling xmlns="">{case.notes}</Coupling></ssc:Annotation>'
+    )
+    units = "".join(f'<ssc:Unit name="{name}"><ssc:BaseUnit {base}/></ssc:Unit>' for name, base in UNITS.items())
+    after = f"<ssd:Units>{units}</ssd:Units><ssd:Annotations>{note}</ssd:Annotations>"
+    return archive(folder, structure(system, after), **files)
+
+
+def _connection(start: str, end: str) -> str:
+    (a, _, b), (c, _, d) = start.partition("."), end.partition(".")
+    return f'<ssd:Connection startElement="{a}" startConnector="{b}" endElement="{c}" endConnector="{d}"/>'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_sentence_of_a_damaged_coupling(damage: Damage, judge: Judge) -> None:
+    """A damaged coupling has a remark or an error with the right sentence; the healthy one has neither."""
+    if damage.id == "error":
+        with pytest.raises(GpmelicaError, match=damage.sentence):
+            judge(damage.damaged)
+    else:
+        run = judge(damage.damaged)
+        said = [remark.text for remark in run.remarks if remark.id == damage.id]
+        assert any(re.search(damage.sentence, text) for text in said), [*run.remarks]
+    assert damage.id not in {remark.id for remark in judge(damage.healthy).remarks}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["vibration that is hidden at each step", "jump that is not reported"])
+def test_verdict_of_a_damaged_coupling(name: str, judge: Judge) -> None:
+    """A vibration or a jump that the communication points hide is never green."""
+    assert not judge(DAMAGES[name].damaged).ok
+    assert judge(DAMAGES[name].healthy).ok
+
+
+@pytest.mark.slow
+def test_euler_steps_in_a_loop(binary: bytes, tmp_path: Path) -> None:
+    """Two FMUs with explicit Euler steps of 1 ms, in a loop with held inputs, follow their recursion to rounding.
+
+    The second FMU gets the mean of the cubic polynomial of the first one's output over each step.
+    """
+    a, b, h = -np.array([3.0, 2.0]), np.array([1.5, -4.0]), 1e-3
+    faults = {"euler": 1, "step": h, "canInterpolateInputs": False, "canGetAndSetFMUstate": False}
+    parts = []
+    for k, name in enumerate("AB"):
+        system = {"a": [[a[k]]], "b": [[b[k]]], "c": [[1.0]], "x": [1.0]}
+        linear_fmu(binary, tmp_path / name, [("u", "")], [("y", "")], system, **faults)
+        parts.append(FmuPart(name, tmp_path / name, tmp_path / f"{name}_unpacked"))
+    try:
+        network = Network(parts, [Wire(("A", "y"), ("B", "u")), Wire(("B", "y"), ("A", "u"))])
+        run = held_run(network, "sequential", 0.5, h, 0)
+    finally:
+        for part in parts:
+            part.close()
+    x, y = 1.0, 1.0
+    slope = a[0] * x + b[0] * y
+    found = [(x, y)]
+    for _ in range(500):
+        new = x + h * (a[0] * x + b[0] * y)
+        final = a[0] * new + b[0] * y
+        mean = 0.5 * (x + new) + h * (slope - final) / 12.0
+        x, y, slope = new, y + h * (a[1] * y + b[1] * mean), final
+        found.append((x, y))
+    assert pytest.approx(np.array(found), rel=1e-12, abs=1e-14) == np.array([run["A.y"], run["B.y"]]).T
