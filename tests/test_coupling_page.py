@@ -42,7 +42,7 @@ def test_largest_error_over_time_is_the_estimated_error(network: Callable[[], Ne
     """The curves of the figure and the number in the verdict are the same differences, apart from the grid."""
     run = judged(network(), step=0.01)
     largest = max(float(np.nanmax(values)) for values in errors_by_finer_run(run).values())
-    assert largest <= 1.0001 * run.error
+    assert largest <= 1.0001 * run.error + 1e-12  # rounding
     assert largest > 0.2 * run.error
     assert tables.errors(run).rows[0][0] in run.signals
 
