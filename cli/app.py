@@ -28,6 +28,7 @@ from ..options.model import (
     MotionOptions,
     RunOptions,
     SspOptions,
+    ViewOptions,
 )
 from .console import (
     COLOURS,
@@ -251,6 +252,18 @@ def animate(source: DescribedCase, options: AnimateOptions, answer: Printed) -> 
             for e in endings
         ]
     wrote(paths, answer.as_json)
+
+
+@command(app)
+def view(source: DescribedCase, options: ViewOptions) -> None:
+    """Show the mechanism in a local page that follows every save of the description."""
+    from ..preview import view as preview
+
+    def say(text: str) -> None:
+        screen.print(text, markup=False, soft_wrap=True)
+        sys.stdout.flush()  # A script that starts the preview reads the address from a pipe.
+
+    preview(source.file, source.case, options.port, options.browser, say)
 
 
 @command(app)

@@ -78,6 +78,7 @@ exchange.ssp
 coupling
 cutting
 tasks
+preview
 api
 gpmelica
 cli
