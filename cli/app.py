@@ -343,10 +343,13 @@ add_coupling(app)
 
 @command(app, "new")
 def new(options: NewOptions, answer: Printed) -> None:
-    """Copy an example as a starting point for your own description."""
-    from ..tasks.new import copy_example
+    """Write a commented start file for your own mechanism, or copy an example."""
+    from ..tasks.new import copy_example, write_start
 
-    wrote(copy_example(options.name, options.out), answer.as_json)
+    if options.name is None:
+        wrote(copy_example(options.kind, options.out), answer.as_json)
+    else:
+        wrote([write_start(options.kind, options.name, options.out)], answer.as_json)
 
 
 @app.command()

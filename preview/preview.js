@@ -4,6 +4,7 @@
 
 const Player = window.MechanismPlayer;
 const KINDS = ["coordinates", "parameters", "inputs"];
+const NOISE = 1e-6;  // Coordinates below this size are shown as zero, rad or m.
 const SAME = 1e-12;  // Difference of a coordinate from its initial value that counts as rounding.
 
 function element(tag, name, text, ...inside) {
@@ -45,8 +46,8 @@ class Dial {
     if (value < Number(this.range.min)) this.range.min = value;
     if (value > Number(this.range.max)) this.range.max = value;
     this.range.value = value;
-    if (document.activeElement !== this.number || this.number.value === "" || Number(this.number.value) !== value) this.number.value = short(value);
-    this.unit.textContent = this.data.unit === "rad" ? short(value * 180 / Math.PI).slice(0, 6) + "°" : this.data.unit;
+    if (document.activeElement !== this.number || this.number.value === "" || Number(this.number.value) !== value) this.number.value = this.data.group && Math.abs(value) < NOISE ? 0 : short(value);
+    this.unit.textContent = this.data.unit === "rad" ? `${Number((value * 180 / Math.PI).toFixed(1))}°` : this.data.unit;
     this.row.classList.toggle("moved", Math.abs(value - this.data.value) > SAME);
   }
 }

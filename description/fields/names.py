@@ -54,7 +54,9 @@ def identifier(name: str) -> str:
     return name
 
 
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
+    """Return an identifier unchanged, or raise ValueError if no file or folder can have this name."""
+    identifier(name)
     if name.lower() in _DEVICES:
         raise ValueError(
             f"{name!r} is the name of a device on Windows, and no valid name of a file or folder; choose another"
@@ -65,4 +67,4 @@ def _file_name(name: str) -> str:
 _SCHEMA = WithJsonSchema({"type": "string", "pattern": f"^{_PATTERN}$"})
 Name = Annotated[str, AfterValidator(identifier), _SCHEMA]
 # Name that is also the name of a file or folder.
-FileName = Annotated[str, AfterValidator(identifier), AfterValidator(_file_name), _SCHEMA]
+FileName = Annotated[str, AfterValidator(file_name), _SCHEMA]
