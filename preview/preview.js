@@ -133,6 +133,7 @@ class Preview {
     else if (!answer.pose && !this.player) this.part("about").textContent = "no valid description yet";
     if (answer.pose) this.pose(answer.pose);
     if (isNew) this.remarks = [];
+    this.isPresent = answer.is_present;
     if (isNew || answer.problems.length || before) this.problems = answer.problems;
     if (isNew) this.file(answer);
     this.complain();
@@ -247,7 +248,7 @@ class Preview {
       return item;
     }));
     const count = this.problems.length;
-    if (count) this.say("faulty", `${count} ${count === 1 ? "problem" : "problems"}${this.player ? "; last valid state shown" : ""}`);
+    if (count) this.say("faulty", `${count} ${count === 1 ? "problem" : "problems"}${this.player && !this.isPresent ? "; last valid state shown" : ""}`);
     else if (this.remarks.length) this.say("remarks", `valid, ${this.remarks.length} ${this.remarks.length === 1 ? "remark" : "remarks"}`);
     else this.say("", "valid");
     this.drawTree(flagged);

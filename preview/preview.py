@@ -117,16 +117,18 @@ class Preview:
         """
         with self._busy, np.errstate(all="ignore"):
             problems: list[Problem] = []
+            is_present = True
             try:
                 self._last = self._machine(view.case, view.parameters)
             except DescriptionError as error:
-                problems += error.problems
+                problems, is_present = list(error.problems), False
             answer = {
                 "version": self.version,
                 "file": self.path.name,
                 "tree": tree(self._tables),
                 "cases": self._cases(),
                 "excerpt": self._excerpt,
+                "is_present": is_present,
             }
             if self._last is not None:
                 number, machine = self._last

@@ -75,6 +75,7 @@ def test_last_valid_machine_stays(arm_file: Path) -> None:
     assert [problem["path"] for problem in faulty["problems"]] == [["links", "0", "mass"]]
     assert faulty["problems"][0]["where"] == "links[0].mass (upper)"
     assert "scene" not in faulty and faulty["number"] == first["number"]
+    assert (first["is_present"], faulty["is_present"]) == (True, False)
     moved = preview.show(View(scene=first["number"], move=Move("lower.angle", 0.2)))
     assert value(first | moved, "lower.angle") == 0.2  # sliders work on the last valid machine
     assert preview.show(View())["scene"] == first["scene"]  # for a page that is opened now
@@ -117,7 +118,7 @@ def test_machine_without_initial_state_is_shown_as_described(arm_file: Path) -> 
     assert answer["pose"]["q"] == [0.4, 0.9]
     assert [problem["path"] for problem in answer["problems"]] == [["closures", "0"]]
     assert "closure pin cannot be closed" in answer["problems"][0]["text"]
-    assert answer["pose"]["residual"] > 1.0
+    assert answer["pose"]["residual"] > 1.0 and answer["is_present"]
 
 
 def test_check_of_the_page_is_that_of_the_command(arm_file: Path) -> None:
