@@ -42,14 +42,14 @@ def view(
         If the file does not exist.
     """
     preview = Preview(path, case or "")
-    with PreviewServer(preview, page_of(preview), port) as server:
-        say(f"preview of {path}: {server.url}")
-        say("Ctrl-C ends the preview")
-        try:
+    try:
+        with PreviewServer(preview, page_of(preview), port) as server:
+            say(f"preview of {path}: {server.url}")
+            say("Ctrl-C ends the preview")
             if browser:
                 webbrowser.open(server.url)
             while True:
                 time.sleep(_INTERVAL)
                 preview.poll()
-        except KeyboardInterrupt:
-            say("")
+    except KeyboardInterrupt:
+        say("")

@@ -117,11 +117,21 @@ def test_answers_are_json_of_the_preview(server: PreviewServer) -> None:
         ("show", {"coordinates": {"lower.angle": "much"}}, 400),
         ("show", {"parameters": 3}, 400),
         ("show", {"move": {"name": "lower.angle", "value": float("nan")}}, 400),
-        ("show", {"pad": "x" * 1_000_001}, 413),
     ],
 )
 def test_wrong_questions(server: PreviewServer, place: str, body: Any, status: int) -> None:
     assert asked(server, "POST", f"/{server.token}/{place}", body)[0] == status
+
+
+@pytest.mark.parametrize(("size", "status"), [("1000001", 413), ("-1", 413), ("many", 413)])
+def test_sizes_of_questions_are_limited(server: PreviewServer, size: str, status: int) -> None:
+    """The server does not wait for more than a page of its own would send."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection.putrequest("POST", f"/{server.token}/show")
+    connection.putheader("Content-Length", size)
+    connection.endheaders()
+    assert connection.getresponse().status == status
+    connection.close()
 
 
 def test_events_tell_of_a_save(server: PreviewServer) -> None:
