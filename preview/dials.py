@@ -9,12 +9,12 @@ import numpy as np
 
 from ..description.types.bounds import LARGEST
 from ..mechanism import Coordinate, Mechanism
-from .machine import Machine
+from .machine import PreviewMachine
 
 _ELASTIC = 0.1  # Range of the coordinates of beams and bases to either side, rad or m.
 
 
-def coordinate_dials(machine: Machine, extent: float) -> list[dict[str, Any]]:
+def coordinate_dials(machine: PreviewMachine, extent: float) -> list[dict[str, Any]]:
     """Return the sliders of all coordinates of a mechanism whose size is `extent`, m."""
     coordinates = machine.mechanism.coordinates
     return [_coordinate(c, float(q), extent) for c, q in zip(coordinates, machine.start[0], strict=True)]
@@ -43,12 +43,12 @@ def _range(value: float, least: float | None, most: float | None) -> tuple[float
     return max(low, -LARGEST), min(high, LARGEST)
 
 
-def input_dials(machine: Machine, extent: float) -> list[dict[str, Any]]:
+def input_dials(machine: PreviewMachine, extent: float) -> list[dict[str, Any]]:
     """Return the sliders of the FMU inputs, whose ranges follow from the mechanism's weight and size."""
     return list(_inputs(machine, extent))
 
 
-def _inputs(machine: Machine, extent: float) -> Iterator[dict[str, Any]]:
+def _inputs(machine: PreviewMachine, extent: float) -> Iterator[dict[str, Any]]:
     mechanism, model = machine.mechanism, machine.model({})
     weight = sum(float(body.mass) for body in mechanism.bodies) * float(np.linalg.norm(mechanism.gravity)) or 1.0
     begins = dict(zip((f.name for f in mechanism.filters), model.filters.begins(machine.start[0]), strict=True))

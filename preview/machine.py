@@ -15,7 +15,7 @@ from ..mechanism import Mechanism, build
 
 
 @dataclass(frozen=True)
-class Machine:
+class PreviewMachine:
     """Mechanism with numbers, and the state from which its pictures start.
 
     Attributes
@@ -37,7 +37,7 @@ class Machine:
         return analysis.ReferenceModel(self.mechanism, start=self.start, inputs=dict(inputs))
 
 
-def machine_of(chain: Description) -> Machine:
+def machine_of(chain: Description) -> PreviewMachine:
     """Build the mechanism of a validated description and search for its initial state.
 
     Raises DescriptionError if a frame or point lies too far away to be drawn.
@@ -48,6 +48,6 @@ def machine_of(chain: Description) -> Machine:
         raise DescriptionError("description", too_far)
     try:
         q, qd = analysis.start_state(analysis.ReferenceModel(mechanism))
-        return Machine(mechanism, (np.asarray(q), np.asarray(qd)))
+        return PreviewMachine(mechanism, (np.asarray(q), np.asarray(qd)))
     except SolveError as error:
-        return Machine(mechanism, analysis.described_state(mechanism), str(error))
+        return PreviewMachine(mechanism, analysis.described_state(mechanism), str(error))

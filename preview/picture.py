@@ -13,13 +13,13 @@ from ..plausibility import element_forces
 from ..report.player import legend, packed, payload, poses
 from ..scene import aids_of, frames_of, poses_of
 from .dials import coordinate_dials, input_dials, parameter_dials
-from .machine import Machine
+from .machine import PreviewMachine
 from .posing import Pose, open_by
 
 _UNITS = {"force": "N", "moment": "N.m"}
 
 
-def scene_data(machine: Machine) -> dict[str, Any]:
+def scene_data(machine: PreviewMachine) -> dict[str, Any]:
     """Return the scene of a machine at its initial state, the legend and the sliders."""
     marks = machine.model({}).forces.marks
     scene = poses_of(machine.mechanism, machine.start[0][None], marks)
@@ -32,7 +32,7 @@ def scene_data(machine: Machine) -> dict[str, Any]:
     }
 
 
-def pose_data(machine: Machine, pose: Pose, inputs: Mapping[str, float]) -> dict[str, Any]:
+def pose_data(machine: PreviewMachine, pose: Pose, inputs: Mapping[str, float]) -> dict[str, Any]:
     """Return frames, forces and the residual of the closures in a pose, for constant inputs."""
     mechanism = machine.mechanism
     model = machine.model(inputs)
@@ -51,7 +51,7 @@ def pose_data(machine: Machine, pose: Pose, inputs: Mapping[str, float]) -> dict
 
 
 def _state(
-    machine: Machine, model: analysis.ReferenceModel, pose: Pose, inputs: Mapping[str, float]
+    machine: PreviewMachine, model: analysis.ReferenceModel, pose: Pose, inputs: Mapping[str, float]
 ) -> analysis.KinematicState:
     """Return the state in a pose: with the initial rates in the initial pose, at rest in all others.
 

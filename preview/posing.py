@@ -11,7 +11,7 @@ from .. import analysis
 from ..core.errors import SolveError
 from ..core.trajectory import Array
 from ..mechanism import Mechanism
-from .machine import Machine
+from .machine import PreviewMachine
 
 _STEP = 0.1  # Largest change of the moved coordinate between two closed poses, rad or m.
 _MOST_STEPS = 100  # Largest number of closed poses on the way to a value.
@@ -33,7 +33,7 @@ class Move:
     value: float
 
 
-def posed(machine: Machine, given: Mapping[str, float], move: Move | None = None) -> Pose:
+def posed(machine: PreviewMachine, given: Mapping[str, float], move: Move | None = None) -> Pose:
     """Return the pose with some given coordinates in which one coordinate moves to a value.
 
     All other coordinates have their initial values. Closed loops remain closed: joints follow by the
@@ -41,7 +41,7 @@ def posed(machine: Machine, given: Mapping[str, float], move: Move | None = None
 
     Parameters
     ----------
-    machine : Machine
+    machine : PreviewMachine
         Mechanism with its initial coordinates.
     given : mapping
         Coordinates by name, rad or m; unknown names are ignored.
@@ -58,7 +58,7 @@ def posed(machine: Machine, given: Mapping[str, float], move: Move | None = None
     return _moved(machine, q, index[move.name], move.value)
 
 
-def settled(machine: Machine, pose: Pose, inputs: Mapping[str, float]) -> Pose:
+def settled(machine: PreviewMachine, pose: Pose, inputs: Mapping[str, float]) -> Pose:
     """Return the static equilibrium near a pose, for constant inputs."""
     try:
         return Pose(
@@ -84,7 +84,7 @@ def _followers(mechanism: Mechanism) -> Array:
     return np.array([float(c.role == "joint") for c in mechanism.coordinates])
 
 
-def _closed(machine: Machine, q: Array) -> Pose:
+def _closed(machine: PreviewMachine, q: Array) -> Pose:
     mechanism = machine.mechanism
     if not _has_loops(mechanism) or machine.obstacle:
         return Pose(q)
@@ -94,7 +94,7 @@ def _closed(machine: Machine, q: Array) -> Pose:
         return Pose(machine.start[0], f"the loops cannot be closed in this pose: {error}")
 
 
-def _moved(machine: Machine, q: Array, k: int, value: float) -> Pose:
+def _moved(machine: PreviewMachine, q: Array, k: int, value: float) -> Pose:
     mechanism, coordinate = machine.mechanism, machine.mechanism.coordinates[k]
     if not _has_loops(mechanism) or machine.obstacle:
         q[k] = value

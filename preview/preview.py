@@ -17,7 +17,7 @@ from ..core.errors import DescriptionError, GpmelicaError, Problem
 from ..description import Description
 from ..description.load import from_data, read, tables_of
 from ..tasks.check import Summary
-from .machine import Machine, machine_of
+from .machine import PreviewMachine, machine_of
 from .picture import pose_data, scene_data
 from .places import path_of
 from .posing import Move, posed, settled
@@ -76,8 +76,8 @@ class Preview:
         self._unreadable: DescriptionError | None = None
         self._excerpt: list[dict[str, Any]] = []
         self._chains: dict[str, Description] = {}
-        self._machines: dict[tuple[Any, ...], tuple[int, Machine]] = {}
-        self._last: tuple[int, Machine] | None = None
+        self._machines: dict[tuple[Any, ...], tuple[int, PreviewMachine]] = {}
+        self._last: tuple[int, PreviewMachine] | None = None
         self._read()
 
     # ---- changes of the file ----
@@ -155,7 +155,7 @@ class Preview:
         facts = {key: data[key] for key in ("dof", "start", "consistent", "initial_state")}
         return {"version": self.version, "problems": [], "remarks": remarks} | facts
 
-    def _name(self, machine: Machine) -> dict[str, Any]:
+    def _name(self, machine: PreviewMachine) -> dict[str, Any]:
         chain = machine.mechanism.chain
         return {"name": chain.name, "description": chain.description}
 
@@ -176,7 +176,7 @@ class Preview:
             self._chains[case] = from_data(dict(self._tables), case or None, self.path.name)
         return self._chains[case]
 
-    def _machine(self, case: str, parameters: Mapping[str, float]) -> tuple[int, Machine]:
+    def _machine(self, case: str, parameters: Mapping[str, float]) -> tuple[int, PreviewMachine]:
         """Return the machine of the present content with changed parameters, and its number."""
         key = (case, *sorted(parameters.items()))
         if key not in self._machines:
@@ -184,7 +184,7 @@ class Preview:
             self._machines = dict([*self._machines.items(), (key, (next(self._numbers), made))][-_KEPT:])
         return self._machines[key]
 
-    def _pose(self, machine: Machine, view: View) -> tuple[dict[str, Any], list[Problem]]:
+    def _pose(self, machine: PreviewMachine, view: View) -> tuple[dict[str, Any], list[Problem]]:
         """Return the data of the pose, and the reasons why the mechanism is not in its initial state."""
         pose = posed(machine, view.coordinates, view.move)
         if view.settle:
