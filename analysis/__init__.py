@@ -10,6 +10,7 @@ from ..reference.forces.friction import friction_efforts as friction_efforts
 from ..reference.forces.generalised_forces import force_places as force_places
 from ..reference.kinematics.kinematics import poses as poses
 from ..reference.kinematics.places import far_places as far_places
+from ..reference.kinematics.quantities import KinematicState as KinematicState
 from ..reference.solve.gpme import choose_dependent as choose_dependent
 from ..reference.solve.model import Evaluation as Evaluation
 from ..reference.solve.model import ReferenceModel as ReferenceModel
@@ -39,12 +40,15 @@ from .at_one_state.modes import modes as modes
 from .at_one_state.reactions import Reactions as Reactions
 from .at_one_state.reactions import reactions as reactions
 from .start.assembly import assemble as assemble
+from .start.assembly import moving as moving
 from .start.conditioning import elsewhere as elsewhere
 from .start.conditioning import far_masses as far_masses
 from .start.conditioning import massless as massless
 from .start.consistency import start_notes as start_notes
 from .start.reachability import unreachable as unreachable
+from .start.statics import described_state as described_state
 from .start.statics import equilibrium as equilibrium
+from .start.statics import equilibrium_near as equilibrium_near
 from .start.statics import following as following
 from .start.statics import free_coordinates as free_coordinates
 from .start.statics import start_state as start_state

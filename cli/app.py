@@ -28,6 +28,7 @@ from ..options.model import (
     MotionOptions,
     RunOptions,
     SspOptions,
+    ViewOptions,
 )
 from .console import (
     COLOURS,
@@ -271,6 +272,18 @@ def animate(source: DescribedVariant, options: AnimateOptions, answer: Printed) 
 
 
 @command(app)
+def view(source: DescribedVariant, options: ViewOptions) -> None:
+    """Show the mechanism in a local page that follows every save of the description."""
+    from ..preview import view as preview
+
+    def say(text: str) -> None:
+        screen.print(text, markup=False, soft_wrap=True)
+        sys.stdout.flush()  # A script that starts the preview reads the address from a pipe.
+
+    preview(source.file, source.case, options.port, options.browser, say)
+
+
+@command(app)
 def evaluate(source: DescribedVariant, options: EvaluateOptions) -> None:
     """Print mass matrix, forces, constraints and accelerations at one state, from every backend, as
     JSON.
@@ -349,10 +362,13 @@ add_coupling(app)
 
 @command(app, "new")
 def new(options: NewOptions, answer: Printed) -> None:
-    """Copy an example as a starting point for your own description."""
-    from ..tasks.new import copy_example
+    """Write a commented start file for your own mechanism, or copy an example."""
+    from ..tasks.new import copy_example, write_start
 
-    wrote(copy_example(options.name, options.out), answer.as_json)
+    if options.name is None:
+        wrote(copy_example(options.kind, options.out), answer.as_json)
+    else:
+        wrote([write_start(options.kind, options.name, options.out)], answer.as_json)
 
 
 @app.command()

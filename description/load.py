@@ -49,7 +49,20 @@ def load(path: Path | str, case: str | None = None, changes: Mapping[str, Any] |
         If the file, the case or a change is invalid; the error contains all problems.
     """
     source = str(path)
-    return from_data(_read(Path(path), source), case, source, changes)
+    return from_data(read(path), case, source, changes)
+
+
+def read(path: Path | str) -> dict[str, Any]:
+    """Return the tables of a description file without any checks, with file paths relative to the
+    working folder.
+
+    Raises DescriptionError if the file is not valid TOML.
+    """
+    text = read_text(Path(path), _LARGEST)
+    try:
+        return _with_paths(tomllib.loads(text), Path(path).parent)
+    except (ValueError, RecursionError) as error:
+        raise DescriptionError(str(path), f"the file is not valid TOML: {error}") from None
 
 
 def faulty_cases(path: Path | str) -> dict[str, list[Problem]]:
@@ -115,14 +128,6 @@ def tables_of(chain: Description) -> dict[str, Any]:
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of descriptions, for editors."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Description.model_json_schema()
-
-
-def _read(path: Path, source: str) -> dict[str, Any]:
-    text = read_text(path, _LARGEST)
-    try:
-        return _with_paths(tomllib.loads(text), path.parent)
-    except (ValueError, RecursionError) as error:
-        raise DescriptionError(source, f"the file is not valid TOML: {error}") from None
 
 
 def _with_paths(data: dict[str, Any], folder: Path) -> dict[str, Any]:

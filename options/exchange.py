@@ -39,8 +39,12 @@ class ExportOptions:
 class NewOptions:
     """Options of `new`."""
 
-    name: Annotated[str, Option("name of an example, such as crane", positional=True)]
-    out: Annotated[Path, Option("folder for the copy")] = Path()
+    kind: Annotated[
+        str,
+        Option("with NAME: crane, arm, linkage or empty; without NAME: an example to copy", positional=True),
+    ]
+    name: Annotated[str | None, Option("name of the new mechanism, and of its file", positional=True)] = None
+    out: Annotated[Path, Option("folder for the files")] = Path()
 
 
 @dataclass(frozen=True)

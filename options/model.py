@@ -264,6 +264,14 @@ class AnimateOptions:
 
 
 @dataclass(frozen=True)
+class ViewOptions:
+    """Options of `view`."""
+
+    port: Annotated[int, Option("port on this computer (default: a free one)", least=0, shows_default=False)] = 0
+    browser: Annotated[bool, Option("open the page in the browser")] = True
+
+
+@dataclass(frozen=True)
 class EvaluateOptions:
     """Options of `evaluate`."""
 

@@ -2,7 +2,7 @@
 
 from .collect import of_description, of_run
 from .drives import input_starts
-from .initial_state import ElementForce, InitialState, initial_state
+from .initial_state import ElementForce, InitialState, element_forces, initial_state
 from .remark import KINDS, Remark, sentence, word
 from .singular_configuration import singular_configurations
 
@@ -11,6 +11,7 @@ __all__ = [
     "ElementForce",
     "InitialState",
     "Remark",
+    "element_forces",
     "initial_state",
     "input_starts",
     "of_description",

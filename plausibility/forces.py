@@ -76,7 +76,7 @@ def _places(model: System, found: tuple[analysis.ForceArrow, ...]) -> Iterator[s
     supports = 0
     for mark in found:
         if mark.table == "base.supports":
-            yield support_key(model, supports)
+            yield support_key(model.mechanism, supports)
             supports += 1
         else:
             yield member(mark.table, getattr(model.chain, mark.table), mark.name)

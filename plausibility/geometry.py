@@ -63,7 +63,7 @@ def marks(model: System) -> Iterator[Mark]:
         yield _mark(member("contacts", chain.contacts, contact.name), contact.place)
     base = next((k for k, body in enumerate(mechanism.bodies) if body.name == "base"), GROUND)
     for index, support in enumerate(mechanism.supports):
-        yield _mark(support_key(model, index), Place(base, support.position))
+        yield _mark(support_key(model.mechanism, index), Place(base, support.position))
 
 
 def _mark(key: str, place: Place) -> Mark:

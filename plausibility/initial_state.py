@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import analysis
-from ..analysis import InitialValueProblem
+from ..analysis import InitialValueProblem, KinematicState, ReferenceModel
 from ..analysis.system import System
 from ..core.trajectory import Array
+from ..mechanism import Mechanism
 from .places import member, support_key
 from .takeover import taken_over
 
@@ -95,7 +96,7 @@ def initial_state(model: System, problem: InitialValueProblem) -> InitialState:
     left = found.qdd - commanded  # superposition, because the equations are linear in accelerations
     is_left = np.abs(left) > _ROUNDING * np.maximum(natural, np.abs(commanded))
     return InitialState(
-        tuple(_forces(model, problem)),
+        element_forces(numbers, problem.initial_state),
         np.asarray(found.qdd),
         np.asarray(np.abs(found.qdd) > _ROUNDING * natural),
         np.where(is_left, left, 0.0),
@@ -103,45 +104,53 @@ def initial_state(model: System, problem: InitialValueProblem) -> InitialState:
     )
 
 
-def _forces(model: System, problem: InitialValueProblem) -> Iterator[ElementForce]:
-    numbers, state = problem.model, problem.initial_state
-    signals = numbers.forces.signals(state)
+def element_forces(numbers: ReferenceModel, state: KinematicState) -> tuple[ElementForce, ...]:
+    """Return the forces of supports, two-point elements, contacts and spring-damper closures in a state."""
+    return tuple(_forces(numbers, state))
+
+
+def _forces(numbers: ReferenceModel, state: KinematicState) -> Iterator[ElementForce]:
+    mechanism, signals = numbers.mechanism, numbers.forces.signals(state)
     acting = list(zip(numbers.forces.marks, numbers.forces.acting(state), strict=True))
     stretches = {
         relation.label: float(relation.margin(state))
         for relation in numbers.forces.relations()
         if isinstance(relation.key, tuple) and relation.key[-1] == "stretch"
     }
-    yield from _supports(model, [force for mark, force in acting if mark.kind == "support"], signals)
-    yield from _lines(model, signals, stretches)
-    yield from _contacts(model, signals)
-    yield from _closures(model, {mark.name: force for mark, force in reversed(acting) if mark.kind == "line"})
+    yield from _supports(mechanism, [force for mark, force in acting if mark.kind == "support"], signals)
+    yield from _lines(mechanism, signals, stretches)
+    yield from _contacts(mechanism, signals)
+    yield from _closures(mechanism, {mark.name: force for mark, force in reversed(acting) if mark.kind == "line"})
 
 
-def _supports(model: System, pressing: Sequence[Array], signals: Mapping[str, float]) -> Iterator[ElementForce]:
-    for index, (support, force) in enumerate(zip(model.mechanism.supports, pressing, strict=True)):
+def _supports(
+    mechanism: Mechanism, pressing: Sequence[Array], signals: Mapping[str, float]
+) -> Iterator[ElementForce]:
+    for index, (support, force) in enumerate(zip(mechanism.supports, pressing, strict=True)):
         depth = -signals[support.signals["gap"].signal.name] if support.one_sided else None
-        yield ElementForce("support", support.name, support_key(model, index), float(force[2]), depth)
+        yield ElementForce("support", support.name, support_key(mechanism, index), float(force[2]), depth)
 
 
-def _lines(model: System, signals: Mapping[str, float], stretches: Mapping[str, float]) -> Iterator[ElementForce]:
-    for line in model.mechanism.lines:
+def _lines(
+    mechanism: Mechanism, signals: Mapping[str, float], stretches: Mapping[str, float]
+) -> Iterator[ElementForce]:
+    for line in mechanism.lines:
         kind, tension = "rope" if line.tension_only else "line", signals[line.signals["force"].signal.name]
-        where = member("lines", model.chain.lines, line.name)
+        where = member("lines", mechanism.chain.lines, line.name)
         yield ElementForce(kind, line.name, where, tension, stretches.get(f"line {line.name}"))
 
 
-def _contacts(model: System, signals: Mapping[str, float]) -> Iterator[ElementForce]:
-    for contact in model.mechanism.contacts:
+def _contacts(mechanism: Mechanism, signals: Mapping[str, float]) -> Iterator[ElementForce]:
+    for contact in mechanism.contacts:
         values = {key: signals[measure.signal.name] for key, measure in contact.signals.items()}
-        where = member("contacts", model.chain.contacts, contact.name)
+        where = member("contacts", mechanism.chain.contacts, contact.name)
         yield ElementForce("contact", contact.name, where, values["force"], -values["gap"])
 
 
-def _closures(model: System, acting: Mapping[str, Array]) -> Iterator[ElementForce]:
+def _closures(mechanism: Mechanism, acting: Mapping[str, Array]) -> Iterator[ElementForce]:
     """Yield the forces of spring-damper closures from the acting forces, by closure name."""
-    for closure in model.mechanism.closures:
+    for closure in mechanism.closures:
         if closure.stiffness is not None:
-            where = member("closures", model.chain.closures, closure.name)
+            where = member("closures", mechanism.chain.closures, closure.name)
             size = float(np.linalg.norm(acting[closure.name]))
             yield ElementForce("closure", closure.name, where, size)

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from ..analysis.system import System
 from ..description import Description
+from ..mechanism import Mechanism
 
 
 class Named(Protocol):
@@ -38,6 +39,6 @@ def link(chain: Description, name: str) -> str:
     return "base" if name == "base" else member("links", chain.links, name)
 
 
-def support_key(model: System, index: int) -> str:
+def support_key(mechanism: Mechanism, index: int) -> str:
     """Return the description key of a support, such as `base.supports[0] (front_left)`."""
-    return f"base.supports[{index}] ({model.mechanism.supports[index].name})"
+    return f"base.supports[{index}] ({mechanism.supports[index].name})"

@@ -37,10 +37,10 @@ def far_equilibria(model: System) -> Iterator[Remark]:
         where = link(model.chain, name)
         if turned > _TURNED:
             angle = f"{turned:.3g} rad ({np.degrees(turned):.3g}°)"
-            fact = f"static equilibrium rotates {name} by {angle} from the description"
+            fact = f"static equilibrium rotates {name} by {angle} from the description{_found(model, name)}"
             yield Remark("statics_far", where, fact, _cause(name), turned, "rad", _TURNED)
         elif moved > _MOVED * whole:
-            fact = f"static equilibrium moves {name} by {moved:.3g} m from the description"
+            fact = f"static equilibrium moves {name} by {moved:.3g} m from the description{_found(model, name)}"
             yield Remark("statics_far", where, fact, _cause(name), moved, "m", _MOVED * whole)
 
 
@@ -70,10 +70,23 @@ def _difference(before: Array, after: Array) -> tuple[float, float]:
     return float(angle), float(np.linalg.norm(after[:3, 3] - before[:3, 3]))
 
 
+def _found(model: System, name: str) -> str:
+    """Return the coordinates of a link's joint in the static equilibrium, for messages; empty without joint."""
+    found = [
+        f"{c.name} = {q:.4g} {c.unit}"
+        for c, q in zip(model.mechanism.coordinates, model.start[0], strict=True)
+        if c.owner == name and c.role == "joint"
+    ]
+    return f", to {', '.join(found)}" if found else ""
+
+
 def _cause(name: str) -> str:
     if name == "base":
         return "can the supports hold the base? check their positions, masses and com (m, not mm)"
-    return "are springs too soft, is com in mm, or should statics.locked contain the joint?"
+    return (
+        "enter this as the position if it is intended; otherwise: are springs too soft, is com in mm, or should"
+        " statics.locked contain the joint?"
+    )
 
 
 def accelerated_start(model: System, initial: InitialState) -> Iterator[Remark]:

@@ -110,7 +110,7 @@ def _outriggers(model: System) -> Iterator[tuple[str, BaseSupport | PlaneContact
     bodies = model.mechanism.bodies
     for index, support in enumerate(model.mechanism.supports):
         if support.one_sided:
-            yield support_key(model, index), support
+            yield support_key(model.mechanism, index), support
     for contact in model.mechanism.contacts:
         if bodies[contact.place.body].name == "base" and contact.normal[2] > 0.0:
             yield member("contacts", model.chain.contacts, contact.name), contact

@@ -2,6 +2,8 @@
 motion.
 """
 
+from .aids import Aid as Aid
+from .aids import aids_of as aids_of
 from .motion import RecordedMotion as RecordedMotion
 from .motion import check_coordinates as check_coordinates
 from .reach import reach_of as reach_of

@@ -150,11 +150,11 @@ def _rod(b: int, start: Array, end: Array, radius: float, colour: str) -> Solid:
     way = end - start
     length = float(np.linalg.norm(way))
     frame = np.eye(4)
-    frame[:3, :3], frame[:3, 3] = _towards(way / length), (start + end) / 2
+    frame[:3, :3], frame[:3, 3] = towards(way / length), (start + end) / 2
     return Solid(b, "cylinder", np.array([2 * radius, 2 * radius, length]), frame, colour)
 
 
-def _towards(z: Array) -> Array:
+def towards(z: Array) -> Array:
     """Return a rotation matrix whose z axis is a given unit vector, shape (3, 3)."""
     aside = np.eye(3)[int(np.argmin(np.abs(z)))]
     x = np.cross(aside, z)

@@ -1,20 +1,67 @@
-"""Examples of the package, which a user copies to begin a new description."""
+"""Start files and examples of the package, with which a user begins a new description."""
 
 from __future__ import annotations
 
 import errno
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
-from ..core.errors import UnknownNameError
+from ..core.errors import DescriptionError, UnknownNameError
+from ..core.files import write_atomically
+from ..description.fields.names import file_name
 from ..language.suggest import unknown
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+START_FILES = Path(__file__).resolve().parent / "start_files"
+_PLACEHOLDER = 'name = "NAME"'
 
 
 def examples() -> dict[str, Path]:
     """Return the paths of the descriptions of all examples by name."""
     return {path.stem: path for path in sorted(EXAMPLES.rglob("*.toml"))}
+
+
+def kinds() -> dict[str, Path]:
+    """Return the paths of all start files by kind of mechanism."""
+    return {path.stem: path for path in sorted(START_FILES.glob("*.toml"))}
+
+
+def write_start(kind: str, name: str, folder: Path) -> Path:
+    """Write the commented start file of a mechanism, and return its path.
+
+    Parameters
+    ----------
+    kind
+        Kind of mechanism: `crane`, `arm`, `linkage` or `empty`.
+    name
+        Name of the mechanism, and of the file without `.toml`.
+    folder
+        Folder of the file; made if it does not exist.
+
+    Raises
+    ------
+    UnknownNameError
+        No start file exists for this kind.
+    DescriptionError
+        A mechanism cannot have this name.
+    FileExistsError
+        The file exists.
+    """
+    known = kinds()
+    if kind not in known:
+        copy = "; to copy an example, leave the name out" if kind in examples() else ""
+        raise UnknownNameError(unknown("start file", kind, known) + copy)
+    try:
+        file_name(name)
+    except ValueError as error:
+        raise DescriptionError("NAME", str(error)) from None
+    path = folder / f"{name}.toml"
+    _check_absent([path])
+    folder.mkdir(parents=True, exist_ok=True)
+    text = known[kind].read_text(encoding="utf-8")
+    write_atomically(path, text.replace(_PLACEHOLDER, f'name = "{name}"', 1).replace(" FILE ", f" {path.name} "))
+    return path
 
 
 def copy_example(name: str, folder: Path) -> list[Path]:
@@ -36,16 +83,21 @@ def copy_example(name: str, folder: Path) -> list[Path]:
     """
     known = examples()
     if name not in known:
-        raise UnknownNameError(unknown("example", name, known))
+        start = f"; for a start file, give a name: gpmelica new {name} Mine" if name in kinds() else ""
+        raise UnknownNameError(unknown("example", name, known) + start)
     sources = [known[name], *_data_beside(known[name])]
     copies = [folder / source.name for source in sources]
-    for copy in copies:
-        if copy.exists():
-            raise FileExistsError(errno.EEXIST, "exists; choose another --out, or move the file", str(copy))
+    _check_absent(copies)
     folder.mkdir(parents=True, exist_ok=True)
     for source, copy in zip(sources, copies, strict=True):
         shutil.copyfile(source, copy)
     return copies
+
+
+def _check_absent(paths: Sequence[Path]) -> None:
+    for path in paths:
+        if path.exists():
+            raise FileExistsError(errno.EEXIST, "exists; choose another --out, or move the file", str(path))
 
 
 def _data_beside(description: Path) -> list[Path]:

@@ -79,6 +79,7 @@ coupling
 coupling.page
 cutting
 tasks
+preview
 api
 gpmelica
 cli

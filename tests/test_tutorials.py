@@ -8,7 +8,7 @@ import pytest
 from helpers_reader import ROOT, Reader, blocks
 
 # These take up to a minute and a half; a campaign runs them.
-LONG = dict.fromkeys(("controller", "two_parts", "urdf_robot"), pytest.mark.campaign)
+LONG = dict.fromkeys(("controller", "loader_crane", "two_parts", "urdf_robot"), pytest.mark.campaign)
 TUTORIALS = [
     pytest.param(page, id=page.stem, marks=[LONG[page.stem]] if page.stem in LONG else [])
     for page in sorted((ROOT / "docs" / "tutorials").glob("*.md"))

@@ -23,7 +23,7 @@ from .turned import Turns, turn
 _STAYING = {"base": "the base", "elastic": "beams"}  # names of coordinate roles that assembly does not move
 
 
-def assemble(mechanism: Mechanism, q: Array) -> Array:
+def assemble(mechanism: Mechanism, q: Array, mobile: Array | None = None) -> Array:
     """Return the closest positions that close all loops, shape (n,), rad or m.
 
     The orientation error of a rigid closure is measured by the rotation between its frames. Cosines
@@ -35,13 +35,15 @@ def assemble(mechanism: Mechanism, q: Array) -> Array:
         Bodies and closures.
     q : ndarray, shape (n,)
         Described positions, rad or m.
+    mobile : ndarray, shape (n,), optional
+        1 for coordinates that may change, 0 for all others; default `moving(mechanism)`.
 
     Raises
     ------
     SolveError
         If a loop cannot be closed; the message names the open closures and their gaps.
     """
-    loops = _Loops(mechanism, q)
+    loops = _Loops(mechanism, q, moving(mechanism) if mobile is None else mobile)
     closed = _nearest(loops, q)
     loops.check(closed)
     return closed.copy()
@@ -134,12 +136,12 @@ class _Loops:
         Same as `unit`, but 0 for coordinates that do not move.
     """
 
-    def __init__(self, mechanism: Mechanism, q: Array) -> None:
+    def __init__(self, mechanism: Mechanism, q: Array, mobile: Array) -> None:
         cut = [closure for closure in mechanism.closures if closure.rows]
         self._mechanism, self._conditions = mechanism, Conditions(mechanism, cut)
         self._kinematics, self._rest = Kinematics(mechanism), np.zeros(mechanism.n)
         self.extent, self.unit = units_of_change(mechanism, self._kinematics(q, self._rest))
-        self.scale = self.unit * moving(mechanism)
+        self.scale = self.unit * mobile
         rigid = [closure for closure in cut if len(closure.turning) == 3]
         self._turns = Turns(mechanism, rigid) if rigid else None
         kinds = [(c.unit == "rad", len(closure.turning) == 3) for closure in cut for c in closure.conditions]

@@ -116,7 +116,7 @@ def start_state(model: ReferenceModel) -> Start:
     mechanism = model.mechanism
     q, qd = _assembled(model, *described_state(mechanism))
     if mechanism.chain.simulation.start == "statics":
-        q = _equilibrium_near(model, q)
+        q = equilibrium_near(model, q)
     check_turned(mechanism, q)
     qd = allowed_velocities(mechanism, q, qd)
     return project_start(mechanism, q, qd) if mechanism.chain.constraints.projection else (q, qd)
@@ -147,12 +147,15 @@ def equilibrium(model: ReferenceModel) -> Array:
     SolveError
         If a loop cannot be closed, or the search does not converge; the message names the worst coordinate.
     """
-    return _equilibrium_near(model, _assembled(model, *described_state(model.mechanism))[0])
+    return equilibrium_near(model, _assembled(model, *described_state(model.mechanism))[0])
 
 
-def _equilibrium_near(model: ReferenceModel, q: Array) -> Array:
-    """Return the static equilibrium that Newton steps from q, shape (n,), lead to."""
-    balance = _Balance(model, q)
+def equilibrium_near(model: ReferenceModel, q: Array) -> Array:
+    """Return the static equilibrium near the positions q with closed loops, shape (n,), rad or m.
+
+    Raises SolveError if there is none; see `equilibrium`.
+    """
+    balance, q = _Balance(model, q), q.copy()
     if not balance.free:
         return q
     acting, left = balance.acting(q), list[float]()

@@ -72,7 +72,9 @@ def _unreserved(name: str, reserved: Mapping[str, Sequence[str]]) -> str:
     return name
 
 
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
+    """Return an identifier unchanged, or raise ValueError if no file or folder can have this name."""
+    identifier(name)
     if name.lower() in _DEVICES:
         raise ValueError(
             f"{name!r} is the name of a device on Windows, and no valid name of a file or folder; choose another"
@@ -85,5 +87,5 @@ Name = Annotated[str, AfterValidator(identifier), _SCHEMA]
 # Name of a part, such as a link, which Modelica contains only as the beginning of longer names.
 PartName = Annotated[str, AfterValidator(prefix), _SCHEMA]
 # Name that is also the name of a file or folder.
-FileName = Annotated[str, AfterValidator(identifier), AfterValidator(_file_name), _SCHEMA]
-CaseName = Annotated[str, AfterValidator(prefix), AfterValidator(_file_name), _SCHEMA]
+FileName = Annotated[str, AfterValidator(file_name), _SCHEMA]
+CaseName = Annotated[str, AfterValidator(prefix), AfterValidator(file_name), _SCHEMA]

@@ -535,15 +535,18 @@ class EquationSystem:
     def sort(self) -> None:
         """Sort the items so that each follows the items that it uses.
 
-        The order changes only if necessary.
+        The order changes only if necessary. Items that use each other keep their order; such a cycle means
+        that two variables have the same name, which `variables.clashes` reports.
         """
         giver = {name: i for i, item in enumerate(self.items) for name in given(item)}
         needs = [sorted({giver[name] for name in used(item) if name in giver}) for item in self.items]
         placed: dict[int, None] = {}
+        expanded: set[int] = set()
         waiting = list(reversed(range(len(self.items))))
         while waiting:
-            missing = [i for i in needs[waiting[-1]] if i not in placed]
+            missing = [i for i in needs[waiting[-1]] if i not in placed and i not in expanded]
             if missing and waiting[-1] not in placed:
+                expanded.add(waiting[-1])
                 waiting += reversed(missing)
             else:
                 placed.setdefault(waiting.pop())

@@ -1,5 +1,6 @@
 """Three-dimensional player of a mechanism's motion that is part of an HTML page and needs no other file."""
 
-from .player import Player, player_of, seconds_of
+from .payload import packed, payload, poses
+from .player import Player, legend, player_of, player_without_scene, seconds_of
 
-__all__ = ["Player", "player_of", "seconds_of"]
+__all__ = ["Player", "legend", "packed", "payload", "player_of", "player_without_scene", "poses", "seconds_of"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,15 @@ from scipy.spatial.transform import Rotation
 from ...analysis import ForceArrow
 from ...core.trajectory import Array
 from ...mechanism import GROUND, JointFrame, Place
-from ...scene import Bar, RecordedMotion, Scene, Solid, reach_of
+from ...scene import Aid, Bar, RecordedMotion, Scene, Solid, reach_of
 from ..plots.space import viewpoint
 
 
-def payload(scene: Scene) -> dict[str, Any]:
-    """Return a scene as JSON-ready data, with positions relative to its centre so that 32-bit floats suffice."""
+def payload(scene: Scene, aids: Sequence[Aid] = ()) -> dict[str, Any]:
+    """Return a scene as JSON-ready data, with positions relative to its centre so that 32-bit floats suffice.
+
+    The symbols `aids` are drawn in addition to the scene.
+    """
     mechanism, reach = scene.mechanism, reach_of(scene)
     low, high = reach.min(axis=0), reach.max(axis=0)
     centre = (low + high) / 2
@@ -38,18 +42,25 @@ def payload(scene: Scene) -> dict[str, Any]:
             for k, mark in enumerate(scene.marks)
         ],
         "peaks": {"force": scene.peak(False), "moment": scene.peak(True)},
-        "axes": [_axes(frame) for frame in mechanism.frames.values() if frame.place.body != GROUND],
+        "axes": [_frame(frame, centre) for frame in mechanism.frames.values() if frame.place.body != GROUND],
+        "aids": [{"kind": aid.kind, "name": aid.name} | _frame(aid.frame, centre) for aid in aids],
         "points": [{"name": name, **_place(place, centre)} for name, place in mechanism.points.items()],
     }
 
 
 def _motion(motion: RecordedMotion, centre: Array) -> dict[str, Any]:
-    """Return a motion's position, m, and quaternion (x, y, z, w) for each scale, instant and body."""
-    frames = motion.frames[:, :, 1:]
-    positions = frames[..., :3, 3] - centre
-    turned = Rotation.from_matrix(frames[..., :3, :3].reshape(-1, 3, 3)).as_quat()
-    together = np.concatenate([positions, turned.reshape(*positions.shape[:3], 4)], axis=-1)
-    return {"name": motion.name, "count": motion.count, "bodies": frames.shape[2], "data": _packed(together)}
+    frames = poses(motion.frames, centre)
+    return {"name": motion.name, "count": motion.count, "bodies": frames.shape[2], "data": packed(frames)}
+
+
+def poses(frames: Array, centre: Array) -> Array:
+    """Return positions relative to a centre, m, and quaternions x, y, z, w of all bodies, shape (…, bodies, 7).
+
+    The frames of the ground and all bodies have shape (…, 1 + bodies, 4, 4).
+    """
+    own = frames[..., 1:, :, :]
+    turned = Rotation.from_matrix(own[..., :3, :3].reshape(-1, 3, 3)).as_quat()
+    return np.concatenate([own[..., :3, 3] - centre, turned.reshape(*own.shape[:-2], 4)], axis=-1)
 
 
 def _shape(shape: Solid) -> dict[str, Any]:
@@ -61,15 +72,14 @@ def _shape(shape: Solid) -> dict[str, Any]:
         "position": _numbers(shape.frame[:3, 3]),
         "quaternion": _numbers(Rotation.from_matrix(shape.frame[:3, :3]).as_quat()),
         "colour": shape.colour,
-        "vertices": "" if mesh is None else _packed(mesh.vertices),
+        "vertices": "" if mesh is None else packed(mesh.vertices),
         "faces": "" if mesh is None else base64.b64encode(mesh.faces.astype("<u4").tobytes()).decode(),
     }
 
 
-def _axes(frame: JointFrame) -> dict[str, Any]:
+def _frame(frame: JointFrame, centre: Array) -> dict[str, Any]:
     turned = Rotation.from_matrix(np.asarray(frame.rotation, dtype=float))
-    at = np.asarray(frame.place.position, dtype=float)
-    return {"body": frame.place.body, "position": _numbers(at), "quaternion": _numbers(turned.as_quat())}
+    return _place(frame.place, centre) | {"quaternion": _numbers(turned.as_quat())}
 
 
 def _bar(bar: Bar, centre: Array) -> dict[str, Any]:
@@ -83,7 +93,7 @@ def _mark(mark: ForceArrow, shares: Array, centre: Array) -> dict[str, Any]:
         "a": _place(mark.a, centre),
         "b": None if mark.b is None else _place(mark.b, centre),
         "axis": mark.axis,
-        "forces": _packed(shares),
+        "forces": packed(shares),
     }
 
 
@@ -96,5 +106,6 @@ def _numbers(values: Array) -> list[float]:
     return [float(f"{value:.9g}") for value in np.ravel(values)]
 
 
-def _packed(values: Array) -> str:
+def packed(values: Array) -> str:
+    """Return numbers as base64 of 32-bit floats."""
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")

@@ -200,7 +200,9 @@ class Mark {
     this.share = this.value / this.peaks[this.kind];
     this.arrow.point(a, (force || ZERO.clone()).divideScalar(this.peaks[this.kind]), this.data.kind === "support" || this.data.kind === "plane");
     this.arrow.visible = this.arrow.visible && shown;
-    if (this.stand) this.stand.move(a, this.data.b ? motion.place(this.data.b) : a);
+    if (!this.stand) return;
+    this.stand.object.visible = true;
+    this.stand.move(a, this.data.b ? motion.place(this.data.b) : a);
   }
 
   /* Force in the scene's own runs, which have it in shares of the scene's largest. */
@@ -209,6 +211,36 @@ class Mark {
     const force = new T.Vector3().fromArray(this.forces, 3 * k);
     return force.lerp(new T.Vector3().fromArray(this.forces, 3 * next), frame - k).multiplyScalar(this.unitPeak);
   }
+}
+
+// ---- Symbols of frames, joint axes and centres of mass ----
+
+const SHOWN = { frame: "frames", turn: "axes", slide: "axes", mass: "masses" };  // Controls of the symbols.
+const AXIS = 0x16a34a, MASS = 0xbe185d;
+
+// An axis along z, with a head in the positive direction.
+function axis(extent) {
+  const group = new T.Group(), shaft = bar(0.003 * extent, AXIS, IN_FRONT);
+  const head = new T.Mesh(new T.ConeGeometry(0.01 * extent, 0.03 * extent, 12), plain(AXIS, IN_FRONT));
+  shaft.scale.y = 0.2 * extent;
+  shaft.rotation.x = head.rotation.x = Math.PI / 2;
+  head.position.z = 0.115 * extent;
+  return group.add(shaft, head);
+}
+
+const AIDS = {
+  frame: (extent) => new T.AxesHelper(0.1 * extent),
+  turn: (extent) => axis(extent).add(new T.Mesh(new T.TorusGeometry(0.028 * extent, 0.003 * extent, 8, 32), plain(AXIS, IN_FRONT))),
+  slide: axis,
+  mass: (extent) => new T.Mesh(new T.OctahedronGeometry(0.016 * extent), plain(MASS, IN_FRONT)),
+};
+
+// Return the memory of a world's objects to the graphics processor.
+function release(world) {
+  world.traverse((object) => {
+    if (object.geometry) object.geometry.dispose();
+    if (object.material) object.material.dispose();
+  });
 }
 
 // ---- The camera ----
@@ -259,6 +291,16 @@ class Orbit {
     return way;
   }
 
+  // The scene has changed: see the same part of the world, or the whole scene again.
+  follow(scene) {
+    const moved = new T.Vector3().fromArray(this.scene.centre).sub(new T.Vector3().fromArray(scene.centre));
+    if (!this.whole) this.target.add(moved);
+    this.up.set(0, 0, 0).setComponent(scene.vertical, 1);
+    this.camera.up.copy(this.up);
+    this.scene = scene;
+    this.update();
+  }
+
   update() {
     if (this.whole) this.distance = this.fit(this.camera.aspect);
     this.camera.position.copy(this.target).addScaledVector(this.way(), this.distance);
@@ -304,27 +346,35 @@ function drawnBySoftware() {
 class Player {
   constructor(element, scene) {
     this.element = element;
-    this.scene = scene;
     this.canvas = element.querySelector("canvas");
     this.renderer = new T.WebGLRenderer({ canvas: this.canvas, antialias: !drawnBySoftware(), alpha: true });
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
-    this.motions = scene.motions.map((data) => new Motion({ ...data, data: unpacked(data.data, Float32Array), frames: scene.time.count, scales: scene.scales.length }));
-    this.truth = this.motions[this.motions.length - 1];
-    this.frame = 0;
     this.rendered = 0;
     this.playing = false;
-    this.build();
     this.camera = new T.PerspectiveCamera(30, 1, 0.1, 1000);
     this.camera.add(new T.DirectionalLight(0xffffff, 0.55));
-    this.world.add(this.camera);
     this.orbit = new Orbit(this.camera, this.canvas, scene, () => { this.dirty = true; });
+    this.load(scene);
     this.listen();
-    this.retrace();
     new ResizeObserver(() => this.resize()).observe(this.canvas.parentElement);
     this.resize();
     this.seen = true;
     new IntersectionObserver((entries) => { this.seen = entries[entries.length - 1].isIntersecting; }).observe(element);
     requestAnimationFrame((now) => this.tick(now));
+  }
+
+  // Show a scene, in place of the one before; the user's view of the world remains.
+  load(scene) {
+    if (this.world) release(this.world);
+    this.scene = scene;
+    this.motions = scene.motions.map((data) => new Motion({ ...data, data: unpacked(data.data, Float32Array), frames: scene.time.count, scales: scene.scales.length }));
+    this.truth = this.motions[this.motions.length - 1];
+    this.driven = null;
+    this.frame = 0;
+    this.build();
+    this.world.add(this.camera);
+    this.orbit.follow(scene);
+    this.retrace();
   }
 
   build() {
@@ -334,12 +384,8 @@ class Player {
     const up = new T.Vector3().setComponent(scene.vertical, 1);
     this.groups = bodies(scene, count, (shape) => plain(shape.colour), true);
     this.ghosts = this.motions.length > 1 ? this.veiled() : [];
-    for (const { body, position, quaternion } of scene.axes) {
-      const axes = new T.AxesHelper(0.08 * scene.extent);
-      axes.position.fromArray(position);
-      axes.quaternion.fromArray(quaternion);
-      this.groups[body].add(axes);
-    }
+    for (const frame of scene.axes) this.fix(new T.AxesHelper(0.08 * scene.extent), frame);
+    this.aids = scene.aids.map((aid) => ({ kind: aid.kind, object: this.fix(AIDS[aid.kind](scene.extent), aid) }));
     this.bars = scene.bars.map((data) => data.kind === "slide" ? { data, mesh: bar(0.006 * scene.extent, GHOST), knots: [] }
       : { data, mesh: bar(0.009 * scene.extent, CLOSURE, IN_FRONT), knots: this.knots() });
     this.peaks = { ...scene.peaks };
@@ -350,13 +396,31 @@ class Player {
     for (const { mesh, knots } of this.bars) this.world.add(mesh, ...knots);
     for (const mark of this.marks) this.world.add(mark.arrow, ...(mark.stand ? [mark.stand.object] : []));
     this.world.add(this.ground(up));
-    this.names = scene.points.map(({ name }) => this.label(name, ""));
-    this.values = this.marks.map(() => this.label("", "value"));
+    this.labels = this.labelled().map((label) => ({ ...label, text: document.createElement("span") }));
+    for (const { text, name } of this.labels) text.textContent = name;
+    this.values = this.marks.map(() => Object.assign(document.createElement("span"), { className: "value" }));
+    this.control("names").replaceChildren(...this.labels.map(({ text }) => text), ...this.values);
   }
 
-  label(text, kind) {
-    const label = Object.assign(document.createElement("span"), { textContent: text, className: kind });
-    return this.element.querySelector(".names").appendChild(label);
+  // Attach a symbol to the body of a frame, or to the ground.
+  fix(object, { body, at, quaternion }) {
+    object.position.fromArray(at);
+    object.quaternion.fromArray(quaternion);
+    (body < 0 ? this.world : this.groups[body]).add(object);
+    return object;
+  }
+
+  // Names in the picture; a page without aids shows those of points only.
+  labelled() {
+    const { points, aids, marks } = this.scene, kinds = { line: "lines", plane: "planes" };
+    const named = points.map(({ name, ...at }) => ({ name, shown: "points", ends: [at] }));
+    if (!aids.length) return named;
+    const elements = marks.filter(({ kind }) => kinds[kind]);
+    return [
+      ...named,
+      ...elements.map(({ name, kind, a, b }) => ({ name, shown: kinds[kind], ends: kind === "line" && b ? [a, b] : [a] })),
+      ...aids.filter(({ kind }) => kind === "frame").map(({ name, body, at }) => ({ name, shown: "frames", ends: [{ body, at }] })),
+    ];
   }
 
   veiled() {
@@ -436,6 +500,11 @@ class Player {
     this.dirty = true;
   }
 
+  /* Lets the next forces determine the lengths of the arrows alone. */
+  forget() {
+    this.peaks.force = this.peaks.moment = 1e-300;
+  }
+
   /* Scales the arrows so that the largest force or moment of the runs has the longest. */
   raise({ marks, data }) {
     for (let k = 0; k < data.length; k += 3) {
@@ -461,8 +530,8 @@ class Player {
     on("play", "click", () => this.play(!this.playing));
     on("scrub", "input", (event) => { this.play(false); this.go(Number(event.target.value)); });
     on("home", "click", () => this.orbit.reset());
+    for (const box of this.element.querySelectorAll("input[type=checkbox]")) box.addEventListener("change", () => { this.dirty = true; });
     for (const name of ["run", "scale"]) on(name, "change", () => this.retrace());
-    for (const name of ["ghost", "forces", "paths"]) on(name, "change", () => { this.dirty = true; });
     const keys = {
       " ": () => this.play(!this.playing),
       ArrowLeft: () => this.orbit.turn(-0.1, 0), ArrowRight: () => this.orbit.turn(0.1, 0),
@@ -564,9 +633,14 @@ class Player {
       stretch(mesh, a, b);
       knots.forEach((knot, k) => knot.position.copy(k ? b : a));
     }
-    for (const mark of this.marks) mark.go(motion, frame, this.ticked("forces"));
+    for (const mark of this.marks) {
+      mark.go(motion, frame, this.ticked("forces"));
+      if (mark.stand && !this.ticked(`${mark.data.kind}s`)) mark.stand.object.visible = false;
+    }
+    for (const { kind, object } of this.aids) object.visible = this.ticked(SHOWN[kind]);
     this.scene.points.forEach((point, k) => {
       motion.place(point, this.dots[k].position);
+      this.dots[k].visible = this.ticked("points");
       this.paths[k].forEach((line) => { line.visible = !this.driven && this.ticked("paths"); });
       this.paths[k][1].geometry.setDrawRange(0, Math.floor(frame * motion.pace) + 1);
     });
@@ -592,7 +666,13 @@ class Player {
       this.control("scrub").value = this.frame;
     }
     this.taken = [];
-    this.names.forEach((label, k) => this.put(label, this.dots[k].position));
+    const { motion } = this, middle = new T.Vector3();
+    for (const { text, shown, ends } of this.labels) {
+      middle.set(0, 0, 0);
+      for (const end of ends) middle.addScaledVector(motion.place(end), 1 / ends.length);
+      text.hidden = !this.ticked(shown);
+      if (!text.hidden) this.put(text, middle);
+    }
     const order = this.marks.map((_, k) => k).sort((a, b) => this.marks[b].share - this.marks[a].share);
     for (const k of order) {
       const { arrow, share, value, unit } = this.marks[k], label = this.values[k];
@@ -636,5 +716,7 @@ function start(element) {
   }
 }
 
-start(document.getElementById("player"));
+Player.unpacked = unpacked;
+window.MechanismPlayer = Player;  // for pages that receive their scenes from a server
+if (document.getElementById("scene")) start(document.getElementById("player"));
 })();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -16,6 +17,30 @@ from .three import three
 
 CYCLES = (0.1, 0.25, 0.5, 1.0, 2.0)  # Speeds of a cyclic scene, cycles per second.
 SPEEDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
+# Symbols by the class of their check box, with its text; and those that are visible at first.
+_SYMBOLS = {
+    "frames": "frames",
+    "axes": "joint axes",
+    "points": "points",
+    "masses": "centres of mass",
+    "lines": "lines",
+    "planes": "planes",
+}
+_SHOWN_AT_FIRST = ("axes", "points", "lines", "planes")
+# Values of the template for a player without controls.
+_NO_CONTENT: dict[str, object] = {
+    "last": 0,
+    "links": [],
+    "cyclic": False,
+    "speeds": [],
+    "speed": 1.0,
+    "scales": [],
+    "runs": [],
+    "ghost": "",
+    "forces": False,
+    "paths": False,
+    "symbols": [],
+}
 _SHORTEST, _LONGEST = 4.0, 30.0  # Range of acceptable playing times at the default speed, s.
 
 
@@ -40,12 +65,23 @@ class Player:
 
 def player_of(scene: Scene) -> Player:
     """Return the player of a scene. Raises MissingToolError without three.js."""
-    sources = [three(), files(__package__).joinpath("player.js").read_text(encoding="utf-8")]
+    return _player(_content(scene), [json_script("scene", payload(scene))], [])
+
+
+def player_without_scene(script: str) -> Player:
+    """Return a player that a script of the page creates when the page receives a scene.
+
+    The player also shows the symbols of `scene.aids_of`. Raises MissingToolError without three.js.
+    """
+    symbols = [(name, text, name in _SHOWN_AT_FIRST) for name, text in _SYMBOLS.items()]
+    return _player(_NO_CONTENT | {"forces": True, "runs": [(0, "")], "symbols": symbols}, [], [script])
+
+
+def _player(content: Mapping[str, object], data: list[Markup], scripts: list[str]) -> Player:
+    sources = [three(), files(__package__).joinpath("player.js").read_text(encoding="utf-8"), *scripts]
     return Player(
-        Markup(fill("report/player/player.html.jinja", _content(scene))),
-        Markup("\n").join(
-            [json_script("scene", payload(scene)), *(Markup(f"<script>{source}</script>") for source in sources)]
-        ),
+        Markup(fill("report/player/player.html.jinja", content)),
+        Markup("\n").join([*data, *(Markup(f"<script>{source}</script>") for source in sources)]),
         " ".join(map(policy_hash, sources)),
     )
 
@@ -57,14 +93,11 @@ def seconds_of(scene: Scene) -> float:
 
 
 def _content(scene: Scene) -> dict[str, object]:
-    bodies, length = scene.mechanism.bodies, float(scene.time[-1] - scene.time[0])
-    colours = {bodies[shape.body].link: shape.colour for shape in reversed(scene.shapes)}
+    length = float(scene.time[-1] - scene.time[0])
     *runs, truth = [motion.name for motion in scene.motions]
-    return {
+    return _NO_CONTENT | {
         "last": len(scene.time) - 1,
-        "links": [
-            (link, colours[link]) for link in dict.fromkeys(body.link for body in bodies) if link in colours
-        ],
+        "links": legend(scene),
         "cyclic": scene.cyclic,
         "speeds": [(s, f"{s:g} cycles/s") for s in CYCLES] if scene.cyclic else [(s, f"{s:g}×") for s in SPEEDS],
         "speed": _speed(length, scene.cyclic),
@@ -74,6 +107,13 @@ def _content(scene: Scene) -> dict[str, object]:
         "forces": bool(scene.marks) and not scene.cyclic,
         "paths": bool(scene.mechanism.points),
     }
+
+
+def legend(scene: Scene) -> list[tuple[str, str]]:
+    """Return the names of all visible links in the order of the bodies, each with its colour."""
+    bodies = scene.mechanism.bodies
+    colours = {bodies[shape.body].link: shape.colour for shape in reversed(scene.shapes)}
+    return [(link, colours[link]) for link in dict.fromkeys(body.link for body in bodies) if link in colours]
 
 
 def _speed(length: float, cyclic: bool) -> float:

@@ -1,0 +1,113 @@
+"""Poses of a mechanism under a slider: loops stay closed while one coordinate moves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import analysis
+from ..core.errors import SolveError
+from ..core.trajectory import Array
+from ..mechanism import Mechanism
+from .machine import PreviewMachine
+
+_STEP = 0.1  # Largest change of the moved coordinate between two closed poses, rad or m.
+_MOST_STEPS = 100  # Largest number of closed poses on the way to a value.
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Coordinates q, shape (n,), rad or m, and a note if they are not those that were requested."""
+
+    q: Array
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Move:
+    """New value of one coordinate, rad or m, by its name."""
+
+    name: str
+    value: float
+
+
+def posed(machine: PreviewMachine, given: Mapping[str, float], move: Move | None = None) -> Pose:
+    """Return the pose with some given coordinates in which one coordinate moves to a value.
+
+    All other coordinates have their initial values. Closed loops remain closed: joints follow by the
+    smallest possible change. If the loops do not admit the value, the coordinate stops on the way.
+
+    Parameters
+    ----------
+    machine : PreviewMachine
+        Mechanism with its initial coordinates.
+    given : mapping
+        Coordinates by name, rad or m; unknown names are ignored.
+    move : Move, optional
+        Coordinate that moves and its new value.
+    """
+    mechanism, q = machine.mechanism, machine.start[0].copy()
+    index = {c.name: k for k, c in enumerate(mechanism.coordinates)}
+    for name, value in given.items():
+        if name in index:
+            q[index[name]] = value
+    if move is None or move.name not in index:
+        return _closed(machine, q) if given else Pose(q)
+    return _moved(machine, q, index[move.name], move.value)
+
+
+def settled(machine: PreviewMachine, pose: Pose, inputs: Mapping[str, float]) -> Pose:
+    """Return the static equilibrium near a pose, for constant inputs."""
+    try:
+        return Pose(
+            analysis.equilibrium_near(analysis.ReferenceModel(machine.mechanism, inputs=dict(inputs)), pose.q)
+        )
+    except SolveError as error:
+        return Pose(pose.q, str(error))
+
+
+def open_by(mechanism: Mechanism, q: Array) -> float:
+    """Return the largest residual of the closures at q, shape (n,), m or dimensionless; 0 without closures."""
+    model = analysis.ReferenceModel(mechanism)
+    loops = model.constraints.loops.rows(model.state(0.0, q, np.zeros(mechanism.n)).posture)
+    return float(np.abs(loops.Phi).max(initial=0.0))
+
+
+def _has_loops(mechanism: Mechanism) -> bool:
+    return any(closure.rows for closure in mechanism.closures)
+
+
+def _followers(mechanism: Mechanism) -> Array:
+    """Return 1 for each joint coordinate and 0 for all others, shape (n,)."""
+    return np.array([float(c.role == "joint") for c in mechanism.coordinates])
+
+
+def _closed(machine: PreviewMachine, q: Array) -> Pose:
+    mechanism = machine.mechanism
+    if not _has_loops(mechanism) or machine.obstacle:
+        return Pose(q)
+    try:
+        return Pose(analysis.assemble(mechanism, q, _followers(mechanism)))
+    except SolveError as error:
+        return Pose(machine.start[0], f"the loops cannot be closed in this pose: {error}")
+
+
+def _moved(machine: PreviewMachine, q: Array, k: int, value: float) -> Pose:
+    mechanism, coordinate = machine.mechanism, machine.mechanism.coordinates[k]
+    if not _has_loops(mechanism) or machine.obstacle:
+        q[k] = value
+        return Pose(q)
+    mobile = _followers(mechanism)
+    mobile[k] = 0.0
+    steps = int(np.clip(np.ceil(abs(value - q[k]) / _STEP), 1, _MOST_STEPS))
+    for target in np.linspace(q[k], value, steps + 1)[1:]:
+        trial = q.copy()
+        trial[k] = target
+        try:
+            q = analysis.assemble(mechanism, trial, mobile)
+        except SolveError:
+            reached = f"{coordinate.name} stops at {q[k]:.6g} {coordinate.unit}"
+            return Pose(q, f"{reached}: the loops cannot be closed at {target:.6g} {coordinate.unit}")
+    return Pose(q)

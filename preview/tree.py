@@ -1,0 +1,41 @@
+"""Tree of a description's tables for the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def tree(tables: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the keys of a table as nodes with a key, a title, the text of a value, and inner nodes.
+
+    An array without tables is one value.
+    """
+    return [_node(key, key, value) for key, value in tables.items()]
+
+
+def _node(key: str, title: str, value: Any) -> dict[str, Any]:
+    inner: list[dict[str, Any]] = []
+    if isinstance(value, Mapping):
+        inner = tree(value)
+    elif _has_tables(value):
+        inner = [_node(str(k), _title(k, member), member) for k, member in enumerate(value)]
+    return {"key": key, "title": title, "text": "" if inner else _text(value), "inner": inner}
+
+
+def _has_tables(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(member, Mapping) for member in value)
+
+
+def _title(index: int, member: Any) -> str:
+    name = member.get("name") if isinstance(member, Mapping) else None
+    return f"[{index}] {name}" if isinstance(name, str) else f"[{index}]"
+
+
+def _text(value: Any) -> str:
+    """Return a value in the notation of TOML, apart from dates and very long integers."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except ValueError:  # Python raises an error for the text of an integer with thousands of digits.
+        return "…"

@@ -1,0 +1,56 @@
+"""Files that belong to a description, and the detection of their changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+Signature = tuple[int, int, int] | None
+
+
+def files_of(tables: Any) -> Iterator[Path]:
+    """Yield the files that a description's tables name at keys called `file`: lookup tables and meshes."""
+    if isinstance(tables, list):
+        for member in tables:
+            yield from files_of(member)
+    elif isinstance(tables, dict):
+        for key, value in tables.items():
+            if key == "file" and isinstance(value, str):
+                yield Path(value)
+            else:
+                yield from files_of(value)
+
+
+class FileWatch:
+    """Changes of files by size, time of modification and inode, which an editor's save alters.
+
+    A change counts as soon as the files look the same twice in succession, so that a file is not read while
+    an editor writes it.
+    """
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self._known = self._seen = {path: _signature(path) for path in paths}
+
+    def watch(self, paths: Iterable[Path]) -> None:
+        """Watch other files from now on; files that were watched before keep their signature."""
+        self._known = self._seen = {
+            path: self._known[path] if path in self._known else _signature(path) for path in paths
+        }
+
+    def changed(self) -> bool:
+        """Whether a file has changed, appeared or disappeared since the last call that returned True."""
+        present = {path: _signature(path) for path in self._known}
+        before, self._seen = self._seen, present
+        if present == self._known or present != before:
+            return False
+        self._known = present
+        return True
+
+
+def _signature(path: Path) -> Signature:
+    try:
+        found = path.stat()
+    except (OSError, ValueError):  # ValueError: a name with a null character
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -1,0 +1,73 @@
+"""Frames, joint axes and centres of mass of a mechanism, which help to read and write a description."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ..core.trajectory import Array
+from ..mechanism import Body, Coordinate, JointFrame, Mechanism, Place
+from .shapes import towards
+
+AidKind = Literal["frame", "turn", "slide", "mass"]
+
+
+@dataclass(frozen=True)
+class Aid:
+    """Symbol at a body-fixed frame.
+
+    Attributes
+    ----------
+    kind : str
+        "frame" for the three axes of a frame; "turn" or "slide" for the axis of a rotation or translation
+        along z of the frame; "mass" for a centre of mass.
+    name : str
+        Name of the link, closure or coordinate, in the notation of the description.
+    frame : JointFrame
+        Position and orientation of the symbol.
+    """
+
+    kind: AidKind
+    name: str
+    frame: JointFrame[Array, Array]
+
+
+def aids_of(mechanism: Mechanism) -> list[Aid]:
+    """Return the symbols of all frames, joint axes and centres of mass.
+
+    Rigid finite elements of a beam have no frames and axes, apart from those of its first element.
+    """
+    found: list[Aid] = []
+    for b, body in enumerate(mechanism.bodies):
+        if body.element in ("", "r0"):
+            found.append(Aid("frame", body.link, _fixed(b, np.zeros(3), np.eye(3))))
+            joint = [mechanism.coordinates[k] for k in body.coordinates]
+            found += _axes(b, body, [c for c in joint if c.role == "joint"])
+        if float(body.mass):
+            found.append(Aid("mass", body.name, _fixed(b, body.com, np.eye(3))))
+    for closure in mechanism.closures:
+        found += [Aid("frame", closure.name, frame) for frame in (closure.a, closure.b)]
+    return found
+
+
+def _axes(b: int, body: Body, coordinates: Sequence[Coordinate]) -> Iterator[Aid]:
+    """Yield the axes of a joint that are fixed in the body or in its parent.
+
+    These are the axis of the last motion and the axes before any rotation. The axes between, such as the
+    second one of a spherical joint, are left out.
+    """
+    rotation = np.asarray(body.rotation, dtype=float)
+    for k, coordinate in enumerate(coordinates):
+        kind: AidKind = "slide" if coordinate.motion.kind == "translation" else "turn"
+        along = towards(np.asarray(coordinate.axis, dtype=float))
+        if k + 1 == len(coordinates):
+            yield Aid(kind, coordinate.name, _fixed(b, np.zeros(3), along))
+        elif all(c.motion.kind == "translation" for c in coordinates[:k]) and (kind == "slide" or k == 0):
+            yield Aid(kind, coordinate.name, _fixed(body.parent, body.offset, rotation @ along))
+
+
+def _fixed(body: int, position: Array, rotation: Array) -> JointFrame[Array, Array]:
+    return JointFrame(Place(body, np.asarray(position, dtype=float)), rotation)
