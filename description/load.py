@@ -70,7 +70,7 @@ def faulty_cases(path: Path | str) -> dict[str, list[Problem]]:
 
     Raises DescriptionError if the file cannot be read.
     """
-    return dict(_faulty(_read(Path(path), str(path)), ()))
+    return dict(_faulty(read(path), ()))
 
 
 def from_data(
