@@ -111,7 +111,8 @@ class Variable:
     derivative_of
         Position in the table of the state whose derivative the variable is.
     elements
-        1 for a scalar; for elements of an array their number in the first element, 0 in the others.
+        1 for a scalar. In an array, the number of array elements for the first element, and 0 for
+        all other elements.
     reinit
         Whether the variable is a state that an event can change.
     bounds
@@ -248,7 +249,7 @@ def _solver_variables(program: EquationSystem) -> list[Variable]:
 
 
 def clashes(program: EquationSystem) -> list[Problem]:
-    """Return a problem for each name that two quantities of the model share."""
+    """Return an error report for each name that two quantities of the model share."""
     numbers = (program.parameters, program.calculated)
     quantities = (program.outputs, program.inputs, *numbers, _solver_variables(program))
     counts = Counter(entry.name for entries in quantities for entry in entries)

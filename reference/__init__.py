@@ -1,1 +1,4 @@
-"""Reference solver: independent equations of motion by 4×4 transforms, and their time integration."""
+"""Reference solver: an independent Python solver with which other results are compared.
+
+The equations of motion are formed with 4×4 homogeneous transforms and integrated over time.
+"""

@@ -36,14 +36,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class InitialValues:
-    """Initial values with which `close` completes equations that have no initial state yet.
+    """Initial values with which the function `close` completes the open equations.
 
     Attributes
     ----------
     start : tuple of arrays
-        q and q̇ at t = 0, shape (n,) each, rad or m and per second.
+        Coordinates q and rates q̇ at t = 0, shape (n,) each, in rad or m, and in rad/s or m/s.
     extent : float
-        Extent of the mechanism, m; absolute tolerances of lengths are proportional to this length.
+        Extent of the mechanism, m. Absolute tolerances of lengths are proportional to the extent.
     following : StartDependence or None
         Dependence of the initial state on changed parameters; None if the initial state is fixed.
     filters : sequence of float
@@ -62,8 +62,8 @@ class InitialValues:
 def derive(chain: Description, initial: InitialValues, partition: Partition) -> EquationSystem:
     """Derive the complete equations of a description.
 
-    The program contains the constrained equations of motion as one abstract item; `linear_solves` selects
-    how this item is solved.
+    The constrained equations of motion are one item of the program. Functions of the module
+    `linear_solves` replace this item by linear systems.
     """
     return close(open_equations(chain), initial, partition)
 
@@ -114,7 +114,7 @@ def close(equations: OpenEquations, initial: InitialValues, partition: Partition
     program, mechanism, rows = equations.program, equations.mechanism, equations.constraints
     if program.states:
         raise RuntimeError("these equations are closed already; derive them again with open_equations")
-    # two digits, so that rounding errors of the initial state do not change the generated source
+    # Rounding to two digits keeps the generated source independent of rounding errors in the initial state.
     program.meeting = float(f"{MEETING * initial.extent:.2g}")
     program.initial = dict(initial.quantities)
     filters.begin(program, equations.commands, initial.filters)

@@ -58,8 +58,8 @@ def states(
 ) -> None:
     """Add the coordinates and their rates as state variables.
 
-    A rate that the constraints determine (an output already) is no state variable. The argument `extent` is
-    the extent of the mechanism in m.
+    If the constraints determine a rate, this rate is an output already and does not become a state
+    variable. The argument `extent` is the extent of the mechanism in m.
     """
     for k, coordinate in enumerate(mechanism.coordinates):
         rate = coordinate.signal("velocity")
@@ -73,8 +73,9 @@ def states(
 
 
 def _nominal(coordinate: SymbolicCoordinate, extent: float) -> float:
-    """Return the nominal magnitude of a coordinate, rad or m; lengths in mechanisms smaller than 1
-    m have a smaller one.
+    """Return the nominal magnitude of a coordinate, rad or m.
+
+    If the extent of the mechanism is below 1 m, the nominal magnitude of lengths is reduced.
     """
     size = 1.0 if coordinate.role == "joint" else 1e-3
     return size if coordinate.unit == "rad" else size * min(1.0, 10.0 ** math.floor(math.log10(extent)))

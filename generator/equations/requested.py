@@ -93,7 +93,8 @@ def _kinetic(mechanism: SymbolicMechanism, inertia: Dynamics) -> Expr:
 def _potential(kinematics: SymbolicKinematics, inertia: Dynamics, stored: Sequence[Callable[[], Expr]]) -> Expr:
     """Return the potential energy of gravity and springs, J.
 
-    Gravity contributes −g·Σ m r, from the subtree sums of the bodies on the ground.
+    Gravity contributes −g·Σ m r. The first mass moments m r are subtree sums of the bodies on the
+    ground.
     """
     mechanism = kinematics.mechanism
     total: Expr = ir.constant(0.0)
@@ -110,8 +111,9 @@ def _potential(kinematics: SymbolicKinematics, inertia: Dynamics, stored: Sequen
 class _Turns:
     """Orientations of the bodies as quaternions (w, x, y, z) relative to the world.
 
-    Each quaternion is a product of frame quaternions and of rotations by half the joint angles. It is smooth in
-    the coordinates. After a full turn of a joint the opposite quaternion denotes the same orientation.
+    Each quaternion is the product of the quaternions of constant frames and of joint rotations. It
+    is a smooth function of the coordinates. A full turn of a joint reverses the sign of the
+    quaternion. The quaternion with the opposite sign denotes the same orientation.
     """
 
     def __init__(self, program: EquationSystem, kinematics: SymbolicKinematics) -> None:

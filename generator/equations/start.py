@@ -17,9 +17,9 @@ Array = NDArray[np.float64]
 
 
 def derive(equations: OpenEquations, start: tuple[Array, Array], following: StartDependence) -> None:
-    """Set the conditions on the initial state: constraint values, and forces at rest.
+    """Set the conditions on the initial state: closed loops, and balanced forces at rest.
 
-    At rest −h is the generalised gravity force.
+    At rest, −h is the generalised gravity force.
     """
     mechanism, kinematics, rows = equations.mechanism, equations.bodies, equations.constraints
     names = tuple(row.name for row in rows.rows) if rows else ()
@@ -40,8 +40,9 @@ def derive(equations: OpenEquations, start: tuple[Array, Array], following: Star
 
 
 def _places(mechanism: SymbolicMechanism) -> list[SymbolicPlace]:
-    """Return the joint and closure locations; their largest distance is the extent of the
-    mechanism.
+    """Return the locations of joints and loop closures.
+
+    The extent of the mechanism is the largest distance between two of these points.
     """
     closures = [frame.place for closure in mechanism.closures for frame in (closure.a, closure.b)]
     return [*closures, *(Place(b, ir.zeros(3)) for b in range(len(mechanism.bodies)))]

@@ -46,8 +46,9 @@ class Connector:
 
 
 def render(program: EquationSystem, mechanism: Mechanism, version: str) -> str:
-    """Return the Modelica source of the package `NameDrives`, which is loaded after the package
-    `Name` and the library.
+    """Return the Modelica source of the package `NameDrives`.
+
+    The package `Name` and the Modelica Standard Library must be loaded before this package.
     """
     plant = _plant(program)
     left = [*_flanges(program, mechanism, plant), *_inputs(program, mechanism, plant)]
@@ -71,7 +72,7 @@ def _plant(program: EquationSystem) -> str:
 
 
 def _input_names(program: EquationSystem) -> dict[str, str]:
-    """Return the plant's input for each component of an applied force, by the component's name."""
+    """Return for each component of an applied force the name of the plant's input."""
     names = {entry.name: entry.name for entry in program.inputs}
     return names | {force.name: parts.input_name(program, force) for force in parts.applied_forces(program)}
 

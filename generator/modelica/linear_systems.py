@@ -1,9 +1,10 @@
-"""Rewriting of linear systems into the form that Modelica compilers solve fastest, with equal solutions.
+"""Rewriting of linear systems into the form that Modelica compilers solve fastest.
 
-A compiler makes one linear system of each column of a matrix equation and calls a solver for each. A matrix of
-two or three rows is therefore inverted by cofactors. A larger one is inverted once if that needs fewer solves
-than the unknown has columns. A matrix that only its own system uses is not declared: its rows are written into
-the equations of the system.
+The solutions do not change. For a matrix equation, a compiler makes one linear system of each
+column and calls a solver for each. A matrix of two or three rows is therefore inverted by
+cofactors. A larger matrix is inverted once if the unknown has more columns than the matrix. If
+only one linear system uses a matrix, the matrix is not declared. The matrix rows are then
+written into the equations of the system.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ...language.ir import Expr, Index
 from ..program.items import Definition, ImplicitSystem, Item, LinearSolve, used
 from ..program.program import EquationSystem
 
-_BY_COFACTORS = (2, 3)  # numbers of rows of matrices inverted by cofactors; compilers solve single equations
+_BY_COFACTORS = (2, 3)  # numbers of rows of the matrices that are inverted by cofactors
 
 
 def for_compilers(program: EquationSystem) -> EquationSystem:
@@ -89,8 +90,9 @@ def _determinant(program: EquationSystem, name: str, expr: Expr) -> Expr:
 
 
 def _in_place(program: EquationSystem) -> Iterator[Item]:
-    """Yield the items of the program, with matrices that only one linear system uses written out in
-    the equations of that system.
+    """Yield the program's items without definitions of matrices that only one linear system uses.
+
+    Such a linear system becomes scalar equations that contain the matrix elements.
     """
     definitions = {item.name: item for item in program.items if isinstance(item, Definition)}
     systems: dict[str, ImplicitSystem] = {}

@@ -132,7 +132,7 @@ def _kink(lookup: Lookup, now: Expr) -> str:
 
 
 def digest(program: EquationSystem) -> Iterator[str]:
-    """Yield texts that determine the values of the lookup tables, for the hash of the model."""
+    """Yield the data of all lookup tables as texts, which enter the hash of the model."""
     for lookup in program.lookups:
         argument = ir.array([lookup.begin, lookup.rate])
         yield f"{lookup.name} {mo.text(argument)} {lookup.table.kinks} {lookup.table.pieces.tolist()}"

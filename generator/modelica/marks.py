@@ -20,8 +20,9 @@ _TITLE = "events without effect on the model, so that solvers do not step over s
 
 
 def declarations(program: EquationSystem, chain: Description) -> list[Group]:
-    """Return the declarations of Boolean vectors: one for each table with short pieces, and one for
-    all expressions of time.
+    """Return the declarations of Boolean vectors whose elements change when short pulses begin.
+
+    There is one vector for each table with short pulses, and one for all expressions of time.
     """
     members = [
         *_of_expressions(program, chain),

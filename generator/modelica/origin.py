@@ -1,4 +1,4 @@
-"""Origins of the lines and variables of a Modelica source in the description."""
+"""Parts of the description from which the lines and variables of a Modelica source come."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from dataclasses import dataclass, field
 from ...description.types.origin import Origin
 
 # pattern of variable names in a message: a word after "variable", with a subscript, or with an underscore
-# the pattern matches a name with subscripts up to its first subscript
+# for a name with several subscripts, the match ends after the first subscript
 _NAME = re.compile(r"(?<=ariable )[A-Za-z]\w*(?:\[\d+)?|\b[A-Za-z]\w*\[\d+|\b[A-Za-z]\w*_\w+")
 
 
 @dataclass(frozen=True)
 class Origins:
-    """Origins of the lines, counted from 1, and of the variables of a generated Modelica source."""
+    """Origins of the lines and variables of a generated Modelica source.
+
+    An origin is a part of the description or a step of the derivation. Lines are counted from 1.
+    """
 
     lines: Mapping[int, Origin] = field(default_factory=dict)
     names: Mapping[str, Origin] = field(default_factory=dict)

@@ -27,7 +27,7 @@ _NEVER = ir.constant(1e16)  # event time that no run reaches, s
 # Relative amount by which a time event is triggered early.
 # A communication point that nearly equals the event time then lies after the event, so that no tiny step remains.
 _EARLY = ir.constant(1e-12)
-_TINY = ir.constant(1e-300)  # added under the square root of a norm
+_TINY = ir.constant(1e-300)  # added under the square root of a norm, so that the norm is differentiable at zero
 _PARAMETERS = {  # headings of parameters that belong to no entry of the description
     "general": "general parameters",
     "description": "parameters of the description",
@@ -297,17 +297,19 @@ def output_equations(program: EquationSystem) -> list[Equation]:
 
 
 def _differentiable(expr: Expr) -> Expr:
-    """Return an expression of equal value in which a norm has a derivative at zero, which linear
-    models need.
+    """Return an expression in which a norm is replaced by a root that is differentiable at zero.
+
+    The value is equal up to rounding. Linear models need the derivative.
     """
     return ir.call("sqrt", expr.args[0] + _TINY) if ir.is_norm(expr) else expr
 
 
 def _spread(program: EquationSystem) -> dict[str, tuple[Output, ...]]:
-    """Return vectors whose elements have different units and are all published as outputs: name → outputs.
+    """Return those vectors with elements of different units that have an output for each element.
 
-    The equation of such a vector is written as a list: OpenModelica assumes one unit per array, and warns about
-    `der(x_dot) = v[2]` if `v[1]` has another unit, but not about `v = {a, b}`.
+    The result maps the name of the vector to the outputs. The equation of such a vector is written
+    as a list, `v = {a, b}`, about which OpenModelica does not warn. OpenModelica assumes one unit
+    per array, so it would warn about `der(x_dot) = v[2]` if `v[1]` has another unit.
     """
     elements: dict[str, dict[int, Output]] = {}
     for output in program.outputs:
@@ -400,7 +402,7 @@ def _requirements(program: EquationSystem) -> Iterator[str]:
     follow = {item.name for item in program.calculated}
     for required in program.requirements:
         if not follow & required.value.symbols:
-            continue  # only values that depend on calculated parameters are asserted
+            continue  # values that depend on no calculated parameter need no assertion
         value, bounds = mo.text(required.value), required.bounds
         limits = [(">" if bounds.exclusive else ">=", bounds.minimum), ("<=", bounds.maximum)]
         for sign, limit in limits:

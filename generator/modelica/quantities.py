@@ -1,4 +1,4 @@
-"""Types with units of the generated source, named as in `Modelica.Units.SI`."""
+"""Modelica types with units for the generated source, named as in `Modelica.Units.SI`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TYPES = {
     "J": "Energy",
 }
 _DISPLAYED = {"rad": "deg"}
-_ALWAYS = {"s", "rad"}  # units always declared: times at which pieces of tables end, angles in functions
+_ALWAYS = {"s", "rad"}  # units with a type in every source: s for times, rad for angles in functions
 
 
 def declared(unit: str | None, shape: Shape, *modifiers: str, kind: str | None = None) -> tuple[str, str]:

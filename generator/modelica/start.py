@@ -1,8 +1,9 @@
 """Initial equations of the Modelica source, which find the static equilibrium for changed parameters.
 
-They are used only if the mechanism starts at rest in a stable equilibrium, and if closing its loops moves no
-coordinates except those that find their equilibrium. Otherwise, and without expressions of parameters in the
-description, the start parameters give the initial state.
+These equations are generated if three conditions are true. The description has expressions of
+parameters. The mechanism starts at rest in a stable equilibrium. The coordinates that close the
+loops also belong to those that find the equilibrium. Otherwise the start parameters define the
+initial state.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ def multipliers(program: EquationSystem) -> list[Declaration]:
 
 
 def equations(program: EquationSystem) -> list[Equation]:
-    """Return the initial equations: zero generalised forces on the free coordinates, and closed
-    loops.
+    """Return the initial equations for the static equilibrium.
+
+    The generalised forces on the free coordinates are zero, and the loops are closed.
     """
     start = program.start
     if not found(program) or start is None:

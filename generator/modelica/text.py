@@ -48,7 +48,7 @@ def text(expr: Expr) -> str:
     sign = "*" if expr.op == "matmul" else f" {expr.op} " if strength == _SUM else expr.op
     if expr.op == "^" and right.op == "constant" and right.data == int(right.data) >= 0:
         return f"{_inside(left, _ATOM)}^{int(right.data)}"
-    # a power has no associativity in Modelica; all other operators are left-associative
+    # nested powers need parentheses in Modelica; all other operators are left-associative
     stronger_left = strength + (expr.op == "^")
     return f"{_inside(left, stronger_left)}{sign}{_inside(right, strength + 1)}"
 
@@ -155,7 +155,7 @@ def layout(code: str, indent: int, description: str = "") -> str:
     return "\n".join([*lines, f"{margin}    {description};"] if description else lines)
 
 
-TIE = "\u00a0"  # space in a comment at which the layout does not break the line
+TIE = "\u00a0"  # non-breaking space, for the text of comments
 
 
 def comment(words: str, indent: int) -> str:

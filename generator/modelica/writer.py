@@ -23,7 +23,8 @@ class Declaration:
     type
         Modelica type; None for the type of the unit.
     elements
-        Mapping from the position in an array to the origin of the element.
+        Mapping from the position in an array to the part of the description from which the element
+        comes.
     """
 
     origin: Origin

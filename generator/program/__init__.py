@@ -1,3 +1,4 @@
-"""Equations of a model as a program: definitions and linear systems as array expressions, in the
-order of evaluation.
+"""Equations of a model as a program, in the order of evaluation.
+
+The items of the program are definitions and linear systems, written as array expressions.
 """

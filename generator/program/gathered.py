@@ -1,5 +1,7 @@
-"""Registry of arrays over coordinates, bodies or elements of one kind, whose elements the program
-defines one by one.
+"""Registry of arrays for the Modelica source.
+
+The program defines each array element separately, for example one definition per coordinate or
+body. The registry records which definitions form an array.
 """
 
 from __future__ import annotations
@@ -12,16 +14,17 @@ from ...language.ir import Expr
 
 @dataclass(frozen=True)
 class GatheredArray:
-    """Quantity that all members of a set have, declared as one array in Modelica sources.
+    """Quantity of all members of an index set, declared as one array in Modelica sources.
 
     Attributes
     ----------
     over
-        Name of the set: a key of `Gatherings.sets`.
+        Name of the index set: a key of `Gatherings.sets`.
     description
         Description of the whole array.
     elements
-        Mapping from the label of each member to its value, which is a symbol of the program or a constant.
+        Mapping from the label of each member to its value, which is a symbol of the program or a
+        constant.
     """
 
     name: str
@@ -67,8 +70,9 @@ class Gatherings:
     tables: list[ConstantTable] = field(default_factory=list)
 
     def add(self, name: str, member: tuple[str, str], value: Expr, unit: str | None, description: str) -> Expr:
-        """Register the value of a quantity for one member, given by its set and its label; return
-        the value.
+        """Register the value of a quantity for one member of an index set, and return the value.
+
+        The member is given by the name of the set and the label of the member.
         """
         over, label = member
         array = self.arrays.setdefault(name, GatheredArray(name, over, unit, description))
@@ -76,8 +80,10 @@ class Gatherings:
         return value
 
     def positions(self, table: ConstantTable) -> tuple[int, ...]:
-        """Return the position, counted from 1, that a constant table assigns to each member of its
-        set; 0 for a member without a counterpart.
+        """Return the entries of a constant table, counted from 1.
+
+        Each entry is the position of the counterpart of one member; it is 0 for a member without a
+        counterpart.
         """
         places = {label: i for i, label in enumerate(self.sets[table.of], start=1)}
         return tuple(places.get(table.members.get(label, ""), 0) for label in self.sets[table.over])

@@ -34,9 +34,11 @@ class Definition:
     ----------
     parts
         Blocks (zero-based index, or () for the whole) and their expressions; together they fill the
-        array. In items rewritten for Modelica compilers a block may use blocks before it.
+        array. In items rewritten for Modelica compilers, the expression of a block may use earlier
+        blocks.
     unit
-        Common unit of all elements; None if the units differ, which the description then explains.
+        Common unit of all elements; None if the units differ. The units are then given in the
+        description.
     constant
         Whether the value depends on parameters only.
     symmetric
@@ -44,7 +46,8 @@ class Definition:
     calculated
         Whether the value is an FMU parameter that is calculated from other parameters.
     inertial
-        Data for computing an inertia force or a joint reaction by recursion; None for other quantities.
+        Data for computing an inertia force or a joint reaction by recursion; None for other
+        quantities.
     replaceable
         Whether the value is an applied force that an input can replace.
     by_row
@@ -78,10 +81,11 @@ class LinearSolve:
     about
         Names of the coordinates for which the system is solved, for messages.
     ratios
-        Number of leading columns of the unknown that are dependent velocities per independent velocity;
-        their matrix must stay regular during the whole run. None for other systems.
+        Number of leading columns of the unknown that are dependent velocities per independent
+        velocity. In this case the matrix of the system must stay regular during the whole run. None
+        for other systems.
     tree
-        Tree of bodies whose mass matrix the matrix is, or None.
+        Tree of bodies if the matrix is the mass matrix of a tree; else None.
     symmetric
         Whether the matrix is symmetric and positive definite.
     """
@@ -105,7 +109,7 @@ class LinearSolve:
 
 @dataclass(frozen=True)
 class ConstrainedSolve:
-    """Constrained system `matrix·X − jacobianᵀ·Λ = right`, `jacobian·X = wanted` with the unknowns X and Λ.
+    """Constrained system `M·X − Cᵀ·Λ = F`, `C·X = W` with the unknowns X and Λ.
 
     Attributes
     ----------
@@ -124,10 +128,11 @@ class ConstrainedSolve:
     dependent
         Indices of m coordinates whose columns of C form a regular matrix at the start.
     ratios
-        C_d (the columns of C of the dependent coordinates) and ∂X_d/∂X_i (None if no coordinate is
-        independent) for a fixed coordinate partition; None if each solve may choose its partition.
+        For a fixed coordinate partition, the columns C_d of C for the dependent coordinates and the
+        matrix ∂X_d/∂X_i (None if no coordinate is independent). None if each solve may choose its
+        partition.
     tree
-        Tree of bodies whose mass matrix M is.
+        Tree of bodies with the mass matrix M.
     """
 
     name: str

@@ -121,7 +121,8 @@ class StartValue:
 class SwitchingCondition:
     """Switching condition that is true while its indicator is positive; it changes only at events.
 
-    Both branches must be smooth beyond the event, as far as trial steps of a solver reach.
+    Trial steps of a solver can pass the event. Each branch of the conditional expression must
+    therefore also be smooth shortly beyond the event.
     """
 
     name: str
@@ -166,7 +167,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class TimeEvent:
-    """Time at which a condition on time switches, or at which a third derivative jumps.
+    """Time at which a condition on time switches or the third derivative of an expression jumps.
 
     Attributes
     ----------
@@ -175,8 +176,8 @@ class TimeEvent:
     time
         Event time, s, an expression of parameters.
     rate
-        Time derivative of the function whose sign decides the condition; None for a jump of a third
-        derivative.
+        Time derivative of the function whose sign determines the condition. None if the event is a
+        jump of a third derivative.
     """
 
     name: str
@@ -248,17 +249,18 @@ class Projection:
 
 @dataclass(frozen=True)
 class Turn:
-    """Relative rotation of the frames of a closure that locks all rotations, in place of three direction cosines.
+    """Relative rotation of the two frames of a closure that locks all rotations.
 
     Attributes
     ----------
     rows
-        Indices of the constraint equations on direction cosines, about x, y and z of frame a.
+        Indices of the three constraint equations on direction cosines that the rotation replaces,
+        about x, y and z of frame a.
     R
         Axes of frame b in the axes of frame a, shape (3, 3).
     rates
-        Angular velocity of frame b relative to frame a per unit coordinate rate, axes of frame a, shape
-        (3, n).
+        Angular velocity of frame b relative to frame a per unit coordinate rate, axes of frame a,
+        shape (3, n).
     """
 
     rows: tuple[int, ...]
@@ -309,12 +311,12 @@ class EquationSystem:
     Attributes
     ----------
     formulation
-        Kind of the equations of motion, and number of states.
+        Phrase that names the kind of the equations of motion and the number of states.
     rows
         Names of all constraint equations, in order.
     residuals
-        Mapping from `position` or `velocity` to the vector of values or rates of all constraint
-        equations; empty without constraints.
+        Values of all constraint equations under the key `position`, and their rates under
+        `velocity`; empty without constraints.
     requirements
         Bounds on values calculated from parameters, checked before a run.
     start_checks
@@ -326,7 +328,8 @@ class EquationSystem:
     lengths
         Lengths of two-point force elements, none of which may become zero.
     meeting
-        Length at which the ends of a two-point force element coincide, m.
+        Smallest admissible length of a two-point force element, m. At a smaller length its ends are
+        assumed to coincide.
     events
         Time events; the position in the list is the index of the switch.
     lookups
@@ -334,19 +337,23 @@ class EquationSystem:
     timed
         Expressions of the description that depend on time.
     initial
-        Known values at t = 0 of names in these expressions.
+        Known values at t = 0 of quantities that expressions name.
     relations
-        Switching conditions of state events; their switches follow the switches of the time events.
+        Switching conditions of state events. In the list of all switches, they come after the time
+        events.
     start
         Conditions on the initial state under modified parameters; None for a fixed initial state.
     projections
-        Mapping from `position` or `velocity` to the projection of this level; empty if projection is switched off.
+        Projections under the keys `position` and `velocity`; empty if projection is switched off.
     accepted
-        Largest norm of the initial constraint violation for which the initial state may be projected.
+        Largest norm of the initial constraint violation for which the initial state may be
+        projected.
     info
-        Further facts for headers: coordinates, partition.
+        Further facts for the header of generated files, such as coordinates and coordinate
+        partition.
     gatherings
-        Index sets, and arrays whose elements are definitions, for source code with arrays.
+        Index sets, and arrays that consist of separate definitions. Both are used for source code
+        with arrays.
     listed
         Names of outputs that are elements of arrays with mixed units.
     composites
@@ -401,7 +408,7 @@ class EquationSystem:
 
     @property
     def published(self) -> set[str]:
-        """Return the names of outputs that are items of the program under the same name."""
+        """Return the names of those outputs that the program defines under the name of the output."""
         return {o.name for o in self.outputs if o.expr.op == "symbol" and o.expr.data == o.name}
 
     @property
@@ -410,13 +417,16 @@ class EquationSystem:
         return [item for item in self.items if isinstance(item, Definition) and item.calculated]
 
     def emptied(self) -> EquationSystem:
-        """Return the program without items; it still knows the names of constant definitions."""
+        """Return a copy of the program without items.
+
+        The copy still contains the names of definitions that depend on parameters only.
+        """
         result = replace(self, items=[], reserved=set(self.reserved), gatherings=self.gatherings.copy())
         result._fixed |= self._constants()
         return result
 
     def section(self, kind: str, name: str = "", element: str = "") -> None:
-        """Set the origin of the definitions that are added next."""
+        """Set the part of the description from which the definitions added next come."""
         self._origin = Origin(kind, name, element)
 
     @property
@@ -459,7 +469,7 @@ class EquationSystem:
     ) -> Expr:
         """Define a scalar or array block by block and return its symbol."""
         name = self.fresh(name)
-        # a Modelica declaration of a derived parameter contains its whole value; values by blocks do not qualify
+        # definitions by blocks are no derived parameters, because Modelica declares these with one expression
         whole = all(index == () for index, _ in parts)
         constant = whole and not traits.replaceable and all(self.is_constant(expr) for _, expr in parts)
         self.items.append(
@@ -516,7 +526,7 @@ class EquationSystem:
         self.items.append(Definition(name, (), unit, description, (((), expr),), self._origin))
 
     def publish(self, signal: Signal, expr: Expr, unit: str, description: str) -> None:
-        """Define an output that the equations themselves use, under the output's name."""
+        """Define an output whose value the equations also use, under the name of the output."""
         self.give(signal.name, expr, unit, description)
         self.outputs.append(Output(signal, unit, description, ir.symbol(signal.name)))
 

@@ -18,8 +18,9 @@ from .program import GENERAL, EquationSystem, ModelParameter, Requirement
 
 
 class Expressions:
-    """Arithmetic that turns numbers of the description into constants, and expands expressions of
-    parameters.
+    """Arithmetic that turns numbers of the description into constants.
+
+    Expressions of parameters stay expressions and are expanded.
     """
 
     def value(self, number: AnyNumber) -> Expr:
@@ -50,8 +51,9 @@ class Symbols(Expressions):
         self.program, self.origin = program, origin
 
     def of(self, origin: Origin) -> Symbols:
-        """Return this arithmetic for another part of the description, which is recorded as the
-        origin of new parameters.
+        """Return an object of this class for another part of the description.
+
+        This part is recorded as the origin of new parameters.
         """
         return Symbols(self.program, origin)
 
@@ -123,8 +125,9 @@ class Symbols(Expressions):
         return found
 
     def _tighten(self, name: str, bounds: Bounds) -> None:
-        """Restrict the admissible range of a parameter whose value is used, unchanged, as a number
-        with bounds.
+        """Restrict the admissible range of a parameter to the given bounds.
+
+        The bounds apply to a number in the description whose expression is this parameter alone.
         """
         parameters = self.program.parameters
         i = next(i for i, parameter in enumerate(parameters) if parameter.name == name)

@@ -24,8 +24,8 @@ class BiasMotion:
     R
         Axes of the body, shape (3, 3).
     w, dw, dv
-        Angular velocity, bias angular acceleration, and bias acceleration of the origin, gravity
-        included, shape (3,), rad/s, rad/s² and m/s².
+        Angular velocity, rad/s; bias angular acceleration, rad/s²; bias acceleration of the body's
+        origin with gravity, m/s²; shape (3,) each.
     """
 
     R: Expr
@@ -47,15 +47,17 @@ class TreeBody:
     mass, moment, inertia
         Mass, kg; first mass moment, kg·m, shape (3,); inertia, kg·m², shape (3, 3).
     arm
-        Vector from the origin of the parent, shape (3,), m.
+        Vector from the origin of the parent body to the origin of this body, shape (3,), m.
     own
         First mass moment and inertia in the body's own axes.
     place
-        Vector from the origin of the first moving body of the tree, shape (3,), m.
+        Vector from the origin of the first moving body of the tree to the origin of this body,
+        shape (3,), m.
     com, central
         Centre of mass, m, shape (3,), and inertia about it, kg·m², shape (3, 3), in body axes.
     fixed
-        Axes and origin in the parent's frame for a body fixed to its parent; None for a moving body.
+        Axes and origin in the parent's frame for a body fixed to its parent; None for a moving
+        body.
     """
 
     name: str
@@ -79,7 +81,8 @@ class JointAxis:
     Attributes
     ----------
     e, u
-        Angular velocity, and velocity of the body's origin, per unit rate, shape (3,), world axes.
+        Angular velocity of the body and velocity of its origin per unit coordinate rate, shape
+        (3,), world axes.
     """
 
     body: int
@@ -89,10 +92,7 @@ class JointAxis:
 
     @property
     def motion(self) -> TreeMotion:
-        """Return the kind of motion that the coordinate gives to its body:
-
-        `turns`, `shifts` or `moves`.
-        """
+        """Return the kind of motion of the body due to the coordinate: `turns`, `shifts` or `moves`."""
         if ir.is_zero(self.u):
             return "turns"
         return "shifts" if ir.is_zero(self.e) else "moves"
@@ -128,8 +128,9 @@ class Tree:
 
     @property
     def ends(self) -> tuple[int, ...]:
-        """Return for each body the number of coordinates that belong to this body or to bodies with
-        smaller indices.
+        """Return for each body the number of coordinates up to and including this body.
+
+        The coordinates are counted in the order of the body indices.
         """
         own = [k.body for k in self.freedoms]
         return tuple(accumulate(own.count(b) for b in range(len(self.links))))
@@ -146,7 +147,7 @@ class Tree:
         n, bodies = len(self.freedoms), sum(link.fixed is None for link in self.links)
         each = n * (_ELIMINATED + columns * _SOLVED) + bodies * (_MOVED + columns * _PASSED)
         depths, above = self._carried()
-        # a constraint equation depends on the ancestors of at most two bodies
+        # a constraint equation depends on at most two bodies and their ancestors
         reached, passed = min(n, 2 * max(above)), min(bodies, 2 * max(depths) + 2)
         inward = rows * (reached * _SOLVED + passed * _PASSED) // 2
         return each + inward + 2 * rows**2 * (n - rows // 3) + 4 * columns * rows * n
@@ -179,7 +180,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Composites:
-    """Sums over the subtree of each body of a tree, about the body's origin, in world axes.
+    """Sums over the subtree of each body, about the origin of this body, in world axes.
 
     Attributes
     ----------
@@ -188,8 +189,8 @@ class Composites:
     bias_moments, bias_forces
         Inertia wrenches for q̈ = 0, gravity included: shape (3,), N·m and N.
     per_acceleration
-        Mapping from (coordinate, body) to the moment and force per unit acceleration of the coordinate,
-        about the body's origin, shape (3,).
+        Mapping from (coordinate, body) to the moment and force per unit acceleration of the
+        coordinate, about the body's origin, shape (3,).
     """
 
     tree: Tree
@@ -202,12 +203,12 @@ class Composites:
 
 @dataclass(frozen=True)
 class InertiaForces:
-    """Elements of the generalised inertia forces of a tree with the mass matrix M.
+    """Selected elements of the generalised inertia forces of a tree of bodies with the mass matrix M.
 
     Attributes
     ----------
     rows
-        Indices of the elements.
+        Indices of the selected elements.
     x
         Accelerations, shape (n,), for elements of M x; None for elements of the bias forces h.
     """
@@ -219,7 +220,7 @@ class InertiaForces:
 
 @dataclass(frozen=True)
 class Transmitted:
-    """Joint reaction: the value for zero accelerations, plus the subtree's inertia wrench for accelerations x.
+    """Moment or force of a joint reaction as a sum of two parts.
 
     Attributes
     ----------
@@ -228,7 +229,8 @@ class Transmitted:
     part
         0 for the moment about that body's origin, shape (3,), N·m; 1 for the force, shape (3,), N.
     rest
-        Moment or force for zero accelerations.
+        First part: moment or force for zero accelerations. The second part is the inertia wrench of
+        the subtree due to the accelerations x.
     """
 
     tree: Tree

@@ -29,8 +29,8 @@ from .redundancy import (
 class RowChoice:
     """Independent constraint equations, chosen once at a consistent state and used for the whole run.
 
-    The choice is not repeated, because redundant equations seem independent at states off the constraint
-    manifold. C is the constraint Jacobian.
+    The choice is not repeated, because redundant equations seem independent at states off the
+    constraint manifold. C is the constraint Jacobian.
 
     Attributes
     ----------
@@ -45,7 +45,8 @@ class RowChoice:
     groups : tuple of tuple of int
         Groups of mutually dependent equations, see `redundancy.redundant_groups`.
     basis : Elimination or MinimumNorm
-        Function of C that returns the combination matrix E, shape (r, m), of the equations.
+        Function of C that returns the combination matrix E, shape (r, m). E C is the Jacobian of r
+        independent combinations of the m equations.
     kept_names : tuple of str
         Names of the equations that take part in the combination.
     drives : AllJoints or Actuated
@@ -67,7 +68,7 @@ def choose_rows(
 ) -> RowChoice:
     """Choose independent constraint equations at a consistent state.
 
-    The method is the one that the key `constraints.redundant` of the description selects.
+    The key `constraints.redundant` of the description selects the method.
 
     Parameters
     ----------
@@ -83,8 +84,8 @@ def choose_rows(
     Raises
     ------
     SolveError
-        If the equations that the description declares redundant are not redundant or not complete, or if
-        the drives cannot realise the programmed constraints.
+        If the list of redundant equations in the description is wrong or incomplete, or if the efforts
+        of the drives cannot realise the programmed constraints or are not unique.
     """
     (extent, unit), least = units_of_change(mechanism, state.posture), max(TOLERANCE, uncertainty)
     rows, sizes = constraints(state).C, constraints.sizes(state).C
@@ -121,9 +122,9 @@ def rank_at(
 
 
 def _automatic(constraints: CompiledConstraints, C: Array, least: float) -> tuple[int, ...]:
-    """Return the indices of independent equations, with programmed and base equations preferred.
+    """Return the indices of independent equations, preferring programmed and fixed-base constraints.
 
-    Programmed equations are preferred because their multipliers are the efforts of the drives.
+    Programmed constraints are preferred because their multipliers yield the efforts of the drives.
     """
     preferred = [*constraints.programmed, *constraints.base_rows]
     return independent_rows(C, [preferred, [k for k in range(len(C)) if k not in preferred]], least)
@@ -136,12 +137,12 @@ def _without(
     named: tuple[str, ...],
     groups: tuple[tuple[int, ...], ...],
 ) -> tuple[int, ...]:
-    """Return the indices of all equations except the named ones.
+    """Return the indices of all equations that the description does not name as redundant.
 
     Raises
     ------
     SolveError
-        If the remaining equations are not independent or have a lower rank than all equations.
+        If the remaining equations are not independent or have a lower rank than all equations together.
     """
     kept = [k for k, name in enumerate(constraints.names) if name not in named]
     found = rank_of(C[kept]).rank

@@ -1,10 +1,14 @@
-"""Conditions between two frames of a closure, from body transforms (Urbaś 2016, equations (6)–(12)).
+"""Loop-closure conditions between two frames, computed from body transforms.
 
-Each condition is a product u·v of two vectors that are linear in the transforms: u = Σ_b T_b ũ_b. The
-constant ũ_b is (e, 0) for an axis e, (r, 1) for a point r, and (−r, −1) for a subtracted point. The
-derivatives of a condition therefore follow from those of T by the product rule. A rotation of body b
-by δθ about the datum point and a translation by δp change T_b ũ by δθ × (T_b ũ) + ũ_4 δp. So the
-factors of δp and δθ in δ(u·v) are the wrench of the condition on body b for a unit multiplier.
+See Urbaś 2016, equations (6)–(12).
+
+Each condition is a scalar product u·v of two vectors that are linear in the transforms: u = Σ_b T_b
+ũ_b. The constant ũ_b is (e, 0) for an axis e, (r, 1) for a point r, and (−r, −1) for a subtracted
+point. The derivatives of a condition therefore follow from those of T by the product rule.
+
+Let body b rotate by δθ about the datum point and move by δp. T_b ũ then changes by δθ × (T_b ũ) +
+ũ_4 δp. The scalar ũ_4 is the last entry of ũ. In δ(u·v), the factor of δp is the force of the
+condition on body b, and the factor of δθ is the moment. Both belong to a unit multiplier.
 """
 
 from __future__ import annotations
@@ -21,12 +25,12 @@ from .rows import Rows, Sizes
 
 
 class Conditions:
-    """Scalar loop-closure conditions of selected closures, prepared for fast evaluation; there are K conditions.
+    """K scalar loop-closure conditions of selected closures, compiled for fast evaluation.
 
     Attributes
     ----------
     closures : tuple of LoopClosure
-        The closures in order.
+        Closures, in the order of their conditions.
     owner : ndarray of int, shape (K,)
         Index of the closure to which each condition belongs.
     """
@@ -46,7 +50,7 @@ class Conditions:
         self._vectors = Vectors(np.concatenate([self._u, self._v], axis=2))
 
     def rows(self, posture: Posture) -> Rows:
-        """Return values d, rates ḋ, Jacobian C = ∂d/∂q and γ of the conditions, with d̈ = C q̈ − γ."""
+        """Return the values d of the conditions, rates ḋ, Jacobian C = ∂d/∂q, and γ = C q̈ − d̈."""
         motion, K = self._vectors.motion(posture), len(self.owner)
         (u, v), (u_dot, v_dot), (u_bias, v_bias), (u_q, v_q) = (
             (part[..., :K], part[..., K:])
@@ -62,9 +66,9 @@ class Conditions:
         )
 
     def sizes(self, posture: Posture) -> Sizes:
-        """Return the magnitudes of the summed terms in the conditions' values and Jacobian.
+        """Return the magnitudes of the terms that add up to the conditions' values and Jacobian.
 
-        They scale the estimates of rounding errors.
+        Rounding errors are estimated as fractions of these magnitudes.
         """
         reach, slopes = self._vectors.sizes(posture)
         (u, v), (u_q, v_q) = (
@@ -75,9 +79,9 @@ class Conditions:
     def wrenches(self, posture: Posture) -> Array:
         """Return the wrench of each condition on the ground and each body, shape (K, B, 6).
 
-        The multiplier of the condition is one. A wrench is a force followed by a moment, in world
-        axes. Moments refer to the posture's datum, a reference point near the mechanism. The unit
-        multiplier is 1 N for a condition in metres, else 1 N·m.
+        Each wrench is that of a unit multiplier: 1 N for a condition in metres, else 1 N·m. A wrench is a
+        force followed by a moment, in world axes. Moments refer to the posture's datum, a reference point
+        near the mechanism.
         """
         parts = np.array([np.einsum("xby,byk->kbx", posture.T[:3], factor) for factor in (self._u, self._v)])
         other = parts.sum(axis=2)[::-1, :, None, :]
@@ -87,10 +91,10 @@ class Conditions:
 
 
 def _factors(closure: LoopClosure, condition: Condition, slots: int) -> Array:
-    """Return the constant homogeneous vectors from which a closure condition is formed, shape (2, B, 4).
+    """Return the constant homogeneous vectors of a closure condition, shape (2, B, 4).
 
-    The condition is the product of two vectors, each a sum of body transforms times constant
-    vectors. The result contains these constants for both vectors, and for the ground and each body.
+    The condition is a scalar product u·v with u = Σ_b T_b ũ_b and v = Σ_b T_b ṽ_b. T_b is the transform
+    of the ground or of a body. The result contains all ũ_b, then all ṽ_b.
     """
     way = _origin(closure.b, slots) - _origin(closure.a, slots)
     match condition.kind:
@@ -125,7 +129,7 @@ def axis_vector(frame: JointFrame, i: int, slots: int) -> Array:
 
 
 def frame_pose(posture: Posture, frame: JointFrame) -> Array:
-    """Return the pose of a closure's frame in world axes, relative to the datum point, (4, 4), m."""
+    """Return the pose of a closure's frame relative to the datum point, shape (4, 4), m, world axes."""
     own = np.eye(4)
     own[:3, :3], own[:3, 3] = frame.rotation, frame.place.position
     return np.asarray(posture.T[:, frame.place.body + 1] @ own)

@@ -47,9 +47,9 @@ class RowGroup(Protocol):
         ...
 
     def sizes(self, state: KinematicState) -> Sizes:
-        """Return the magnitudes of the summed terms in the group's constraint values Φ and Jacobian C.
+        """Return the magnitudes of the terms that add up to the constraint values Φ and the Jacobian C.
 
-        They scale the estimates of rounding errors.
+        Rounding errors are estimated as fractions of these magnitudes.
         """
         ...
 
@@ -73,7 +73,8 @@ class ProgrammedGroup(RowGroup, Protocol):
 class CompiledConstraints:
     """All m constraint equations of a mechanism, compiled.
 
-    The order is: programmed constraints, knife edges, closures (each as in the description), fixed base.
+    The equations are in this order: programmed constraints, knife edges, closures, fixed base. Within
+    each group, the order is that of the description.
 
     Attributes
     ----------
@@ -118,8 +119,8 @@ class CompiledConstraints:
     def contact_wrenches(self, posture: Posture) -> Array:
         """Return the wrench of each knife edge and closure equation on all bodies, shape (rows, B, 6).
 
-        The multiplier of the equation is 1. A wrench is a force followed by a moment, in world
-        axes. Moments refer to the posture's datum, a reference point near the mechanism.
+        Each wrench is that of a unit multiplier: a force followed by a moment, in world axes. Moments refer
+        to the posture's datum, a reference point near the mechanism.
         """
         if posture.S.ndim > 2:
             return np.array([self.contact_wrenches(posture[k]) for k in range(len(posture.S))])
@@ -135,9 +136,9 @@ class CompiledConstraints:
         return [task.reading for task in self.tasks if isinstance(task, _ExpressionRow)]
 
     def sizes(self, state: KinematicState) -> Sizes:
-        """Return the magnitudes of the summed terms in all constraint values and in their Jacobian.
+        """Return the magnitudes of the terms that add up to all constraint values and their Jacobian.
 
-        They scale the estimates of rounding errors.
+        Rounding errors are estimated as fractions of these magnitudes.
         """
         parts = [group.sizes(state) for group in self._groups]
         phi = [np.zeros(0), *(part.Phi for part in parts)]
@@ -150,10 +151,9 @@ class CompiledConstraints:
 
 
 def programmed(entry: ProgrammedTask, quantities: Quantities, reader: ExpressionCompiler) -> list[ProgrammedGroup]:
-    """Return the groups of equations of a programmed constraint.
+    """Return the equations of a programmed constraint, as one group or two.
 
-    A path has one group for positions and, if it prescribes orientations, a second group for
-    orientations.
+    Only a path that prescribes orientations has two groups: one for positions and one for orientations.
     """
     if entry.path is not None:
         places = PathRows(entry.name, entry.path, quantities)
@@ -170,8 +170,9 @@ def programmed(entry: ProgrammedTask, quantities: Quantities, reader: Expression
 class _ExpressionRow:
     """Constraint equation from an expression of the description.
 
-    The form is Φ(t, x) = 0 for positions, or Ψ(t, x, ẋ) = 0 for velocities, linear in ẋ. An equation
-    for accelerations is linear in ẍ. See Jarzębowska et al. 2023, equation (7).
+    A position constraint has the form Φ(t, x) = 0 with the quantities x of the expression. A velocity
+    constraint has the form Ψ(t, x, ẋ) = 0 and is linear in ẋ. An acceleration constraint is linear in
+    ẍ. See Jarzębowska et al. 2023, equation (7).
     """
 
     def __init__(self, name: str, order: int, reading: CompiledExpression, quantities: Quantities) -> None:
@@ -214,10 +215,10 @@ class _ExpressionRow:
 
     @property
     def _leading(self) -> tuple[Indices, slice]:
-        """Indices of the quantities by which the equation is differentiated, and a slice of the gradient.
+        """Indices of the highest-order quantities of the equation, and their slice of the gradient.
 
-        The slice contains the derivatives with respect to these quantities. They are x, ẋ or ẍ for an equation
-        in positions, velocities or accelerations.
+        The quantities are positions x, velocities ẋ or accelerations ẍ, depending on the order of the
+        equation. The slice contains the derivatives of the equation with respect to these quantities.
         """
         used = (self.reading.positions, self.reading.velocities, self.reading.accelerations)
         first = 1 + sum(map(len, used[: self.order]))
@@ -233,8 +234,9 @@ def _row(Phi: Number, Phi_dot: Number, C: Array, gamma: Number) -> Rows:
 
 
 class _FollowingRow(RowGroup):
-    """Constraint equation q_k − y = 0 between a driven coordinate and the output y of its input
-    filter.
+    """Constraint equation q_k − y = 0 of a coordinate q_k that an input filter drives.
+
+    The output of the filter is y.
     """
 
     order = 0
@@ -288,9 +290,9 @@ class KnifeEdges(RowGroup):
         return Rows(np.zeros(K), np.sum(n * v, axis=-2), slopes, -np.sum(rate, axis=-2))
 
     def sizes(self, state: KinematicState) -> Sizes:
-        """Return the magnitudes of the summed terms in the Jacobian of all knife edges.
+        """Return the magnitudes of the terms that add up to the Jacobian of all knife edges.
 
-        They scale the estimates of rounding errors.
+        Rounding errors are estimated as fractions of these magnitudes.
         """
         K, (reach, slopes) = len(self.names), self._vectors.sizes(state.posture)
         return Sizes(np.zeros(K), (reach[:K] * slopes[:, K:]).T)
@@ -298,7 +300,8 @@ class KnifeEdges(RowGroup):
     def wrenches(self, posture: Posture) -> Array:
         """Return the wrench of each knife edge on all bodies, shape (rows, B, 6), for a unit multiplier.
 
-        It is the unit force n at the contact point. The reaction on the ground is omitted.
+        The wrench is that of the unit normal force n at the contact point. The opposite force on the ground
+        is omitted.
         """
         place, K = self._vectors.motion(posture).position, len(self.names)
         n, r = place[:, :K].T, place[:, K:].T

@@ -12,15 +12,16 @@ from ...mechanism import Mechanism
 from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
-# Largest part of a programmed constraint, with Jacobian row of length 1, that the drives need not realise.
-# Singular values of the drives' equations up to this limit also count as zero.
+# Largest admissible part of a programmed constraint, with a row of length 1, that the drives cannot realise.
+# Singular values of the equations for the drives' efforts also count as zero up to this value.
 _LEFT = 1e-6
 
 
 class AllJoints:
     """Drives in all joints.
 
-    The multipliers of knife edges and closures are then the reactions of these constraints.
+    The drives alone realise the programmed constraints. The multipliers of knife edges and closures are
+    therefore the reactions at the knife edges and closures.
     """
 
     rows: tuple[int, ...] = ()
@@ -29,8 +30,9 @@ class AllJoints:
         self._contacts = constraints.contact_rows
 
     def contacts(self, C: Array, effort: Array, multipliers: Array) -> Array:
-        """Return the multipliers of knife edges and closures, shape (…, k, c), from those of all
-        equations, (…, m, c).
+        """Return the multipliers of knife edges and closures, shape (…, k, c).
+
+        The argument `multipliers`, shape (…, m, c), contains those of all m equations.
         """
         del C, effort
         return multipliers[..., self._contacts, :]
@@ -40,8 +42,8 @@ class Actuated:
     """Drives in some joints only, whose efforts τ follow from the inverse dynamics.
 
     The n equations are [C_otherᵀ B] [λ; τ] = M q̈ + h − Q. C_other is the Jacobian of knife edges,
-    closures and the fixed base; its redundant equations are treated as in the description. B has
-    one column of the identity matrix for each actuated coordinate.
+    closures and the fixed base. The description selects how redundant equations in it are treated. B
+    has one column of the identity matrix for each actuated coordinate.
 
     Attributes
     ----------

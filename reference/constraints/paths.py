@@ -22,7 +22,7 @@ from .rows import Rows, Sizes, of_each
 Steps: TypeAlias = tuple[Number, Number, Number]
 _DIFFERENCES = np.array([np.cross(np.eye(3), e) for e in np.eye(3)])  # Negative permutation symbol, −ε_imn.
 # Smallest admissible value of 1 + tr Q, with the rotation matrix Q from prescribed to actual axes.
-# At a smaller value the orientation error is within 1e-6 rad of 180°.
+# If 1 + tr Q is smaller, the orientation error is within 1e-6 rad of 180°.
 _OPPOSITE = 1e-12
 
 
@@ -40,16 +40,16 @@ class Target:
         self._legs = path.legs(value_of)
 
     def motion(self, t: Number, since: float) -> tuple[Array, Array, Array]:
-        """Return the target point w with ẇ and ẅ at time t, s, each of shape (…, 3), m and s.
+        """Return the target point w and its derivatives ẇ and ẅ at time t, each of shape (…, 3).
 
-        The time segment that begins at `since`, s, selects the phase (accelerating, constant velocity or
-        braking) of each leg of the path.
+        Units are m, m/s and m/s²; times are in s. The argument `since` is the beginning of the current time
+        segment. It selects the phase of each leg: acceleration, constant velocity or braking.
         """
         w, w_dot, w_ddot = np.moveaxis(self.steps(t, since) @ self._ways, -2, 0)
         return self._waypoints[0] + w, w_dot, w_ddot
 
     def steps(self, t: Number, since: float) -> Array:
-        """Return the transitions s_k from 0 to 1 during all legs of a path, with ṡ_k and s̈_k.
+        """Return the functions s_k, which rise from 0 to 1 during leg k of a path, with ṡ_k and s̈_k.
 
         The shape is (…, 3, legs) for times t of shape (…); units are 1, 1/s and 1/s².
         """
@@ -57,10 +57,10 @@ class Target:
         return np.array([step(t, since, *leg) for leg in self._legs]).T
 
     def _trapezoid(self, t: Number, since: float, begin: float, duration: float) -> Steps:
-        """Return the transition from 0 to 1 during one leg of a path, and its first two time derivatives.
+        """Return the transition from 0 to 1 during a leg of a path, with two time derivatives.
 
-        The velocity profile is a trapezoid. Its phase depends on the beginning of the time segment
-        alone, so that a trial step beyond a switching time continues with the same acceleration.
+        The velocity profile is a trapezoid. The phase of the profile depends only on the beginning of the
+        time segment. A trial step beyond a switching time therefore continues with the same acceleration.
         """
         r, phase = self._ramp, sum(time <= since for time in self._switches(begin, duration))
         x, top = (t - begin) / duration, 1.0 / (1.0 - r)
@@ -86,8 +86,8 @@ class Target:
     def visits(self) -> list[float]:
         """Times at which the target reaches each waypoint, s.
 
-        If two legs overlap, the target rounds the waypoint between them; the time is then the middle of
-        the overlap.
+        If two legs overlap, the target cuts the corner at the waypoint between them. The time is then the
+        middle of the overlap.
         """
         begins = [begin for begin, _ in self._legs]
         ends = [begin + duration for begin, duration in self._legs]
@@ -96,7 +96,7 @@ class Target:
 
 
 def _quintic(t: Number, since: float, begin: float, duration: float) -> Steps:
-    """Return the quintic transition from 0 to 1 during one leg of a path, and its first two time derivatives.
+    """Return the quintic transition from 0 to 1 during a leg of a path, with two time derivatives.
 
     Both derivatives are zero at both ends.
     """
@@ -136,9 +136,9 @@ class PathRows:
         )
 
     def sizes(self, state: KinematicState) -> Sizes:
-        """Return the magnitudes of the summed terms in the path's constraint values and Jacobian.
+        """Return the magnitudes of the terms that add up to the path's constraint values and Jacobian.
 
-        They scale the estimates of rounding errors.
+        Rounding errors are estimated as fractions of these magnitudes.
         """
         C = np.abs(self._rotation) @ self._quantities.jacobian_sizes(state)[self._point]
         far = np.linalg.norm(state.x[self._point]) + np.linalg.norm(self._origin)
@@ -163,9 +163,9 @@ class PathRows:
 class Orientation:
     """Prescribed axes of a path, R_d(t) = R_P R_0 Π_k exp(s_k(t) W_k).
 
-    R_P and R_0 are the axes of the path's frame and the first orientation, s_k is the step function of
-    leg k and W_k the cross product matrix of its rotation vector. So each leg is a rotation about a fixed
-    axis, from the orientation at its first waypoint to that at its second.
+    R_P contains the axes of the path's frame, and R_0 is the first orientation. The function s_k rises
+    from 0 to 1 during leg k. W_k is the cross product matrix of the leg's rotation vector. Each leg is
+    therefore a rotation about a fixed axis, from one orientation of the path to the next.
     """
 
     def __init__(self, path: Path) -> None:
@@ -177,9 +177,10 @@ class Orientation:
         self._skew = [np.cross(np.eye(3), turn) for turn in self._turns]
 
     def motion(self, t: float, since: float) -> tuple[Array, Array, Array]:
-        """Return the prescribed axes R_d with their first and second derivatives, shape (3, 3) each, world axes.
+        """Return the prescribed axes R_d with their first and second derivatives, shape (3, 3) each.
 
-        The argument t is the time, s, and `since` is the beginning of the current time segment, s.
+        The axes have components in the world frame. The argument t is the time, s, and `since` is the
+        beginning of the current time segment, s.
         """
         found, steps = (self._first, np.zeros((3, 3)), np.zeros((3, 3))), self._steps(t, since)
         turned = Rotation.from_rotvec(steps[0][:, None] * self._turns).as_matrix()
@@ -197,8 +198,8 @@ class OrientationRows:
     """Orientation constraints of a path: φ = d/√(1 + tr Q) = 0 with Q = R_dᵀ R and d_i = −ε_imn Q_mn.
 
     R_d are the prescribed axes, R the axes of the guided point, and ε the permutation symbol. The
-    length of φ is 2 sin(α/2) for an error of angle α. For small errors, φ contains the angles about
-    the axes of R_d, rad.
+    length of φ is 2 sin(α/2) for an error of angle α. For small errors, φ contains the error angles
+    about the axes of R_d, rad.
     """
 
     order = 0
@@ -225,9 +226,10 @@ class OrientationRows:
         return Rows(d / np.sqrt(s), (d_dot - d * s_dot / (2.0 * s)) / np.sqrt(s), C, -second / np.sqrt(s))
 
     def sizes(self, state: KinematicState) -> Sizes:
-        """Return the magnitudes of the summed terms in the orientation constraints and their Jacobian.
+        """Return the magnitudes of the terms in the orientation constraints and their Jacobian.
 
-        They scale the estimates of rounding errors. Axes have length 1.
+        Rounding errors are estimated as fractions of these magnitudes. The terms of the constraint values
+        have magnitude 1, because axes are unit vectors.
         """
         turning = self._quantities.jacobian_sizes(state)[self._used].max(axis=(0, 1))
         return Sizes(np.ones(3), np.tile(turning, (3, 1)))

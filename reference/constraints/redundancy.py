@@ -1,12 +1,13 @@
-"""Redundant constraint equations: rank, groups of dependent equations, and independent combinations.
+"""Redundant constraint equations: rank, groups of dependent equations, independent combinations.
 
 The methods follow Wojtyra and Frączek 2013, sections 2.1 and 3.1. Rows and columns of a constraint
-Jacobian mix metres and radians. They are therefore scaled before the rank is computed: coordinates by
-the mechanism's extent, and rows to unit length. A row counts as zero if it is small relative to its own
-terms, not relative to other rows, so that position and size of the mechanism have no influence.
+Jacobian mix metres and radians. They are therefore scaled before the rank is computed: coordinates
+by the mechanism's extent, and rows to unit length. A row counts as zero if it is small relative to
+the terms that add up to it. Other rows do not matter, so position and size of the mechanism have no
+influence.
 
-The rank is meant on the constraint manifold. Slightly off the manifold, dependent rows are no longer
-exactly dependent.
+The rank refers to states on the constraint manifold. Slightly off the manifold, dependent rows are
+no longer exactly dependent.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from ...core.trajectory import Array
 
 # Largest singular value of C that counts as zero, relative to the largest one, for rows of length 1.
 TOLERANCE = 1e-8
-# Length of a row relative to its terms below which the row is zero: descriptions often have eight digits only.
+# If a row is shorter than this fraction of its terms, it counts as zero: descriptions often have eight digits.
 _ZERO = 1e-7
-# Length of a row relative to its terms below which scaling it to length 1 would amplify rounding errors.
+# If a row is shorter than this fraction of its terms, scaling it to length 1 would amplify rounding errors.
 _SHORT = 1e-6
-_ROUNDING = 1e-12  # Length of a row that is pure rounding error, relative to the longest row.
-_INVOLVED = 1e-6  # Smallest coefficient of a row in a linear combination that counts as a dependence.
+_ROUNDING = 1e-12  # Largest length of a row that is pure rounding error, relative to the longest row.
+_INVOLVED = 1e-6  # Smallest coefficient in a linear combination that counts as a dependence on the row.
 
 
 @dataclass(frozen=True)
@@ -58,22 +59,27 @@ def scaled(C: Array) -> Array:
 
 
 def without_rounding(C: Array, sizes: Array, unit: Array) -> Array:
-    """Return C, shape (m, n), with rows that are zero up to rounding replaced by exact zeros; see
-    `comparable`.
+    """Return C, shape (m, n), with exact zeros in rows that are pure rounding errors.
+
+    The parameters are those of `comparable`.
     """
     own, made_of = (np.linalg.norm(part * unit, axis=1, keepdims=True) for part in (C, sizes))
     return np.where(own > _ZERO * made_of, C, 0.0)
 
 
 def comparable(C: Array, sizes: Array, unit: Array, uncertainty: float = 0.0) -> Array:
-    """Return the Jacobian C with comparable columns and rows of length 1; rows that count as zero become zero.
+    """Return the Jacobian C with scaled columns and rows, for the computation of its rank.
+
+    Columns are multiplied by the scales of the coordinates. Rows are scaled to length 1, except that
+    rows which count as zero become exact zeros. Very short rows remain shorter than 1, so that their
+    rounding errors are not amplified.
 
     Parameters
     ----------
     C : ndarray, shape (m, n)
         Constraint Jacobian.
     sizes : ndarray, shape (m, n)
-        Magnitudes of the summed terms in C's entries, for rounding error estimates.
+        Magnitudes of the terms that add up to the entries of C, for estimates of rounding errors.
     unit : ndarray, shape (n,)
         Scale of each coordinate: the change that is equivalent to 1 m, in rad or m.
     uncertainty : float
@@ -111,11 +117,11 @@ def independent_rows(C: Array, preferred: Sequence[Sequence[int]], least: float 
     C : ndarray, shape (m, n)
         Matrix with rows of length 1.
     preferred : sequence of sequence of int
-        Groups of row indices, in order of preference. A row is omitted only if it depends on rows
-        of its own group and of preceding groups. Within a group, QR decomposition of Cᵀ with column
+        Groups of row indices, in order of preference. A row is omitted only if it depends on rows of
+        its own group and of preceding groups. Within a group, QR decomposition of Cᵀ with column
         pivoting selects the best conditioned rows.
     least : float
-        Relative length up to which the independent part of a row counts as zero.
+        Length up to which the independent part of a row counts as zero.
     """
     chosen: list[int] = []
     for group in preferred:
@@ -153,9 +159,10 @@ def redundant_groups(C: Array, independent: Sequence[int]) -> tuple[tuple[int, .
 
 
 class Elimination:
-    """Selection of independent equations; redundant equations have no reaction.
+    """Selection of independent constraint equations.
 
-    See Wojtyra and Frączek 2013, section 3.1.
+    Redundant equations are omitted, so that they have no reaction (Wojtyra and Frączek 2013, section
+    3.1).
 
     Attributes
     ----------
@@ -178,19 +185,20 @@ class Elimination:
 
 
 class MinimumNorm:
-    """Combination of all equations to r independent ones, with the shortest vector of multipliers.
+    """Combination of all constraint equations into r independent ones, with minimum-norm multipliers.
 
     The multipliers are λ = Eᵀ λ' with the combination matrix E and the multipliers λ' of the r combined
-    equations. Multipliers without an effect form the null space of Cᵀ. The shortest λ has no
-    component in this space.
+    equations. Multipliers without an effect form the null space of Cᵀ. The vector λ of minimum norm has
+    no component in this space.
 
     Parameters
     ----------
     rank : int
         Rank r of the constraint Jacobian C.
     sizes : ndarray, shape (m, n), optional
-        Magnitudes of the summed terms in C, from which rows of pure rounding errors are recognised.
-        Without magnitudes, the rows of C are compared by their lengths.
+        Magnitudes of the terms that add up to the entries of C. The rows of C are divided by these
+        magnitudes, so that rows of pure rounding errors become negligible. By default, rows are divided
+        by their own lengths.
     unit : ndarray, shape (n,), or float
         Scale of each coordinate, see `comparable`.
     """
@@ -200,7 +208,9 @@ class MinimumNorm:
         self._weights = None if sizes is None else np.linalg.norm(sizes * unit, axis=1)
 
     def __call__(self, C: Array) -> Array:
-        """Return the combination matrix E, shape (…, r, m), with orthonormal rows, for C of shape (…, m, n).
+        """Return the combination matrix E, shape (…, r, m), with orthonormal rows.
+
+        The Jacobian C has shape (…, m, n).
 
         The rank r is prescribed, because C seems to have a higher rank off the constraint manifold.
         """

@@ -12,7 +12,9 @@ from ...core.trajectory import Array
 
 @dataclass(frozen=True)
 class Rows:
-    """m constraint equations in one state or in many; for a spring-damper closure, its deformations.
+    """Values and derivatives of m constraint equations in one state or in many.
+
+    For spring-damper closures, the record contains the deformations and their derivatives.
 
     Attributes
     ----------
@@ -50,7 +52,10 @@ class Sizes:
 
 
 def stack(parts: Sequence[Rows], many: tuple[int, ...] = ()) -> Rows:
-    """Return the constraint equations of all parts as one record; `many` is the leading shape of many states."""
+    """Return the constraint equations of all parts as one record.
+
+    The argument `many` is the shape of the leading axes for many states; it is empty for one state.
+    """
     vectors = (
         np.concatenate([_of_all(getattr(part, name), 1, many) for part in parts], axis=-1)
         for name in ("Phi", "Phi_dot", "gamma")
@@ -67,5 +72,8 @@ def of_each(rows: Sequence[Rows]) -> Rows:
 
 
 def _of_all(values: Array, own: int, many: tuple[int, ...]) -> Array:
-    """Return an array broadcast to many states; `own` is its number of axes for one state."""
+    """Return an array, broadcast to many states if it contains values of one state only.
+
+    The argument `own` is the number of axes for one state.
+    """
     return values if values.ndim > own or not many else np.broadcast_to(values, (*many, *values.shape))

@@ -20,7 +20,7 @@ from .element import ElementContext, ForceArrow, ForceContribution, ForceElement
 
 
 class Component(Protocol):
-    """Component of an applied force that has a value in each state."""
+    """Component of an applied force or effort, as a function of the state."""
 
     def number(self, state: KinematicState) -> Number:
         """Return the value of the force component, N or N·m."""
@@ -122,10 +122,10 @@ def _in_world(force: AppliedForce, values: Array, state: KinematicState) -> Arra
 
 
 def _direction(force: AppliedForce, state: KinematicState) -> Array:
-    """Return the world axis of an effort, shape (3,); (1, 1, 1) for a force.
+    """Return factors that turn the values of an applied force into a world vector, shape (3,).
 
-    The components of a force are in world axes already, so that a factor of 1 leaves each
-    unchanged.
+    For an effort, the factors are the components of the coordinate's axis. For a force they are 1,
+    because its components are in world axes already.
     """
     if force.coordinate is None:
         return np.ones(3)

@@ -1,4 +1,7 @@
-"""Numerical evaluation of force elements whose law, in the package `laws`, consists of expressions."""
+"""Numerical evaluation of force elements whose law consists of expressions.
+
+The package `laws` contains these laws.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,8 @@ from .element import ElementContext, ForceArrow, ForceContribution, ForceElement
 class _Part:
     """Force element with its compiled expressions.
 
-    Each effort has the index of its coordinate, and each point force the index of its point.
+    Each effort is paired with the index of its coordinate, and each point force with the index of its
+    point.
     """
 
     element: LawElement
@@ -62,8 +66,9 @@ class LawForces(ForceElements):
         )
 
     def forces(self) -> dict[str, Callable[[KinematicState], float]]:
-        """Return the functions of the state that expressions can refer to, by name, such as
-        `motor.force`.
+        """Return the quantities of the force elements that expressions can refer to, by name.
+
+        Each quantity, such as `motor.force`, is a function of the state.
         """
         return {name: reading.number for part in self._parts for name, reading in part.observed.items()}
 

@@ -19,8 +19,9 @@ from .unilateral import NumericPressingLaw, Overlap, pressing_law
 
 @dataclass(frozen=True)
 class _Touch:
-    """Contact between a point of a body and a plane; `column` is the index of the point among the
-    points of a state.
+    """Contact between a point of a body and a plane.
+
+    The attribute `column` is the index of the point among all points whose motion is computed.
     """
 
     contact: PlaneContact
@@ -29,7 +30,7 @@ class _Touch:
 
     @property
     def overlap(self) -> Overlap:
-        """Overlap of the contact's point with its plane."""
+        """Overlap of the contact point with the contact plane."""
         name = self.contact.name
         return Overlap(name, f"contact {name}", self.depth, self.held, ("touches", "is clear"))
 
@@ -48,7 +49,10 @@ class _Touch:
         return self.law.force(self.depth(state), -opening)
 
     def normal_force(self, state: KinematicState) -> Number:
-        """Return the normal force of the contact, N, which is negative only in trial steps beyond an event."""
+        """Return the normal force of the contact, N.
+
+        The force is negative only in trial steps beyond an event.
+        """
         return self.held(state) if self.overlap.acts(state) else 0.0 * self.held(state)
 
     def force(self, state: KinematicState) -> Array:
@@ -83,9 +87,10 @@ class Contacts(ForceElements):
         return [relation for touch in self._touches for relation in touch.overlap.relations()]
 
     def reaction(self, state: KinematicState) -> ForceContribution:
-        """Return the generalised forces of all contacts: springs, dampers, and friction as the applied part.
+        """Return the generalised forces of springs, dampers and friction of all contacts.
 
-        A contact that separates with a compressed spring loses the energy of the spring.
+        Friction is the applied part. If a contact separates while its spring is still compressed, the
+        energy of the spring is lost.
         """
         parts, energy = np.zeros((3, *state.q.shape)), np.zeros(state.q.shape[:-1])
         for touch in self._touches:

@@ -68,8 +68,8 @@ class ElementContext:
     reader : ExpressionCompiler
         Compiler of the description's expressions.
     first : int
-        Index of the first point of the element's module among the points of a state. The named points of
-        the mechanism precede all others.
+        Index of the first point of this kind of element among all points whose motion is computed. The
+        named points of the mechanism precede the points of force elements.
     inputs : mapping of str to input
         Values of the FMU inputs by their symbols; an input without an entry is zero.
     """
@@ -112,16 +112,17 @@ class ForceArrow:
 class ForceElements:
     """All force elements of one kind in a mechanism.
 
-    The module of a kind defines `of`, the class of its elements. It can also define `places`, the points
-    whose motion the elements need, and `lengths`, the lengths that expressions can refer to.
+    Each kind has a module that assigns the class of its elements to the name `of`. The module can also
+    define two functions. The function `places` returns the points whose motion the elements need, and
+    `lengths` the lengths that expressions can refer to.
 
     Attributes
     ----------
     readings : tuple of CompiledExpression
         Compiled expressions of the elements.
     takes_many : bool
-        Whether `reaction` accepts many states along a leading axis. It may raise NotVectorisable if the
-        states differ in a switching condition, and is then called for each state.
+        Whether `reaction` accepts many states along a leading axis. If the states differ in a switching
+        condition, `reaction` may raise NotVectorisable. It is then called for each state.
     """
 
     readings: tuple[CompiledExpression, ...] = ()

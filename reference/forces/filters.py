@@ -81,7 +81,10 @@ class Filters:
         return state.followed[..., 1:].reshape(*state.q.shape[:-1], -1) if self._filters else state.qd[..., :0]
 
     def lags(self, run: Trajectory) -> Array:
-        """Return the filters' states along a run, shape (N, 2k); zeros for absent signals."""
+        """Return the state variables of the filters over a run, shape (N, 2k).
+
+        Signals that the run does not contain count as zero.
+        """
         none = np.zeros(len(run.time))
         return np.array([run.signals.get(name, none) for name in self.names]).reshape(-1, len(run.time)).T
 
@@ -105,8 +108,9 @@ class Filters:
 
 
 def _length(mechanism: Mechanism, given: Filter) -> float:
-    """Return the initial rest length of a two-point force element, m: its `start` key, or the
-    distance of its ends.
+    """Return the initial rest length of a two-point force element with an input filter, m.
+
+    This is the value of the key `start`, or by default the initial distance between both ends.
     """
     if given.start is not None:
         return float(given.start)

@@ -1,9 +1,10 @@
-"""Joint friction with bristle states and the joint reaction as normal force.
+"""Joint friction with bristle deflections as state variables; normal forces are joint reactions.
 
-The equations are (19) to (22) of Jarzębowska et al. 2023. The bristle deflection z is a state
-variable. The friction effort μ·arm·f_n depends on the joint reaction, the reaction depends on the
-accelerations, and the accelerations depend on the friction efforts τ. The last two dependencies are
-affine in τ, so that the loop is a system of equations in τ alone.
+The equations are (19) to (22) of Jarzębowska et al. 2023. The friction effort is τ = μ·arm·f_n with
+the friction coefficient μ, the friction radius `arm` and the normal force f_n. The normal force
+follows from the joint reaction. The reaction depends on the accelerations, and the accelerations
+depend on the friction efforts. Both dependencies are affine, so that this loop is a system of
+equations in the friction efforts alone.
 """
 
 from __future__ import annotations
@@ -87,9 +88,10 @@ class FrictionModel:
     coordinates : list of int
         Indices of the coordinates with friction.
     units : ndarray, shape (n, f)
-        Generalised forces of unit friction efforts, which oppose the coordinates.
+        Generalised forces of unit friction efforts. A positive friction effort opposes a positive
+        velocity.
     loaded : tuple of str
-        Links whose joint reaction is the normal force of the friction.
+        Links whose joint reaction yields the normal force of the friction.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -122,9 +124,8 @@ class FrictionModel:
         """Return the friction efforts τ after FRICTION_SWEEPS Newton steps on τ = μ·arm·f_n(τ).
 
         The factors are the friction coefficient μ, the radius `arm` (1 for a prismatic joint) and the
-        normal force f_n. The iteration starts with the normal force without friction, f_n(0). A
-        fixed-point iteration would diverge if friction locks the mechanism, because f_n then grows
-        faster than τ.
+        normal force f_n. The iteration starts with the normal force without friction, f_n(0). A fixed-point
+        iteration would diverge if friction locks the mechanism, because f_n then grows faster than τ.
 
         Parameters
         ----------
@@ -135,9 +136,10 @@ class FrictionModel:
         loads : AffineLoads
             Joint reactions of the links `loaded`.
         qdd : ndarray, shape (…, n, 1 + f)
-            Accelerations without friction, and their change by a unit effort of each joint.
+            Accelerations without friction in the first column. The other columns contain their changes due
+            to a unit friction effort in each joint.
         multipliers : ndarray, shape (…, rows, 1 + f)
-            Multipliers of the knife edges and closures, in the same columns.
+            Multipliers of the knife edges and closures, with columns like those of `qdd`.
         """
         normal_force = self._normal_force(posture, loads, qdd, multipliers)
         lever = mu * self._arm

@@ -1,8 +1,8 @@
 """Generalised forces of all force elements, and their potential energy.
 
-The generalised forces are Q = −∂E_p/∂q − ∂R/∂q̇ + f_ext with the potential energy E_p and the Rayleigh
-dissipation function R: Jarzębowska et al. 2020, equations (14)–(16), and Urbaś 2016, equations (13)
-and (14).
+The generalised forces are Q = −∂E_p/∂q − ∂R/∂q̇ + f_ext with the potential energy E_p, the Rayleigh
+dissipation function R and the applied forces f_ext. See Jarzębowska et al. 2020, equations
+(14)–(16), and Urbaś 2016, equations (13) and (14).
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def force_places(mechanism: Mechanism) -> list[Place]:
 def force_lengths(mechanism: Mechanism, first: int) -> list[Length]:
     """Return the lengths of force elements that expressions can refer to.
 
-    The argument `first` is the index of the first point of `force_places` among the points of a state.
+    The argument `first` is the index of the first point from `force_places` among all points whose
+    motion is computed.
     """
     found: list[Length] = []
     for module in _modules():
@@ -91,7 +92,7 @@ class ForceModel:
     reader : ExpressionCompiler
         Compiler of the description's expressions.
     first : int
-        Index of the first point of `force_places` among the points of a state.
+        Index of the first point from `force_places` among all points whose motion is computed.
     inputs : mapping of str to input, optional
         Values of the FMU inputs by their symbols; an input without an entry is zero.
 
@@ -132,8 +133,9 @@ class ForceModel:
         return {name: value for element in self._elements for name, value in element.signals(state).items()}
 
     def powers(self, state: KinematicState) -> dict[str, float]:
-        """Return the power of each force element, W, by its label; negative if the element absorbs
-        energy.
+        """Return the power of each force element, W, by its label.
+
+        The power is negative if the element absorbs energy.
         """
         return {name: value for element in self._elements for name, value in element.powers(state).items()}
 
@@ -149,8 +151,9 @@ class ForceModel:
         )
 
     def potential(self, state: KinematicState) -> float:
-        """Return the potential energy of gravity and springs, J; gravity is zero at the world's
-        origin.
+        """Return the potential energy of gravity and springs, J.
+
+        The potential energy of gravity is zero at the world's origin.
         """
         weight = self._gravity[:3, :, 3].sum(axis=1)
         work = float(np.vdot(state.posture.T, self._gravity) + weight @ state.posture.datum)
@@ -171,10 +174,9 @@ class ForceModel:
     def wrenches(self, state: KinematicState) -> Array:
         """Return the sum of all external wrenches on the ground and each body, shape (B, 6).
 
-        Point forces and spring-damper closures exert these wrenches.
-
-        A wrench is a force, N, followed by a moment, N·m, in world axes. Moments refer to the
-        posture's datum, a reference point near the mechanism. Many states yield shape (…, B, 6).
+        Point forces and spring-damper closures exert these wrenches. A wrench is a force, N, followed by a
+        moment, N·m, in world axes. Moments refer to the posture's datum, a reference point near the
+        mechanism. Many states yield shape (…, B, 6).
         """
         if state.is_many:
             return np.array([self.wrenches(one) for one in state.each()])
@@ -203,9 +205,9 @@ def _sum(parts: Iterable[Array | float], zero: Array) -> Array:
 def _weights(mechanism: Mechanism) -> Array:
     """Return the matrices m g c̃ᵀ of the ground and all bodies, shape (4, B, 4).
 
-    The mass is m, the gravity vector g and the homogeneous centre of mass c̃.
-
-    The sum of their element-wise products with the body transforms is the work of gravity.
+    Each body has the mass m and the centre of mass with homogeneous coordinates c̃; g is the gravity
+    vector. The work of gravity is the sum of the element-wise products of these matrices and the body
+    transforms.
     """
     weights = np.zeros((4, len(mechanism.bodies) + 1, 4))
     for b, body in enumerate(mechanism.bodies):

@@ -1,9 +1,10 @@
 """Joint reactions: wrenches that joints transmit to their subtrees, and forces of closures.
 
-The acceleration of a body requires the force ∫ r̈ dm and the moment ∫ r × r̈ dm. Let H be the body's
-pseudo-inertia, T its transform and r a homogeneous position vector. Then the matrix
-P = T̈ H Tᵀ = ∫ r̈ rᵀ dm contains the force in its last column and the moment in its skew part. The
-matrix is linear in T̈ = Σ T_i q̈_i + Σ T_mn q̇_m q̇_n.
+The acceleration of a body requires the force ∫ r̈ dm and the moment ∫ r × r̈ dm. Let H be the
+body's pseudo-inertia, T its transform and r a homogeneous position vector. Then the matrix P = T̈ H
+Tᵀ = ∫ r̈ rᵀ dm contains the force in its last column and the moment in its skew part. The matrix is
+linear in T̈ = Σ T_i q̈_i + Σ T_mn q̇_m q̇_n. Indices of T denote partial derivatives with respect
+to coordinates.
 """
 
 from __future__ import annotations
@@ -119,7 +120,9 @@ class CompiledJointLoads:
 
 
 def joint_body(mechanism: Mechanism, link: str) -> int:
-    """Return the index of the body that a link's joint moves; for a flexible link, the first element.
+    """Return the index of the body that a link's joint moves.
+
+    For a flexible link, this is the first of its rigid elements.
 
     Raises
     ------
@@ -139,7 +142,10 @@ def all_links(mechanism: Mechanism) -> tuple[str, ...]:
 
 
 def _subtree(mechanism: Mechanism, root: int) -> list[float]:
-    """Return 1 for each body in the subtree of body `root`, including itself, else 0; ground first."""
+    """Return 1 for body `root` and all its descendants, and 0 for all other bodies.
+
+    The first entry is that of the ground.
+    """
     carried = [False] * len(mechanism.bodies)
     for b, body in enumerate(mechanism.bodies):
         carried[b] = b == root or (body.parent != GROUND and carried[body.parent])
@@ -164,7 +170,10 @@ def _rate_of_momentum(T_ddot: Array, HT: Array) -> Array:
 
 
 def _combined(loads: Array, factors: Array) -> Array:
-    """Return linear combinations of joint reactions, Σ_i loads[…, i, :, :] factors[…, i, c], (…, J, 6, c)."""
+    """Return linear combinations of joint reactions, shape (…, J, 6, c), for c sets of factors.
+
+    The combinations are Σ_i loads[…, i, :, :] factors[…, i, c].
+    """
     *many, count, J, _ = loads.shape
     flat = loads.reshape(*many, count, J * 6).swapaxes(-2, -1)
     return np.asarray((flat @ factors).reshape(*many, J, 6, factors.shape[-1]))
@@ -180,10 +189,11 @@ def axial_and_normal(load: Array, axis: Array) -> tuple[float, float]:
 
 
 def closure_wrench(posture: Posture, closure: LoopClosure, wrenches: Array) -> Array:
-    """Return the force and moment of a closure on the body of its frame b, shape (6,), N and N·m.
+    """Return the force and moment of a closure on the body that carries its frame b, shape (6,).
 
-    The moment refers to the origin of frame b; all components are in world axes. The argument `wrenches`,
-    shape (rows, B, 6), contains the wrenches of its constraint equations on the ground and all bodies.
+    Units are N and N·m. The moment refers to the origin of frame b; all components are in world axes.
+    The argument `wrenches`, shape (rows, B, 6), contains the wrenches of the closure's constraint
+    equations on the ground and all bodies.
     """
     total = wrenches[:, closure.b.place.body + 1].sum(axis=0)
     total[3:] -= np.cross(frame_pose(posture, closure.b)[:3, 3], total[:3])

@@ -171,15 +171,14 @@ class Lines(ForceElements):
     def powers(self, state: KinematicState) -> dict[str, float]:
         """Return the power of each two-point force element, W.
 
-        The power is positive if the element delivers energy while its ends approach each other.
+        The power is positive if the element delivers energy, as a pulling element does while it becomes
+        shorter.
         """
         pulls = zip(self._laws, self._pulls(state), strict=True)
         return {law.label: -tension.total * span.rate for law, (span, tension) in pulls}
 
     def signals(self, state: KinematicState) -> dict[str, float]:
-        """Return length, m, rate, m/s, and force, N, of each two-point force element by the names
-        of the outputs.
-        """
+        """Return length, m, rate, m/s, and force, N, of each two-point force element, by output name."""
         found: dict[str, float] = {}
         for line, (span, tension) in zip(self._lines, self._pulls(state), strict=True):
             values = {"length": span.length, "rate": span.rate, "force": tension.total}
@@ -192,8 +191,9 @@ class Lines(ForceElements):
         return tuple(ForceArrow("lines", line.name, "line", line.a, line.b) for line in self._lines)
 
     def acting(self, state: KinematicState) -> Array:
-        """Return the force of each two-point force element on the body of its end a, shape (lines,
-        3), world axes, N.
+        """Return the force of each two-point force element at its end a, shape (lines, 3), N.
+
+        The force acts on the body that carries end a, and has components in world axes.
         """
         return np.array([tension.total * span.direction for span, tension in self._pulls(state)]).reshape(-1, 3)
 
@@ -205,7 +205,7 @@ class Lines(ForceElements):
         k, a = self._lengths[i], self._first + 2 * i
         between = state.places.position[..., a + 1] - state.places.position[..., a]
         length = state.x[..., k]
-        with np.errstate(invalid="ignore"):  # A zero length has no direction: nan.
+        with np.errstate(invalid="ignore"):  # A zero length has no direction; the result is nan.
             direction = between / length[..., None]
         return _Span(length, state.x_dot[..., k], direction, state.jacobian[..., k, :])
 
@@ -223,7 +223,7 @@ def places(mechanism: Mechanism) -> list[Place]:
 
 
 def lengths(mechanism: Mechanism, first: int) -> Iterator[Distance]:
-    """Yield the length of each two-point force element, by which expressions can refer to it."""
+    """Yield the length of each two-point force element as a length that expressions can refer to."""
     for k, line in enumerate(mechanism.lines):
         columns, slots = (first + 2 * k, first + 2 * k + 1), (line.a.body + 1, line.b.body + 1)
         yield Distance(f"{line.name}.length", f"{line.name}.rate", columns, slots)

@@ -1,5 +1,6 @@
-"""Replacement joints: closures by springs and dampers between two frames (Urbaś 2016, equations
-(13), (14)).
+"""Replacement joints, which close kinematic loops by springs and dampers between two frames.
+
+See Urbaś 2016, equations (13) and (14).
 """
 
 from __future__ import annotations
@@ -56,15 +57,16 @@ class ReplacementJoints(ForceElements):
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:
-        """Rods that depict the spring-damper closures, between the origins of both frames of each."""
+        """Rods that depict the spring-damper closures and connect the origins of their two frames."""
         return tuple(
             ForceArrow("closures", closure.name, "line", closure.b.place, closure.a.place)
             for closure in self.closures
         )
 
     def acting(self, state: KinematicState) -> Array:
-        """Return the force of each spring-damper closure on the body of its frame b, shape
-        (closures, 3), world axes, N.
+        """Return the force of each spring-damper closure on the body of frame b, shape (closures, 3), N.
+
+        Components are in world axes.
         """
         if not self.closures:
             return np.zeros((0, 3))
@@ -73,10 +75,11 @@ class ReplacementJoints(ForceElements):
         return np.array([wrenches[owner == i, slot, :3].sum(axis=0) for i, slot in enumerate(slots)])
 
     def by_deformation(self, state: KinematicState) -> Array:
-        """Return the wrench of each deformation's spring and damper on the ground and each body, (K, B, 6).
+        """Return the wrenches of the spring and damper of each deformation, shape (K, B, 6).
 
-        A wrench is a force followed by a moment, in world axes. Moments refer to the posture's
-        datum, a reference point near the mechanism.
+        Each of the K deformations has a wrench on the ground and on each body. A wrench is a force followed
+        by a moment, in world axes. Moments refer to the posture's datum, a reference point near the
+        mechanism.
         """
         rows = self.conditions.rows(state.posture)
         forces = -(self._stiffness * rows.Phi + self._damping * rows.Phi_dot)

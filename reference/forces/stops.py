@@ -14,8 +14,10 @@ from .unilateral import NumericPressingLaw, Overlap, pressing_law
 
 @dataclass(frozen=True)
 class _Stop:
-    """End stop of coordinate k; it pushes the coordinate upwards if `way` is 1 and downwards if
-    `way` is −1.
+    """End stop of coordinate k.
+
+    If `way` is 1, the stop is a lower limit and pushes the coordinate upwards. If `way` is −1, the stop
+    is an upper limit and pushes the coordinate downwards.
     """
 
     key: str
@@ -65,8 +67,10 @@ class Stops(ForceElements):
         self._v_s = np.array([float(coulomb.v_s) for _, coulomb in friction])
 
     def relations(self) -> list[Relation]:
-        """Return two switching conditions for each end stop: coordinate beyond the stop, and
-        compressive force.
+        """Return the two switching conditions of each end stop.
+
+        The first is true while the coordinate is beyond the stop, the second while the force is
+        compressive.
         """
         return [relation for stop in self._stops for relation in stop.overlap.relations()]
 

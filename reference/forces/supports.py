@@ -24,9 +24,10 @@ from .unilateral import Overlap
 class Supports(ForceElements):
     """Springs and dampers between base and ground, along world axes.
 
-    The deflection d is the displacement of the support's point on the base from its undeformed position.
-    The linearised deflection is U q_base for small angles (Jarzębowska et al. 2020, below equation (14)).
-    With stiffness S and damping D, the generalised force is Q = −(∂d/∂q)ᵀ(S d + D ḋ).
+    The deflection d is the displacement of the supported point of the base from the undeformed
+    position. For small angles, the linearised deflection is U q_base with a constant matrix U
+    (Jarzębowska et al. 2020, below equation (14)). With stiffness S and damping D, the generalised
+    force is Q = −(∂d/∂q)ᵀ(S d + D ḋ).
     """
 
     takes_many = True
@@ -48,8 +49,9 @@ class Supports(ForceElements):
         self._U = _small_motion(self._position, mechanism.n) if linearized else None
 
     def reaction(self, state: KinematicState) -> ForceContribution:
-        """Return the generalised forces and the energy of all supports; slipping supports store no
-        tangential energy.
+        """Return the generalised forces and the stored energy of all supports.
+
+        Slipping supports store no energy in the tangential directions.
         """
         deflection, _, jacobian = self._deflection(state)
         parts = self._parts(state)
@@ -128,10 +130,10 @@ class Supports(ForceElements):
         return found
 
     def _parts(self, state: KinematicState) -> Array:
-        """Return the support forces of springs, dampers and slipping, shape (3, …, 3, supports), N.
+        """Return the support forces by cause: springs, dampers and slipping, shape (3, …, 3, supports), N.
 
-        The sign is that of the forces on the ground. A unilateral support acts only
-        below the ground, never pulls, and its tangential force does not exceed its normal force.
+        The forces act on the ground. A unilateral support acts only below the ground and never pulls. The
+        tangential force of such a support does not exceed its normal force.
         """
         free = self._free(state)
         parts = np.concatenate([free, np.zeros((1, *free.shape[1:]))])
@@ -151,16 +153,16 @@ class Supports(ForceElements):
     def _free(self, state: KinematicState) -> Array:
         """Return spring and damper forces as if all supports were bilateral, shape (2, …, 3, supports), N.
 
-        The sign is that of the forces on the ground.
+        The forces act on the ground.
         """
         deflection, rate, _ = self._deflection(state)
         elastic = self._stiffness * np.sign(deflection) * np.abs(deflection) ** self._exponent
         return np.array([elastic, (self._damping - self._loss * elastic) * rate])
 
     def _deflection(self, state: KinematicState) -> tuple[Array, Array, Array]:
-        """Return the supports' deflections d, their rates, and their derivatives with respect to the coordinates.
+        """Return the deflections d of all supports, their rates ḋ, and the derivatives ∂d/∂q.
 
-        The first two have shape (…, 3, supports), m and m/s; ∂d/∂q has shape (…, n, 3, supports).
+        Deflections and rates have shape (…, 3, supports), m and m/s; ∂d/∂q has shape (…, n, 3, supports).
         """
         if self._U is not None:
             many, each = state.q.shape[:-1], self._position.shape
@@ -174,7 +176,8 @@ class Supports(ForceElements):
 def _pressing(free: Array) -> Number:
     """Return the vertical force of a support as if it were bilateral, N.
 
-    The argument contains its spring and damper forces on the ground, shape (2, …, 3).
+    The argument `free` contains the spring and damper forces of the support on the ground, shape (2, …,
+    3).
     """
     return -free[..., 2].sum(axis=0)
 
@@ -182,7 +185,8 @@ def _pressing(free: Array) -> Number:
 def _beyond(free: Array) -> Number:
     """Return the excess of a support's tangential force over its normal force, N.
 
-    The argument contains its spring and damper forces on the ground, shape (2, …, 3).
+    The argument `free` contains the spring and damper forces of the support on the ground, shape (2, …,
+    3).
     """
     return np.linalg.norm(free[..., :2].sum(axis=0), axis=-1) - _pressing(free)
 
@@ -190,8 +194,8 @@ def _beyond(free: Array) -> Number:
 def _small_motion(positions: Array, n: int) -> Array:
     """Return the transposed matrices U of all supports, shape (n, 3·supports).
 
-    U yields the displacement of a support from the base's translation and its small angles psi, theta and
-    phi about z, y and x.
+    The matrix U maps a small motion of the base to the displacement of a support. The motion consists
+    of a translation and the angles psi, theta and phi about z, y and x.
     """
     (x, y, z), zero = positions, np.zeros(positions.shape[1])
     U = np.zeros((n, 3, positions.shape[1]))

@@ -23,7 +23,8 @@ class NumericPressingLaw:
     Parameters
     ----------
     stiffness, damping : float
-        k and d, N/m and N·s/m (or N·m/rad and N·m·s/rad); by Hunt and Crossley k in N/mⁿ and no d.
+        Stiffness k, N/m (or N·m/rad), and damping d, N·s/m (or N·m·s/rad). In the law of Hunt and
+        Crossley, k has the unit N/mⁿ and d is not used.
     exponent : float
         Exponent n of the depth.
     loss : float
@@ -38,8 +39,7 @@ class NumericPressingLaw:
     def elastic(self, depth: Number) -> Number:
         """Return the spring force at a depth, N.
 
-        The force at a negative depth is the negative force at the positive depth, so that trial
-        steps beyond an event also have a value.
+        The force is an odd function of the depth, so that trial steps beyond an event also have a value.
         """
         return self.stiffness * np.sign(depth) * np.abs(depth) ** self.exponent
 

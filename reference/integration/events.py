@@ -18,7 +18,7 @@ from .integrators import Interpolant
 from .motion import FormulatedModel
 
 _MOST = 1000  # Largest number of events within one second.
-_NEAR = 1e-13  # Accuracy of event times, in s up to t = 1 s, and relative to t later.
+_NEAR = 1e-13  # Accuracy of event times: in s up to t = 1 s, and relative to t at later times.
 _INSTANTS, _MOST_INSTANTS = 16, 256  # Least and largest number of samples of the event indicators in a step.
 
 
@@ -59,7 +59,7 @@ class Events:
         Raises
         ------
         SolveError
-            If the switching conditions contradict each other, or if events accumulate without end.
+            If the switching conditions contradict each other, or if too many events occur within a second.
         """
         sides = {r.key: r.closed if last is None else last.sides[r.key] for r in self._relations}
         for _ in range(len(sides) + 1):

@@ -16,12 +16,12 @@ from scipy.fft import dct
 
 from ...core.trajectory import Array
 
-_LAST = 3  # Number of last coefficients of a Chebyshev series that estimate its error.
-_SMALL = 1e-3  # Error of a resolved series, relative to the greatest event indicator in the step.
-_NOISE = 1e-10  # Error of a resolved series, relative to the greatest event indicator in the run.
-# A minimum is searched for if its estimate is below this fraction of the smallest of three samples.
+_LAST = 3  # Number of trailing coefficients that estimate the error of a Chebyshev series.
+_SMALL = 1e-3  # Largest error of a resolved series, relative to the greatest event indicator in the step.
+_NOISE = 1e-10  # Largest error of a resolved series, relative to the greatest event indicator in the run.
+# If a parabola's minimum is below this fraction of the smallest sample, the indicator's minimum is searched for.
 _NEAR = 0.5
-# Largest number of evaluations near a minimum; if none is negative, the minimum counts as positive.
+# Largest number of evaluations near a minimum. If no value is negative, the minimum counts as positive.
 _LOOKS = 20
 _SHORT = 1e-12  # Shortest search interval relative to the initial one.
 
@@ -57,7 +57,7 @@ def suspected(times: Array, distances: Array) -> list[tuple[int, int]]:
     s, and indicators have shape (N, m).
     """
     t, d = (times[:-2, None], times[1:-1, None], times[2:, None]), (distances[:-2], distances[1:-1], distances[2:])
-    with np.errstate(all="ignore"):  # Straight lines have no vertex; undefined indicators are nan.
+    with np.errstate(all="ignore"):  # The vertex is nan for straight lines and undefined indicators.
         time, least = _vertex(t, d)
         lesser = np.minimum(np.minimum(d[0], d[1]), d[2])
         found = (time > t[0]) & (time < t[2]) & (least < _NEAR * lesser) & (lesser >= 0.0)

@@ -1,7 +1,4 @@
-"""Integrators that advance step by step:
-
-Radau IIA, methods of SciPy, and a fixed-step Runge–Kutta method.
-"""
+"""Step-by-step integrators: Radau IIA, methods of SciPy, and a fixed-step Runge–Kutta method."""
 
 from __future__ import annotations
 
@@ -24,14 +21,16 @@ _ADAPTIVE = {"DOP853": integrate.DOP853, "Radau": Radau, "BDF": integrate.BDF, "
 METHODS = ("RK4", *_ADAPTIVE)
 # Smallest relative tolerance that SciPy accepts without a warning; rounding errors are of this size.
 _FINEST = 1e-13
-# Ratio of absolute tolerance, in rad, m, rad/s or m/s, to relative tolerance: small for elastic angles.
+# Ratio of absolute to relative tolerance, in rad, m, rad/s or m/s; small because elastic angles are small.
 _ABSOLUTE = 1e-3
-_WHOLE = 1e-6  # Rest of an interval, relative to the step length, that is too short for a step of its own.
+_WHOLE = 1e-6  # If the rest of an interval is a smaller fraction of a step than this, it gets no step of its own.
 
 
 class Stalled(SolveError):
-    """Error of an integrator that cannot continue, with the time t, s, and the state y, shape (k,),
-    it has reached.
+    """Error of an integrator that cannot continue.
+
+    The attributes `t`, s, and `y`, shape (k,), are the time and the state that the integrator has
+    reached.
     """
 
     def __init__(self, method: str, t: float, y: Array, message: str) -> None:
@@ -48,14 +47,14 @@ class Integrator:
     method : str
         One of METHODS.
     tolerance : float
-        Relative tolerance. The absolute tolerance is a thousandth of it, in rad, m, rad/s or m/s, because
-        elastic angles are small.
+        Relative tolerance. The absolute tolerance is a thousandth of it, in rad, m, rad/s or m/s,
+        because elastic angles are small.
     step : float
         Step length of the method RK4, s.
     longest : float
-        Longest step of the methods of SciPy, s. On a smooth motion their steps would grow to the
-        stability limit of the constraint stabilisation, where small signals are inaccurate. Radau
-        IIA damps these components and needs no limit.
+        Longest step of the methods of SciPy, s. Without this limit, steps on a smooth motion would grow
+        to the stability limit of the constraint stabilisation, where small signals are inaccurate. The
+        method Radau IIA needs no limit, because it damps stiff components.
     """
 
     method: str
@@ -70,7 +69,7 @@ class Integrator:
     def integrate(
         self, rate: Rate, span: tuple[float, float], y: Array, record: Record, pace: Pace = STEADY
     ) -> tuple[float, Array]:
-        """Integrate ẏ = rate(t, y) over a span of time; return the final time, s, and state, shape (k,).
+        """Integrate ẏ = rate(t, y) over a time span and return the final time, s, and state, shape (k,).
 
         Parameters
         ----------
@@ -81,11 +80,11 @@ class Integrator:
         y : ndarray, shape (k,)
             Initial state.
         record : callable
-            Function that is called after each step with the beginning and end of the step, s, the
-            state at its end, and the interpolant. It can return a time within the step at which the
-            integration ends.
+            Function that is called after each step with the beginning and end of the step, s, the state at
+            its end, and the interpolant. It can return a time within the step at which the integration
+            ends.
         pace : Pace
-            Longest steps over time.
+            Longest admissible step as a function of time.
 
         Raises
         ------
@@ -166,8 +165,9 @@ def _runge_kutta(rate: Rate, t: float, y: Array, k1: Array, h: float) -> Array:
 
 
 def _hermite(span: tuple[float, float], ends: tuple[Array, Array], slopes: tuple[Array, Array]) -> Interpolant:
-    """Return the cubic interpolant through both ends of a step with their derivatives; its order is
-    4.
+    """Return the cubic Hermite interpolant of a step from states and derivatives at both ends.
+
+    The order of the interpolant is 4.
     """
     (t0, t1), (y0, y1), (f0, f1) = span, ends, slopes
     h = t1 - t0

@@ -1,11 +1,12 @@
-"""One long step across a singular configuration, where an adaptive integrator can lose the branch of the motion.
+"""One long step across a singular configuration, where integrators can lose the motion's branch.
 
-At the singular configuration the constraint Jacobian loses rank. Accelerations there are small
-differences divided by its smallest singular value. On the branch of the motion they have a finite
-limit, but any error of the positions diverts the solution to another branch, and a smaller error does
-so in a shorter time. An integrator with error control takes short steps there and leaves the branch if
-its tolerance is tight. An explicit step of normal length, whose stages keep away from the singular time,
-continues the motion along its tangent.
+At the singular configuration the constraint Jacobian loses rank. Accelerations near it are small
+differences divided by the smallest singular value of the Jacobian. On the branch of the motion, the
+accelerations have a finite limit. Any error of the positions diverts the solution to another
+branch. The smaller the error, the shorter is the time in which this happens. An integrator with
+error control takes short steps there, and leaves the branch if its tolerance is tight. An explicit
+step of normal length continues the motion along its tangent, because the stages keep away from the
+singular time.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from ...core.trajectory import Array
 from .integrators import Interpolant, Rate
 
 # Length of the step across a singular configuration, relative to a time scale of the constraint Jacobian.
-# In this time the constraint Jacobian changes by its own norm.
+# During this time scale, the constraint Jacobian changes by its own norm.
 LENGTH = 0.1
 # Position of the singular time in the step, from 0 to 1: the middle of the widest gap between nodes of DOP853.
 PLACE = 0.467
-# Largest difference of a step's velocity change and its mean acceleration times duration, relative to the speed.
+# Largest admissible velocity change in a step without a matching acceleration, relative to the speed.
 _JUMP = 0.1
 
 

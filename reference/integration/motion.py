@@ -62,7 +62,8 @@ class FormulatedModel:
         Raises
         ------
         SolveError
-            If dependent velocities are needed and their constraint Jacobian C_d is singular.
+            If dependent velocities must be computed and the Jacobian C_d of the dependent coordinates is
+            singular.
         """
         qd = np.zeros((*y.shape[:-1], self._n))
         qd[..., self.rates] = y[..., self._n : self._n + len(self.rates)]
@@ -70,10 +71,10 @@ class FormulatedModel:
         return self.model.consistent(state, self.form), y[..., self._bristles]
 
     def settled(self, t: float, y: Array, segment: Segment, most: float) -> Array:
-        """Return the state vector next to y that fulfils the constraints at time t, s, shape (size,).
+        """Return the state vector nearest to y that fulfils the constraints at time t, s, shape (size,).
 
-        If a position would change by more than `most`, rad or m, the correction is larger than
-        integration errors; y is then returned unchanged.
+        If a position would change by more than `most`, rad or m, y is returned unchanged. Such a correction
+        is larger than integration errors.
         """
         state, _ = self.moment(t, y, segment)
         q, qd = project(self.model, state.q, state.qd, t)

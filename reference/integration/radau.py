@@ -1,12 +1,13 @@
 """Radau IIA method with many simultaneously evaluated stages: implicit, L-stable, with long steps.
 
-See Hairer and Wanner 1996, section IV.8. In a step from t to t + h the solution is a polynomial that
-fulfils ẏ = f(t, y) at the nodes t + c_i h; the last node is the end of the step. The increments Z at
-the nodes, shape (s, k), fulfil Z = h A F with the stage derivatives F. Simplified Newton steps solve
-(A⁻¹/h − ∂f/∂y) ΔZ = F − A⁻¹ Z/h, which decouples into one system for each eigenvalue of A⁻¹.
+See Hairer and Wanner 1996, section IV.8. In a step from t to t + h, the solution is a polynomial.
+It fulfils ẏ = f(t, y) at the nodes t + c_i h; the last node is the end of the step. The increments
+Z at the nodes, shape (s, k), fulfil Z = h A F with the Runge–Kutta matrix A and the stage
+derivatives F. Simplified Newton steps solve (A⁻¹/h − ∂f/∂y) ΔZ = F − A⁻¹ Z/h, which decouples into
+one system for each eigenvalue of A⁻¹.
 
-The cost of an evaluation of f hardly depends on the number of states, so that neither the stages nor
-the differences for ∂f/∂y are expensive.
+One call of f with many states takes little longer than a call with one state. Many stages and the
+finite differences for ∂f/∂y are therefore cheap.
 """
 
 from __future__ import annotations
@@ -26,23 +27,23 @@ from ...core.trajectory import Array
 # Number of stages: odd, so that one eigenvalue is real. More stages hardly lengthen the steps.
 STAGES = 11
 _ITERATIONS = 10  # Largest number of Newton iterations in a step.
-_SLOW = 0.5  # Contraction factor of Newton's method above which it is stopped.
-_FRESH = 0.05  # Contraction factor of Newton's method above which the next step recomputes ∂f/∂y.
-_CONVERGED = 1e-2  # Remaining error of a converged Newton iteration, relative to the tolerance.
+_SLOW = 0.5  # If the contraction factor of Newton's method is larger than this, the iteration is stopped.
+_FRESH = 0.05  # If the contraction factor of Newton's method is larger than this, the next step recomputes ∂f/∂y.
+_CONVERGED = 1e-2  # Largest remaining error of a converged Newton iteration, relative to the tolerance.
 _LONGER, _SHORTER = 5.0, 0.2  # Largest and smallest ratio of successive step lengths.
-# A step length is used again unless the next could be longer by this factor, which repays a new factorisation.
+# If the next step could be longer by less than this factor, it keeps its length and saves a factorisation.
 _SAME = 1.2
 _SAFETY = 0.9  # Safety factor on the step length from the error estimate.
 _FAILED = 0.25  # Reduction factor of the step length after a failure of Newton's method.
 # Shortest first step relative to the span. At rest, the initial rates do not indicate a time scale.
 _FIRST = 1e-6
 _BEGINNING = 0.01  # Change of the state in the first step, relative to the norm of the state.
-# A step is extended to the end of the span if the rest is below this fraction of the step.
+# If the rest of the time span is below this fraction of the step, the step is extended to the end of the span.
 _LAST = 1e-3
 _SPACINGS = 10.0  # Shortest possible step in units of the floating-point spacing at t.
 # An error of the right-hand side is raised if the step is below this number of floating-point spacings at t.
 _FEW_SPACINGS = 1e3
-# Error after the first Newton iteration, relative to its change; assumed, as no contraction factor is known yet.
+# Assumed error after the first Newton iteration, relative to its change: no contraction factor is known yet.
 _FIRST_LEFT = 0.1
 _LEAST_LEFT = 1e-3  # Least value of 1 − contraction, which keeps the error estimate finite.
 _LEAST_ERROR = 1e-16  # Least error relative to the tolerance, which keeps the next step finite.
@@ -56,17 +57,19 @@ class _Scheme:
     Attributes
     ----------
     nodes : ndarray, shape (s,)
-        Nodes c.
+        Nodes c_i of the stages, from 0 to 1.
     inverse : ndarray, shape (s, s)
-        A⁻¹ = T Λ T⁻¹.
+        Inverse A⁻¹ = T Λ T⁻¹ of the Runge–Kutta matrix A, with the eigenvalues in Λ.
     eigenvalues : ndarray, shape (e,)
-        Eigenvalues of A⁻¹, one of each conjugate pair.
+        Eigenvalues of A⁻¹; only one of each conjugate pair is kept.
     into, back : ndarray, shape (e, s) and (s, e)
-        T⁻¹, and T with the columns of conjugate pairs doubled.
+        Rows of T⁻¹ and columns of T for these eigenvalues. Columns of complex eigenvalues are doubled
+        to account for the conjugate ones.
     series : ndarray, shape (s + 1, s)
         Matrix that maps the increments Z to coefficients of Legendre polynomials over the step.
     begin : ndarray, shape (s + 1,)
-        Row vector that maps the Legendre coefficients to h times the derivative at the beginning of the step.
+        Row vector that maps the Legendre coefficients to h times the derivative at the beginning of the
+        step.
     """
 
     nodes: Array
@@ -121,8 +124,9 @@ class _Polynomial:
         return np.asarray(self.y + self.increments(np.array([t]))[0])
 
     def increments(self, t: Array) -> Array:
-        """Return the increments of the state at times of shape (N,), s, shape (N, k), also beyond
-        the step.
+        """Return the increments of the state since the beginning of the step, shape (N, k).
+
+        The times have shape (N,), s, and can be outside of the step.
         """
         x = 2.0 * (t - self.t) / self.h - 1.0
         return np.asarray(legendre.legvander(x, len(self.series) - 1) @ self.series)
@@ -131,8 +135,8 @@ class _Polynomial:
 class Radau:
     """Radau IIA solver with the interface of SciPy's solvers.
 
-    Call `step` until `status` is no longer "running". The attributes t, s, and y, shape (k,), are the
-    current time and state.
+    Call `step` until `status` is no longer "running". The attribute `t` is the current time, s, and `y`
+    is the current state, shape (k,).
 
     Parameters
     ----------
@@ -219,8 +223,8 @@ class Radau:
     def _solved(self, h: float) -> tuple[_Polynomial, Array, float, float] | None:
         """Return the solution of a step of length h, or None if Newton's method fails.
 
-        The results are the polynomial, the derivative f at its end, the error relative to the
-        tolerance, and the contraction of Newton's method.
+        The results are the polynomial, the derivative f at the end of the step, the error, and the
+        contraction factor of Newton's method. The error is relative to the tolerance.
         """
         times, size = self.t + h * _SCHEME.nodes, self._atol + self._rtol * np.abs(self.y)
         Z = self._guess(times)
@@ -249,10 +253,10 @@ class Radau:
         return None
 
     def _error_at_begin(self, h: float, series: Array, size: Array) -> float:
-        """Return the error estimate from the slope at the beginning of a step, relative to the tolerance.
+        """Return an error estimate from the slope at the step's beginning, relative to the tolerance.
 
-        The slope of the solution polynomial there differs from f if f jumps before the first node.
-        The difference is multiplied by a filter matrix that damps stiff components.
+        At the beginning, the slope of the solution polynomial differs from f if f jumps before the first
+        node. The difference is multiplied by a filter matrix that damps stiff components.
         """
         missed = self._slope - _SCHEME.begin @ series / h
         damped = (self._inverses(h)[0] @ missed).real * _SCHEME.eigenvalues[0].real
@@ -284,8 +288,9 @@ class Radau:
         return np.asarray(((rates[1:] - rates[0]) / moved[:, None]).T)
 
     def _first(self) -> float:
-        """Return the length of the first step, s, in which an explicit step changes y by a
-        hundredth of its size.
+        """Return the length of the first step, s.
+
+        An explicit step of this length changes y by a hundredth of its size.
         """
         size = self._atol + self._rtol * np.abs(self.y)
         slope, span = _norm(self._slope / size), self._end - self.t
@@ -296,8 +301,8 @@ class Radau:
 def _error(series: Array) -> float:
     """Return the error estimate from the last Legendre coefficients.
 
-    It is the larger of the last coefficient and its extrapolation from the two coefficients before,
-    because the last coefficient can vanish by chance at a jump.
+    The estimate is the larger of two values: the last coefficient, and its extrapolation from the two
+    coefficients before. The last coefficient alone can vanish by chance at a jump.
     """
     before, last, final = (_norm(row) for row in series[-3:])
     return max(final, last * min(1.0, last / max(before, _TINY)))

@@ -1,4 +1,7 @@
-"""Evaluation of the description's lookup tables: value and first two time derivatives, by SciPy."""
+"""Evaluation of the description's lookup tables, with first and second time derivatives.
+
+SciPy computes the coefficients of cubic splines.
+"""
 
 from __future__ import annotations
 
@@ -73,10 +76,9 @@ class Curve:
         return along(x, a + s * (b + s * (c + s * d)), b + s * (2.0 * c + s * 3.0 * d), 2.0 * c + s * 6.0 * d)
 
     def _piece(self, at: Number) -> tuple[Any, Number]:
-        """Return the coefficients of the cubic polynomial at a time, highest power first, and its local time.
+        """Return the coefficients of the cubic piece at a time, and the time since the piece's left end.
 
-        The argument is one time or an array of times, s. The local time counts from the left end of the
-        polynomial piece, s.
+        The coefficient of the highest power comes first. The argument is one time or an array of times, s.
         """
         last = len(self._pieces) - 1
         if isinstance(at, np.ndarray):

@@ -3,10 +3,11 @@
 A jet is a value with its derivatives.
 
 Compilation inserts everything that is constant during a run: parameters and initial values. A
-conditional on time becomes a switch, and a conditional on state variables becomes a switching
-condition. Both keep their branch between two events, so that no integrator steps over a jump. The
-functions abs, min, max and sign are compiled as conditionals. The function `noevent` exempts its
-argument from event handling: its conditions are evaluated at each state.
+conditional expression becomes a switch at a known time if its condition is linear in time and
+contains no state variables. Otherwise it becomes a switching condition. Both keep their branch
+between two events, so that no integrator steps over a jump. The functions abs, min, max and sign
+are compiled as conditional expressions. The function `noevent` exempts its argument from event
+handling: its conditions are evaluated at each state.
 """
 
 from __future__ import annotations
@@ -152,10 +153,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Branch(Choice):
-    """Conditional that compares its operands at each state, without an event.
+    """Conditional expression that is evaluated at each state, without events.
 
-    Its children are the left and right side of the comparison, the value if the comparison is true,
-    and the value if it is false.
+    The node has four children: the left and right side of the comparison, the value if the comparison
+    is true, and the value if it is false.
     """
 
     comparison: str
@@ -172,7 +173,7 @@ class Branch(Choice):
 
 @dataclass(frozen=True, eq=False)
 class Related(Branch):
-    """Conditional on state variables whose active branch changes at events only."""
+    """Conditional expression that changes its branch at state events only."""
 
     def chosen(self, at: Instant) -> Node:
         """Return the branch that is active in the current time segment.
@@ -207,8 +208,9 @@ class Related(Branch):
 
 @dataclass(frozen=True)
 class _Switch(Choice):
-    """Conditional on time that changes its branch at `time`, s; its children are the values before
-    and after.
+    """Conditional expression that changes its branch at the known time `time`, s.
+
+    The children are the values before and after this time.
     """
 
     time: float
@@ -401,8 +403,8 @@ def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
 def stops(node: Node) -> Iterator[float]:
     """Yield the times at which an expression or one of its derivatives can jump, s.
 
-    These are switches on time, breakpoints of `quintic`, kinks of lookup tables, and kinks of abs, sign,
-    min and max, if they depend on time alone.
+    Such times are switches on time, breakpoints of `quintic`, and kinks of lookup tables. Kinks of abs,
+    sign, min and max are included if they depend on time alone.
     """
     if isinstance(node, _Switch):
         yield node.time
@@ -416,8 +418,9 @@ def stops(node: Node) -> Iterator[float]:
 
 
 def _breaks(call: Call) -> tuple[Node, ...]:
-    """Return the expressions whose roots are the breakpoints of a function, such as t − t0 for
-    `quintic`.
+    """Return expressions whose roots are the breakpoints of a function.
+
+    For example, a breakpoint of `quintic` is the root of t − t0.
     """
     function, x = call.function, call.children
     if isinstance(call, Looked):
@@ -429,7 +432,7 @@ def _breaks(call: Call) -> tuple[Node, ...]:
     return x if function in ("abs", "sign") else ()
 
 
-# Distance of an argument from the end of its function's domain below which the end counts as near.
+# If an argument is closer than this to the end of its function's domain, the end counts as near.
 _NEAR = 1e-3
 _DISTANCES: dict[str, Callable[..., float]] = {
     "sqrt": lambda x: x,

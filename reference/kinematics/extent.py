@@ -9,7 +9,7 @@ from ...core.trajectory import Array
 from ...mechanism import Mechanism, Place
 from .kinematics import Posture
 
-# Ratio of joint distance to overall size below which the joints do not determine the size.
+# If the ratio of joint distance to overall size is smaller than this, the joints do not determine the size.
 _CLOSE = 1e-3
 
 

@@ -189,7 +189,7 @@ def _quintic(t: Value, t0: Value, t1: Value, s0: Value, s1: Value) -> Value:
     x = _functions(plain(tau)).clip(plain(tau))
     profile: Value = x**3 * (10 - 15 * x + 6 * x * x)
     if isinstance(tau, Jet):
-        # Limiting τ to [0, 1] needs no special case: both derivatives are zero at and beyond its ends.
+        # No special case is needed outside of 0 ≤ τ ≤ 1: both derivatives of the profile are zero there.
         profile = _of_one(tau, plain(profile), 30 * (x * (1 - x)) ** 2, 60 * x * (1 - x) * (1 - 2 * x))
     return _add(s0, _multiply(_subtract(s1, s0), profile))
 
@@ -215,10 +215,10 @@ def _functions(x: Number) -> Any:
 
 
 def _unary(f: _Function, f1: _Function, f2: _Function) -> Callable[[Value], Value]:
-    """Return a function that accepts a number or a jet, from its value f and its derivatives f' and f''.
+    """Return a function of a number or a jet, given its value f and its derivatives f' and f''.
 
-    Each of f, f' and f'' is called with a module of elementary functions (for scalars or arrays)
-    and the number.
+    Each of f, f' and f'' is a function of two arguments. The first is a namespace of elementary
+    functions for scalars or for arrays, and the second is the number.
     """
 
     def apply(x: Value) -> Value:

@@ -32,9 +32,9 @@ _ONE = np.eye(4)
 class Posture:
     """Homogeneous transforms of all bodies at one state, with their derivatives.
 
-    Index 0 is the ground and index b + 1 is body b, so that there are B transforms for B − 1
-    bodies. The transforms lead from body frames to world axes at the datum point. They lie side by
-    side: T[…, :, b + 1, :] is T_b. So a product with all of them is one matrix product.
+    Index 0 is the ground and index b + 1 is body b, so that there are B transforms for B − 1 bodies.
+    The transforms map body frames to world axes at the datum point. They are stored side by side: T[…,
+    :, b + 1, :] is T_b. One matrix product can therefore multiply all transforms.
 
     Attributes
     ----------
@@ -79,17 +79,17 @@ class Posture:
     def world(self) -> Array:
         """Transforms from body frames to the world frame, shape (…, 4, B, 4), m.
 
-        The transforms T contain positions relative to the datum point, but these are relative to
-        the world's origin. The derivatives of both are equal, because derivatives treat the datum
-        as fixed.
+        Positions are relative to the world's origin, whereas the transforms T contain positions relative to
+        the datum point. The derivatives of both are equal, because derivatives treat the datum as fixed.
         """
         found = self.T.copy()
         found[..., :3, :, 3] += self.datum[..., None]
         return found
 
     def derivative(self, product: Array) -> Array:
-        """Return ∂(T_b X_b)/∂q_i, shape (…, n, 4, B, 4), of products T_b X_b with constant X_b,
-        shape (…, 4, B, 4).
+        """Return ∂(T_b X_b)/∂q_i of products T_b X_b with constant X_b, shape (…, n, 4, B, 4).
+
+        The products have shape (…, 4, B, 4).
         """
         found = np.empty((*product.shape[:-3], *self.moves.shape))
         _differentiate(self.S, self.moves, product, found.reshape(*product.shape[:-3], self.S.shape[-2], -1))
@@ -111,7 +111,9 @@ def _differentiate(S: Array, moves: Array, product: Array, out: Array) -> None:
 
 @dataclass(frozen=True)
 class VectorMotion:
-    """Motion of P vectors that are fixed to bodies, in world axes; position vectors of points by default.
+    """Motion of P body-fixed points or directions, in world axes.
+
+    The units are those of points.
 
     Attributes
     ----------
@@ -155,10 +157,10 @@ class Vectors:
         return VectorMotion(position, blocks[..., 3:, :, :], velocity, bias)
 
     def sizes(self, posture: Posture) -> tuple[Array, Array]:
-        """Return the magnitudes of the summed terms in all vectors, shape (P,), and in their Jacobians, (n, P).
+        """Return the magnitudes of the terms in all vectors, shape (P,), and in their Jacobians, (n, P).
 
-        A rounding error is about this magnitude times the machine precision. The magnitudes are
-        vector lengths, so that they do not depend on the orientation of the axes.
+        A rounding error is about this magnitude times the machine precision. The magnitudes are vector
+        lengths, so that they do not depend on the orientation of the axes.
         """
         parts = self._homogeneous.reshape(len(self._homogeneous) // 4, 4, self._homogeneous.shape[1])
         own, pointed = np.linalg.norm(parts[:, :3], axis=1), np.abs(parts[:, 3])
@@ -217,8 +219,9 @@ class Kinematics:
         self._last[b + 1], self._mount[b + 1] = frame, constant
 
     def world(self, q: Array) -> Array:
-        """Return the world frames of all bodies, shape (…, bodies, 4, 4), m, for coordinates q of
-        shape (…, n), rad or m.
+        """Return the poses of all bodies in the world frame, shape (…, bodies, 4, 4), m.
+
+        The coordinates q have shape (…, n), rad or m.
         """
         datum = q @ self._datum[:, :-1].T + self._datum[:, -1]
         found = (self._frames(q, datum)[..., self._last, :, :] @ self._mount)[..., 1:, :, :]
@@ -266,9 +269,10 @@ def _sum(mask: Array, matrices: Array) -> Array:
 
 
 def _datum(constant: Array, own: Sequence[tuple[int, Coordinate]], n: int) -> Array:
-    """Return the origin of a body on the ground as a linear function of q, shape (3, n + 1).
+    """Return the origin of a body as a linear function of q, shape (3, n + 1).
 
-    The last column is the constant term. Only translations before the body's first rotation count.
+    The body's joint connects it to the ground. The last column is the constant term. Only translations
+    before the first rotation of the joint are included.
 
     Parameters
     ----------
@@ -304,9 +308,10 @@ def _inverse(transforms: Array) -> Array:
 
 
 def _basis(constant: Array, rotation: bool, W: Array) -> Array:
-    """Return the matrices that multiply 1, sin q, cos q and q in the transform K A(q), shape (4, 16).
+    """Return the factors of 1, sin q, cos q and q in the transform K A(q), shape (4, 16).
 
-    K is constant and A(q) is an elementary motion.
+    K is a constant transform and A(q) is an elementary motion. Each row contains a factor, which is a
+    matrix of shape (4, 4).
 
     A rotation about the axis e is A = 1 + sin q W + (1 − cos q) W² with the cross product matrix W of e
     (Rodrigues' formula). A translation along e is A = 1 + q W with e in the last column of W. In both
@@ -329,7 +334,8 @@ def _generator(coordinate: Coordinate) -> Array:
 
 
 def poses(mechanism: Mechanism, q: Array) -> Array:
-    """Return the world frames of all bodies, shape (…, bodies, 4, 4), m, for coordinates q of shape
-    (…, n), rad or m.
+    """Return the poses of all bodies in the world frame, shape (…, bodies, 4, 4), m.
+
+    The coordinates q have shape (…, n), rad or m.
     """
     return Kinematics(mechanism).world(np.asarray(q, dtype=float))

@@ -57,9 +57,9 @@ class Length(Protocol):
         """
 
     def sizes(self, of_places: Array) -> Array:
-        """Return the term magnitudes of the derivative of the length with respect to each coordinate, shape (n,).
+        """Return the magnitudes of the terms in the derivatives of a length by coordinates, shape (n,).
 
-        They are sums of absolute values of terms, and scale the estimates of rounding errors.
+        Rounding errors are estimated as fractions of these magnitudes.
 
         Parameters
         ----------
@@ -111,14 +111,15 @@ class Distance(_Named):
     slots: tuple[int, int]
 
     def motion(self, q: Array, qd: Array, posture: Posture, places: VectorMotion) -> LengthMotion:
-        """Return the distance and its derivatives from L² = d·d:
+        """Return the distance L between points a and b, and its derivatives.
 
-        L L̇ = d·v and L̇² + L L̈ = v·v + d·a.
+        The derivatives follow from L² = d·d: L L̇ = d·v and L̇² + L L̈ = v·v + d·a. The vectors d, v and a
+        are the position, velocity and acceleration of point b relative to point a.
         """
         a, b = self.columns
         d, v, acceleration = (x[..., b] - x[..., a] for x in (places.position, places.velocity, places.bias))
         L = np.linalg.norm(d, axis=-1)
-        with np.errstate(divide="ignore", invalid="ignore"):  # A zero length has no direction: nan.
+        with np.errstate(divide="ignore", invalid="ignore"):  # A zero length has no direction; the result is nan.
             rate = np.sum(d * v, axis=-1) / L
             bias = (np.sum(v * v + d * acceleration, axis=-1) - rate**2) / L
             across = (places.jacobian[..., b] - places.jacobian[..., a]) @ (d / L[..., None])[..., None]
@@ -148,7 +149,7 @@ class Height(_Named):
     column, slot : int
         Index of the point among the points of a state, and index of its body; body 0 is the ground.
     origin, normal : ndarray, shape (3,)
-        A point of the plane, m, and its unit normal, both in the world frame.
+        A point of the plane, m, and the unit normal of the plane, both in the world frame.
     """
 
     column: int

@@ -1,9 +1,10 @@
 """Error bounds of expressions from the magnitudes of their terms before cancellation.
 
 Each operation rounds its result and passes on the uncertainty of its operands, to first order. The
-magnitude of an expression, times the machine precision, estimates the error of its value and of its
-gradient even if large terms cancel (running error analysis: Higham, Accuracy and Stability of
-Numerical Algorithms, 2002, section 3.3).
+magnitude of an expression, times the machine precision, estimates the error of the value. The
+magnitude of the gradient estimates the error of the gradient. Both estimates are valid even if
+large terms cancel. This is a running error analysis (Higham, Accuracy and Stability of Numerical
+Algorithms, 2002, section 3.3).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .jet import Jet, Value, constant, hessian, plain, variables
 
 @dataclass(frozen=True)
 class ValueWithGradient:
-    """Value and gradient of an expression, with the magnitudes of the terms of both.
+    """Value and gradient of an expression, each with the magnitude of its terms.
 
     Attributes
     ----------

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.trajectory import Array
 
-# Tolerance for rounding errors within which two times are equal, relative to the function's time span.
+# Largest difference of two times that count as equal, relative to the function's time span.
 _SAME = 1e-12
 
 

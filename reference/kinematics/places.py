@@ -15,7 +15,7 @@ from ...mechanism import GROUND, Mechanism, Place
 from .extent import units_of_change
 from .kinematics import Kinematics, Posture
 
-# Shortest length of a two-point force element above rounding errors, relative to the mechanism's extent.
+# Largest length that counts as zero for a two-point force element, relative to the mechanism's extent.
 _APART = 1e-9
 
 
@@ -60,7 +60,7 @@ def check_lengths(mechanism: Mechanism, q: Array) -> None:
 
 
 def _places(mechanism: Mechanism) -> Iterator[tuple[str, Place]]:
-    """Yield the key of the description and the place of each frame and point of the mechanism."""
+    """Yield each frame and point of the mechanism, preceded by its key in the description."""
     links = [link.name for link in mechanism.chain.links]
     for b, body in enumerate(mechanism.bodies):
         place = Place(b, np.zeros(3))

@@ -135,7 +135,7 @@ class Quantities:
     mechanism : Mechanism
         Mechanism whose points, frames and coordinates have names.
     places : sequence of Place
-        All points of a state, the named points first.
+        All points whose motion is computed, the named points first.
     lengths : sequence of Length
         Further quantities that the force elements define.
     """
@@ -189,9 +189,9 @@ class Quantities:
         return KinematicState(t, segment, q, qd, posture, places, x, x_dot, bias, jacobian)
 
     def jacobian_sizes(self, state: KinematicState) -> Array:
-        """Return the magnitudes of the summed terms in the Jacobian ∂x/∂q of all quantities, shape (m, n).
+        """Return the magnitudes of the terms in the Jacobian ∂x/∂q of all quantities, shape (m, n).
 
-        They scale the estimates of rounding errors.
+        Rounding errors are estimated as fractions of these magnitudes.
         """
         sizes = np.abs(state.jacobian)
         of_places = self._places.sizes(state.posture)[1]
@@ -241,7 +241,7 @@ def _axes(mechanism: Mechanism, slots: int) -> Vectors:
 class CompiledExpression:
     """Compiled expression with the indices of all names that it uses.
 
-    An acceleration in the expression has its value for q̈ = 0.
+    Accelerations in the expression are evaluated for q̈ = 0.
 
     Attributes
     ----------
@@ -282,7 +282,7 @@ class CompiledExpression:
             return np.array([of(one) for one in state.each()])
 
     def jet(self, state: KinematicState) -> Jet:
-        """Return the expression's value with its derivatives with respect to all names and along the motion.
+        """Return the expression's value with derivatives by all names and along the motion.
 
         The gradient, shape (…, k), refers to t, positions, velocities, accelerations and forces, in this
         order. Derivatives along the motion assume q̈ = 0 and constant forces. The second derivative along
@@ -305,16 +305,16 @@ class CompiledExpression:
     def ends(self, state: KinematicState) -> list[tuple[float, str]]:
         """Return the functions in an expression whose arguments are close to the end of their domain.
 
-        Each result is the distance to that end, in the unit of the argument, and a name for
-        messages.
+        Each result contains the distance to that end, in the unit of the argument, and the names of the
+        function and its expression.
         """
         at = self._instant(state)
         return [(distance, f"{function} in {self.label}") for distance, function in ends(self.node, at)]
 
     def sizes(self, state: KinematicState) -> tuple[float, Array]:
-        """Return the sums of term magnitudes in an expression's value and in its gradient, shape (k,).
+        """Return the magnitudes of the terms in an expression's value and in its gradient, shape (k,).
 
-        The entries are in the same order as those of the gradient of `jet`.
+        The order of the entries is that of the gradient that `jet` returns.
         """
         at = self._instant(state)
         found = named_errors(self.label, at, lambda: magnitude(self.node, at, self.names))
@@ -373,9 +373,10 @@ def _force(of: Callable[[KinematicState], float], state: KinematicState) -> Numb
 
 
 def by_chain(gradient: Array, jacobian: Array) -> Array:
-    """Return the derivatives of a function of k quantities with respect to q, by the chain rule, shape (…, n).
+    """Return the derivatives of a function with respect to q by the chain rule, shape (…, n).
 
-    The gradient has shape (…, k), and the Jacobian ∂x/∂q of the quantities has shape (…, k, n).
+    The function depends on k quantities x. Its gradient has shape (…, k), and the Jacobian ∂x/∂q has
+    shape (…, k, n).
     """
     return np.asarray((gradient[..., None, :] @ jacobian)[..., 0, :])
 

@@ -35,11 +35,11 @@ class Segment:
     Attributes
     ----------
     begin : float
-        Beginning of the segment, s. Switches on time up to `begin` have taken place. Later ones
+        Beginning of the segment, s. Switches at times up to `begin` have taken place. Later switches
         have not, even if a trial step goes beyond them.
     sides : mapping
-        Truth value of each switching condition by its key. A condition without an entry is
-        evaluated in each state.
+        Truth value of each switching condition by its key. A condition without an entry is evaluated in
+        each state.
     """
 
     begin: float

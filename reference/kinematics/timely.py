@@ -32,8 +32,8 @@ from .jet import Number, plain
 from .segment import NotVectorisable, Segment
 
 _POLYNOMIAL = ("+", "-", "*", "neg", "quintic")
-_POWERS = (2.0, 3.0, 4.0)  # Exponents of polynomials that a few samples resolve.
-_SHARES = np.array([0.25, 0.5, 0.75])  # Sample positions in a table's piece, relative to its duration.
+_POWERS = (2.0, 3.0, 4.0)  # Exponents for which a power is a polynomial that a few samples resolve.
+_SHARES = np.array([0.25, 0.5, 0.75])  # Sample positions between two points of a lookup table, from 0 to 1.
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _timely(node: Node) -> Iterator[Node]:
 def _without_states(node: Node) -> Iterator[Node]:
     """Yield functions of time alone that occur in an expression of time and states.
 
-    These are reciprocals of divisors, and conditions as numbers 1 (true) or 0 (false).
+    Such functions are the reciprocals of divisors, and conditions as numbers (1 if true, 0 if false).
     """
     if isinstance(node, Call) and node.function == "/" and set(names(node.children[1])) == {"t"}:
         yield Call("/", (Constant(1.0), node.children[1]))
@@ -105,7 +105,7 @@ def _without_states(node: Node) -> Iterator[Node]:
 def _mixed(node: Node) -> Iterator[Node]:
     """Yield the operations on both time and state variables that can have short pulses of their own.
 
-    Sums and products cannot.
+    Sums and products cannot have such pulses.
     """
     if _is_mixed(node):
         if _is_decisive(node):
@@ -131,10 +131,10 @@ def _is_decisive(node: Node) -> bool:
 
 
 def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace, Callable[[Array], Array]]]:
-    """Yield functions of time that result from an expression of time and states with constant states.
+    """Yield functions of time that an expression becomes when its state variables are held constant.
 
-    Each is preceded by the step lengths that resolve it. There is one function for each choice of
-    values of the parts that do not depend on time.
+    Each function is preceded by the step lengths that resolve it. The parts of the expression that do
+    not depend on time are replaced by several choices of values, with one function for each choice.
     """
     initial = [_initial(part, expression.initial) for part in _timeless(core)]
     for values in held_values(initial):
@@ -145,7 +145,7 @@ def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace,
 def _from_first(node: Node, time: Array) -> Array:
     """Return an expression's values at increasing times of shape (N,), s.
 
-    All switches on time are in the position of the first time.
+    All switches on time keep their position at the first of these times.
     """
     return _values(node, time, float(time[0]))
 
@@ -161,8 +161,9 @@ def _timeless(node: Node) -> Iterator[Node]:
 
 
 def _with_held(node: Node, values: Iterator[float]) -> Node:
-    """Return an expression with its time-independent parts replaced by constants, in the order of
-    `_timeless`.
+    """Return an expression with its time-independent parts replaced by constants.
+
+    The constants are in the order of `_timeless`.
     """
     used = set(names(node))
     if used and "t" not in used:
@@ -196,7 +197,7 @@ def _pace(node: Node, horizon: float) -> Pace:
 def _values(node: Node, time: Array, begin: float) -> Array:
     """Return an expression's values at times of shape (N,), s.
 
-    All switches on time are in the position of the time `begin`, s.
+    All switches on time keep their position at the time `begin`, s.
     """
     segment = Segment(begin)
     with np.errstate(all="raise", under="ignore"):  # Underflow is harmless: it yields zero.

@@ -1,7 +1,9 @@
 """Three formulations of the equations of motion that yield accelerations q̈ and multipliers λ.
 
-The formulations are compared in Krasinskiy 2023. Each uses r independent combinations E C of the
-constraint equations, with E from the module `redundancy`, and λ = Eᵀ λ'.
+The formulations are compared in Krasinskiy 2023. Each uses r independent combinations of the
+constraint equations. The combination matrix E is that of the module `redundancy`, and the Jacobian
+of the combinations is E C. The multipliers λ' of the combinations yield those of all equations, λ =
+Eᵀ λ'.
 """
 
 from __future__ import annotations
@@ -77,9 +79,10 @@ class Gpme:
         return self._current(self.choice.basis(C) @ C)[0]
 
     def _current(self, rows: Array) -> tuple[CoordinatePartition, Array, Array]:
-        """Return the partition for the independent equations, shape (…, r, n), with D and its smallest pivot.
+        """Return the coordinate partition for independent equations, with D and the smallest pivot of C_d.
 
-        The matrix D is ∂q̇_d/∂q̇_i of the dependent and independent velocities.
+        The Jacobian of the equations, `rows`, has shape (…, r, n), and C_d contains the columns of the
+        dependent coordinates. The matrix D is ∂q̇_d/∂q̇_i of the dependent and independent velocities.
         """
         partition = self.fixed or self._last
         if partition is not None:
@@ -100,9 +103,8 @@ class Gpme:
     def determinant(self, C: Array) -> Array:
         """Return the determinant of the Jacobian C_d of the dependent coordinates, shape (…).
 
-        C_d consists of the independent equations in C and the columns of the dependent coordinates.
-        The determinant with combined equations E C has no meaningful sign, but the sign of this
-        determinant is meaningful.
+        C_d contains the rows of the independent equations and the columns of the dependent coordinates.
+        This determinant has a meaningful sign, unlike a determinant of the combined equations E C.
         """
         return self.partition(C).determinant(C[..., list(self.choice.independent), :])
 
@@ -133,7 +135,7 @@ class Gpme:
         return qdd, basis.swapaxes(-2, -1) @ partition.multipliers(rows, system.M @ qdd - system.force)
 
     def _independent(self, system: StateEquations) -> tuple[Array, Array, Array]:
-        """Return the combination matrix E, and Jacobian E C and right-hand side of the independent equations."""
+        """Return the combination matrix E, and the combined equations: Jacobian E C and right-hand side."""
         _check_finite(system)
         basis = self.choice.basis(system.C)
         return basis, basis @ system.C, basis @ system.rhs
@@ -150,25 +152,25 @@ class Gpme:
 class ReducedGpme(Gpme):
     """Reduced generalised programmed motion equations (GPME) with state variables q and q̇_i.
 
-    The dependent velocities q̇_d follow from the velocity constraints (Krasinskiy 2023, equation
-    (7)). The partition is fixed, because it defines the state variables. A run must not pass a
-    configuration with singular Jacobian C_d of the dependent coordinates. An integrator could step
-    over it, so the sign of det C_d is monitored.
+    The dependent velocities q̇_d follow from the velocity constraints (Krasinskiy 2023, equation (7)).
+    The partition is fixed, because it defines the state variables. A run must not pass a configuration
+    in which the Jacobian C_d of the dependent coordinates is singular. An integrator could step over
+    such a configuration, so the sign of det C_d is monitored.
     """
 
     reduced = True
     _side = 0.0
 
     def velocities(self, t: Number, C: Array, nu: Array, qd: Array) -> Array:
-        """Return the velocities q̇, shape (…, n), that fulfil C q̇ = ν and contain the independent ones of `qd`.
+        """Return velocities q̇ that fulfil C q̇ = ν and agree with `qd` in the independent coordinates.
 
-        The right-hand side ν has shape (…, m), and `qd` has shape (…, n).
+        The velocities q̇ and `qd` have shape (…, n), and the right-hand side ν has shape (…, m).
 
         Raises
         ------
         SolveError
-            If the Jacobian of the dependent coordinates is singular, or if its determinant has
-            changed sign since the first call.
+            If the Jacobian of the dependent coordinates is singular, or if its determinant has changed sign
+            since the first call.
         """
         partition, basis = self.partition(C), self.choice.basis(C)
         side = np.sign(self.determinant(C))

@@ -27,9 +27,9 @@ _RANK = 1e-8  # Smallest pivot of an independent column, with the rows of C scal
 def choose_dependent(mechanism: Mechanism, C: Array) -> tuple[int, ...]:
     """Return the indices of dependent coordinates, one for each of the m rows of C, shape (m, n).
 
-    QR decomposition with column pivoting selects coordinates with well-conditioned columns.
-    Coordinates of joints, and of a fixed base, are preferred. Other coordinates are used only if
-    their columns would otherwise be singular.
+    QR decomposition with column pivoting selects coordinates with well-conditioned columns. Coordinates
+    of joints, and of a fixed base, are preferred. Other coordinates are chosen only if the preferred
+    ones do not suffice.
 
     Raises
     ------
@@ -55,7 +55,8 @@ def dependent_indices(mechanism: Mechanism, names: Sequence[str], rows: int) -> 
     Raises
     ------
     SolveError
-        If a name is unknown, or if their number differs from `rows`, the number of independent equations.
+        If a name is unknown, or if the number of names is not `rows`, the number of independent
+        equations.
     """
     known = [c.name for c in mechanism.coordinates]
     unknown = [name for name in names if name not in known]
@@ -118,9 +119,9 @@ class CoordinatePartition:
     def eliminated(self, C: Array, rhs: Array) -> tuple[Array, Array]:
         """Return C_d⁻¹ rhs, shape (…, m, c), and the smallest pivot of C_d, shape (…).
 
-        C_d contains the columns of the dependent coordinates in C. The rows of C are scaled to
-        length 1, so that the pivot measures the distance of C_d from singularity. It is 1 without
-        rows.
+        C_d contains the columns of the dependent coordinates in C. The rows of C are scaled to length 1, so
+        that the pivot measures the distance of C_d from singularity. Without constraint equations, the
+        pivot is 1.
         """
         if not C.shape[-2]:
             return np.zeros_like(rhs), np.ones(C.shape[:-2])
@@ -137,23 +138,23 @@ class CoordinatePartition:
 
         Indices d and i denote dependent and independent coordinates.
 
-        The pivot is not checked here; see `check`.
+        The method `check` raises an error if the pivot is too small.
         """
         solution, pivot = self.eliminated(C, C[..., self.independent])
         return -solution, pivot
 
     def check(self, t: Number, pivot: Array) -> None:
-        """Raise SolveError if the Jacobian of the dependent coordinates has a smallest pivot near zero."""
+        """Raise SolveError if the smallest pivot of the dependent coordinates' Jacobian is near zero."""
         self.require(t, pivot > _SINGULAR)
 
     def does(self, pivot: Array) -> bool:
-        """Whether the Jacobian of the dependent coordinates is regular in all states, as its pivots show."""
+        """Whether the pivots show a regular Jacobian of the dependent coordinates in all states."""
         return bool(np.all(pivot > _SINGULAR))
 
     def require(self, t: Number, regular: Any) -> None:
-        """Raise SolveError if the Jacobian of the dependent coordinates is singular at one of the times t, s.
+        """Raise SolveError if the Jacobian of the dependent coordinates is singular at some time.
 
-        The argument `regular` is false at such times. The message contains the first of them.
+        The argument `regular` is false at such times t, s. The message contains the first of them.
         """
         if not np.all(regular):
             raise SolveError(self.singular(float(np.min(np.where(regular, np.inf, t)))))
@@ -230,8 +231,8 @@ class CoordinatePartition:
     def multipliers(self, C: Array, effort: Array) -> Array:
         """Return the multipliers λ, shape (…, m, c), from the dependent coordinates: C_dᵀ λ = effort_d.
 
-        The effort is M q̈ + h − Q, shape (…, n, c). For a solution of the equations of motion it
-        equals Cᵀ λ in all coordinates, so that the dependent ones suffice.
+        The effort is M q̈ + h − Q, shape (…, n, c). For a solution of the equations of motion, the effort
+        equals Cᵀ λ in all coordinates. The dependent coordinates therefore suffice.
         """
         if not C.shape[-2]:
             return effort[..., :0, :]

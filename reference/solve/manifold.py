@@ -16,16 +16,16 @@ from .model import ReferenceModel
 FULFILLED = 1e-9  # Largest value of a fulfilled constraint, relative to the magnitude of its terms.
 _ITERATIONS = 100  # Largest number of Gauss–Newton steps.
 _LONGEST = 0.5  # Longest step of a coordinate, relative to the mechanism's extent.
-_RANK = 1e-8  # Relative singular value of C below which no step is taken in its direction.
-_ROUNDING = 1e-14  # Constraint value that is pure rounding error, relative to the magnitude of its terms.
+_RANK = 1e-8  # If a relative singular value of C is smaller than this, no step is taken in its direction.
+_ROUNDING = 1e-14  # Largest constraint value that is pure rounding error, relative to the magnitude of its terms.
 _EPSILON = 1e-15  # Rounding error of one constraint evaluation, relative to the magnitude of its terms.
-_SHORTEST = 1e-12  # Step length at convergence, relative to the mechanism's extent.
+_SHORTEST = 1e-12  # Largest step at convergence, relative to the mechanism's extent.
 _ASIDE = 0.1  # Largest random displacement towards another configuration: rad, or relative to the extent.
-_ANOTHER = 0.1 * _ASIDE  # Smallest distance of another configuration: rad, or relative to the extent.
+_ANOTHER = 0.1 * _ASIDE  # Smallest change that counts as another configuration: rad, or relative to the extent.
 _HALVINGS = 8  # Largest number of halvings of a step that does not reduce the constraint values.
 _TINY = 1e-300  # Least denominator, which keeps a quotient finite.
-# Time of the search for another configuration, relative to the duration of the run.
-# The value is odd, so that the time is unlikely to be a simple fraction of a period of the motion.
+# Time at which another configuration is searched for, relative to the duration of the run.
+# With this irregular fraction, the time is unlikely to be a simple fraction of a period of the motion.
 _LATER = 0.37
 
 
@@ -41,8 +41,8 @@ class Nearest:
         Largest constraint value |Φ| relative to the magnitude of its terms.
     uncertainty : float
         Error of the coordinates relative to the mechanism's extent: the largest change that is
-        invisible in the constraints because of rounding. Near a singular configuration it is much
-        larger than rounding errors, because the constraints hardly change there.
+        invisible in the constraints because of rounding. Near a singular configuration this error is
+        much larger than rounding errors, because the constraints hardly change there.
     """
 
     state: KinematicState
@@ -107,7 +107,7 @@ class Manifold:
     def _gap(self, state: KinematicState) -> tuple[Array, Array]:
         """Return scaled constraint values Φ and Jacobian C, with all coordinates in units of length.
 
-        Rows that no coordinate influences are set to zero; otherwise their rounding errors would
+        Rows that no coordinate influences are set to zero. Otherwise the rounding errors in such rows would
         count as a constrained direction.
         """
         rows = self.model.constraints(state)

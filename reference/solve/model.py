@@ -28,7 +28,7 @@ from .formulations import Gpme, ReducedGpme, StateEquations
 
 Start = tuple[Array, Array]
 _NONE = np.zeros(0)
-SAME_TIME = 1e-12  # Relative difference of times that are equal up to rounding.
+SAME_TIME = 1e-12  # Largest relative difference of times that count as equal.
 
 
 @dataclass(frozen=True)
@@ -142,15 +142,17 @@ class _Solution:
 
 
 class ReferenceModel:
-    """Mechanism of the reference solver, compiled for many evaluations; it contains no state.
+    """Model of a mechanism in the reference solver, compiled for many evaluations.
+
+    The state of the mechanism is not stored in the model; it is an argument of each evaluation.
 
     Parameters
     ----------
     mechanism : Mechanism
         Bodies, force elements and tasks as numbers.
     start : tuple of ndarray or None
-        Initial coordinates and velocities (q0, qd0), shape (n,) each, that `start(x)` refers to. Without
-        them, the currently evaluated state is used.
+        Initial coordinates and velocities (q0, qd0), shape (n,) each, that `start(x)` refers to.
+        Without them, the currently evaluated state is used.
     inputs : mapping, optional
         FMU inputs by symbol: numbers, or functions of time in s. An input without an entry is zero.
 
@@ -207,8 +209,8 @@ class ReferenceModel:
         Parameters
         ----------
         segment : Segment, optional
-            Current time segment. By default the segment begins at t, and each condition has its
-            truth value at the state.
+            Current time segment. By default, the segment begins at t, and all switching conditions are
+            evaluated at the given state.
         lag : ndarray, optional
             States of the input filters, see `KinematicState`; zero by default.
         """
@@ -231,8 +233,9 @@ class ReferenceModel:
         return M, (T_q_H @ posture.T_bias.reshape(*shape[:-2], -1, 1))[..., 0]
 
     def further(self, z: Array | None) -> tuple[Array | None, Array | None]:
-        """Split a vector into friction states, shape (f,), and filter states, shape (2k,); None
-        without states.
+        """Split a vector into friction states, shape (f,), and filter states, shape (2k,).
+
+        A part is None if the vector is None. The filter states are also None if there are no filters.
         """
         f = len(self.friction.coordinates)
         return (None, None) if z is None else (z[:f], z[f:] if self.filters.size else None)
@@ -302,16 +305,17 @@ class ReferenceModel:
     def loads_at(self, joints: CompiledJointLoads, state: KinematicState, found: Evaluation) -> Array:
         """Return joint reactions fx fy fz nx ny nz at a state, shape (links, 6), N and N·m.
 
-        They refer to the origins and axes of the links.
+        Moments refer to the origins of the links, and components to the axes of the links.
         """
         affine = joints.affine(state.posture, self.forces.wrenches(state))
         loads = affine.at(found.qdd, found.contacts)
         return joints.local(state.posture, loads)
 
     def closure_wrenches(self, state: KinematicState, found: Evaluation) -> dict[str, Array]:
-        """Return the force and moment of each closure on the body of its frame b, shape (6,), by name.
+        """Return the force and moment of each closure, shape (6,), by name of the closure, N and N·m.
 
-        The moment refers to the origin of frame b; components are in world axes, N and N·m.
+        They act on the body that carries frame b of the closure. The moment refers to the origin of frame
+        b; components are in world axes.
         """
         loops, replacement = self.constraints.loops, self.forces.replacement
         closing = found.contacts[len(self.mechanism.nonholonomic) :]
@@ -334,9 +338,10 @@ class ReferenceModel:
         return _Equations(M, h, Q, rows, rhs)
 
     def consistent(self, state: KinematicState, form: Gpme) -> KinematicState:
-        """Return a state whose dependent velocities fulfil the constraints, as its formulation requires.
+        """Return a state whose dependent velocities fulfil the constraints if the formulation requires it.
 
-        Only the formulation `gpme_reduced` changes velocities, by C q̇ = ν − κΦ.
+        Only the formulation `gpme_reduced` changes velocities. The new velocities fulfil C q̇ = ν − κΦ with
+        the stabilisation constant κ; −ν is the rate of the constraints for q̇ = 0.
 
         Raises
         ------
@@ -380,8 +385,10 @@ class ReferenceModel:
         return list({relation.key: relation for relation in found}.values())
 
     def nearest_end(self, state: KinematicState) -> str:
-        """Return the function whose argument is closest to the end of its domain, with its
-        expression, for messages. The result is empty if no function is close to such an end.
+        """Return the name of the function whose argument is closest to the end of its domain.
+
+        The name includes the expression and is used in messages. It is empty if no function is close to
+        such an end.
         """
         readings = [*self.constraints.readings, *self.forces.readings]
         found = [end for reading in readings for end in reading.ends(state)]
@@ -392,19 +399,21 @@ class ReferenceModel:
         return merged([found.pace for _, found in self._features(end)])
 
     def unresolved(self, end: float) -> list[str]:
-        """Return the labels of expressions that change too fast for the search for step lengths in
-        [0, end], s.
+        """Return the labels of expressions that change too fast in [0, end], s, to find step lengths.
+
+        The search samples these expressions too coarsely, so that an integrator can step over a change.
         """
         return [label for label, found in self._features(end) if not found.pace.is_resolved]
 
     def wandering(self, end: float) -> list[str]:
-        """Return the labels of expressions that have short pulses in [0, end], s, at times that
-        depend on the motion.
+        """Return the labels of expressions with short pulses whose times depend on the motion.
+
+        Pulses in the time interval [0, end], s, are considered.
         """
         return [label for label, found in self._features(end) if found.wanders]
 
     def _features(self, end: float) -> list[tuple[str, Features]]:
-        """Return the label and the short features in time (such as pulses) of each expression in [0, end], s.
+        """Return the label and the short features (such as pulses) of each expression in [0, end], s.
 
         The features are computed once for each `end`.
         """
@@ -429,7 +438,7 @@ class ReferenceModel:
         times += [time for reading in self.outputs.values() for time in stops(reading.node)]
         separate: list[float] = []
         for time in sorted(t for t in times if 0.0 < t <= end * (1.0 + SAME_TIME)):
-            # Of several equal times only the last one remains, so that all switches at this time have taken place.
+            # Only the last of several equal times remains, so that all switches at this time have taken place.
             if separate and time - separate[-1] < SAME_TIME * end:
                 separate.pop()
             separate.append(time)

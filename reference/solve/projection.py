@@ -1,7 +1,7 @@
-"""Projection of a state onto the constraints by the smallest change of q and q̇, weighted with the masses.
+"""Projection of a state onto the constraints by the smallest mass-weighted change of q and q̇.
 
-An initial state that clearly violates the constraints is not changed: the description or the static
-equilibrium defines it.
+An initial state that clearly violates the constraints is not changed, because the description or
+the static equilibrium defines such a state.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ..kinematics.extent import units_of_change
 from .model import ReferenceModel, Start
 
 _ITERATIONS = 50  # Largest number of Newton steps.
-_ROUNDING = 1e-13  # Relative change of the coordinates at convergence of Newton's method.
+_ROUNDING = 1e-13  # Largest relative change of the coordinates at convergence of Newton's method.
 _LEFT = 1e-9  # Largest constraint value of a projected state, in the unit of the constraint.
-_RANK = 1e-10  # Relative singular value of the constraint Jacobian that counts as zero.
+_RANK = 1e-10  # Largest relative singular value of the constraint Jacobian that counts as zero.
 
 
 def project_start(mechanism: Mechanism, q: Array, qd: Array) -> Start:

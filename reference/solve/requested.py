@@ -20,8 +20,9 @@ from .model import ReferenceModel
 
 
 def values(model: ReferenceModel, state: KinematicState, qdd: Array) -> dict[str, float]:
-    """Return the values of all requested outputs by name, for accelerations qdd of shape (n,),
-    rad/s² or m/s².
+    """Return the values of all requested outputs by name.
+
+    The accelerations qdd have shape (n,), rad/s² or m/s².
     """
     return {measure.signal.name: value for measure, value in _measured(model, state, qdd)} | _expressions(
         model, state, qdd
@@ -47,7 +48,7 @@ def _measured(model: ReferenceModel, state: KinematicState, qdd: Array) -> Itera
 
 
 def _expressions(model: ReferenceModel, state: KinematicState, qdd: Array) -> dict[str, float]:
-    # Accelerations in output expressions include q̈.
+    # Output expressions use the actual accelerations, including the contribution of q̈.
     moving = replace(state, bias=state.bias + state.jacobian @ qdd)
     return {requested.value(name).name: reading.number(moving) for name, reading in model.outputs.items()}
 
@@ -59,7 +60,7 @@ def _paired(measures: list[Measure], found: Array) -> Iterator[tuple[Measure, fl
 def _quaternion(model: ReferenceModel, b: int, q: Array, R: Array) -> Array:
     """Return the quaternion w, x, y, z of a rotation matrix, with a sign that is continuous in q.
 
-    Of both possible signs, the result has the one that the half angles of the joints yield.
+    The sign is chosen so that the quaternion agrees with the one from the half angles of the joints.
     """
     x, y, z, w = Rotation.from_matrix(R).as_quat()
     found, near = np.array([w, x, y, z]), _half_turns(model, b, q)
@@ -82,10 +83,7 @@ def _half_turns(model: ReferenceModel, b: int, q: Array) -> Array:
 
 
 def _left(a: Array) -> Array:
-    """Return the matrix of left multiplication by a quaternion a:
-
-    L(a) b is the product of a and b.
-    """
+    """Return the matrix L(a) of left multiplication by a quaternion a: L(a) b is the product a b."""
     w, v = a[0], a[1:]
     lower = w * np.eye(3) + np.cross(np.eye(3), v)
     return np.block([[w, -v[None]], [v[:, None], lower]])

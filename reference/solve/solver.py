@@ -23,13 +23,15 @@ from .gpme import choose_dependent, dependent_indices
 from .manifold import Manifold
 from .model import ReferenceModel, Start
 
-# A Jacobian row counts as zero up to this factor times the error of the coordinates; both are relative.
+# Safety factor on the relative error of the coordinates, up to which Jacobian rows count as zero.
 _MARGIN = 10.0
 
 
 @dataclass(frozen=True, eq=False)
 class InitialValueProblem:
-    """Equations of motion of a mechanism with initial state and inputs, each part built once, at its first use.
+    """Equations of motion of a mechanism, with initial state and inputs.
+
+    Each part is built once, at its first use.
 
     Attributes
     ----------
@@ -73,8 +75,10 @@ class InitialValueProblem:
         return self.formulation(self.dependent)
 
     def formulation(self, dependent: Sequence[str] | None) -> Gpme:
-        """Return the solution method for named dependent coordinates, "auto", or None for the
-        description's choice.
+        """Return the solution method for a choice of dependent coordinates.
+
+        The argument contains names of coordinates, or is "auto" or None. With None, the description's
+        choice is used.
         """
         return _formulation(self.model, self.initial_state, self.rows, dependent)
 
@@ -162,10 +166,11 @@ class Solvability:
     dependent : tuple of str
         Names of the dependent coordinates, one for each independent equation.
     independent : tuple of str
-        Names of independent equations. These equations are used unless `redundant = "minimum_norm"`.
+        Names of independent equations. The solver uses these equations, or combinations of all
+        equations if `redundant = "minimum_norm"`.
     without_drive : tuple of str
-        Names of independent equations that no drive realises: knife edges, closures and a fixed
-        base. Empty if all joints have a drive.
+        Names of independent equations that no drive realises: knife edges, closures and a fixed base.
+        Empty if all joints have a drive.
     redundant : tuple of tuple of str
         Groups of mutually dependent equations.
     rank : int
@@ -173,7 +178,7 @@ class Solvability:
     tolerance : float
         Threshold; singular values up to it count as zero.
     gap : tuple of float
-        Smallest singular value above the threshold, and largest one that counts as zero.
+        Smallest singular value above the threshold, and largest singular value that counts as zero.
     extent : float
         Characteristic length of the mechanism, m, see `extent.units_of_change`.
     """

@@ -1,9 +1,10 @@
 """Symbolic mass matrix and inertia forces of a tree of bodies, by sums over subtrees.
 
-Newton's and Euler's equations of each body are about the origin of its own frame, in world axes.
-The mass, first mass moment, inertia and inertia wrench of a subtree are sums over its bodies; each
-summand is first moved to the origin of the carrying body. The mass matrix M and the inertia forces h
-are scalar products of these sums with the axes of the coordinates.
+Newton's and Euler's equations of each body are about the origin of its own frame, in world
+axes. The mass, first mass moment, inertia and inertia wrench of a subtree are sums over its
+bodies. Before the summation, the quantities of each child subtree are moved to the origin of
+its parent body. The mass matrix M and the inertia forces h are scalar products of these sums
+with the joint axes.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from .kinematics import SymbolicKinematics, of_body
 class Inertia:
     """Mass, first mass moment, inertia and inertia wrench of a body or of a subtree.
 
-    The reference point is the origin of the (first) body; all components are in world axes.
+    The reference point is the origin of the body, or of the root body of the subtree. All
+    components are in world axes.
 
     Attributes
     ----------
@@ -51,8 +53,10 @@ _NONE = Inertia(ir.constant(0.0), ir.zeros(3), ir.zeros(3, 3), ir.zeros(3), ir.z
 
 @dataclass(frozen=True)
 class UnitAccelerationWrench:
-    """Inertia wrench of a subtree per unit acceleration of one coordinate: moment N about the
-    origin of a given body and force F, shape (3,) each, world axes.
+    """Inertia wrench of a subtree per unit acceleration of one coordinate, world axes.
+
+    The wrench consists of the force F and the moment N about the origin of a chosen body, shape
+    (3,) each.
     """
 
     N: Expr
@@ -61,9 +65,9 @@ class UnitAccelerationWrench:
 
 @dataclass(frozen=True)
 class Dynamics:
-    """Symbolic mass matrix M, shape (n, n), and inertia forces h, shape (n,), gravity included in h.
+    """Symbolic mass matrix M, shape (n, n), and inertia and gravity forces h, shape (n,).
 
-    The units of the elements follow the units of the coordinates.
+    The units of the matrix elements follow from the units of the coordinates.
 
     Attributes
     ----------
@@ -72,8 +76,9 @@ class Dynamics:
     tree
         Bodies and joint axes from which M is formed.
     momenta
-        Mapping from (coordinate k, body b) to the inertia wrench of the subtree moved by k, per unit
-        acceleration of k, about the origin of b; b is the body moved by k or one of its ancestors.
+        Mapping from (coordinate k, body b) to an inertia wrench per unit acceleration of k. The
+        wrench is that of the subtree moved by k, about the origin of b. Body b is the body moved by
+        k or an ancestor of this body.
     """
 
     M: Expr
@@ -196,8 +201,9 @@ def _own_inertia(
 
 
 def turned(program: EquationSystem, name: str, R: Expr, inertia: Expr, text: str) -> Expr:
-    """Define the inertia R I Rᵀ in world axes of a body with axes R and inertia I in its own axes;
-    return its symbol.
+    """Define an inertia in world axes, R I Rᵀ, and return its symbol.
+
+    The columns of R are the axes of the body, and I is the inertia in the body's own axes.
     """
     if R.op == "constant":
         return program.define(name, R @ inertia @ R.T, "kg.m2", text)
@@ -220,15 +226,18 @@ def _symmetric(program: EquationSystem, name: str, upper: Sequence[Expr], text: 
 
 
 def steiner(arm: Expr, s: Expr, moved: Expr) -> Expr:
-    """Return the increase of an inertia due to a new reference point, shape (3, 3) (parallel axis theorem).
+    """Return the change of an inertia due to a new reference point, shape (3, 3).
+
+    The change follows from the parallel axis theorem.
 
     Parameters
     ----------
     arm
-        From the new reference point to the old one, shape (3,), m.
+        Vector from the new reference point to the old one, shape (3,), m.
     s, moved
-        First mass moment about the old and about the new point, moved = s + m·arm; in kg·m, or in m if
-        divided by the mass, shape (3,).
+        First mass moment about the old and about the new point, shape (3,), kg·m, with moved = s +
+        m·arm. Both may be divided by the mass (then in m); the result is then also per unit mass,
+        in m².
     """
     (x, y, z), (sx, sy, sz), (tx, ty, tz) = arm, s, moved
     xx, yy, zz = x * (sx + tx), y * (sy + ty), z * (sz + tz)
@@ -256,7 +265,7 @@ def _subtree_sums(
 
 
 def _moved(program: EquationSystem, name: str, part: Inertia, arm: Expr) -> Inertia:
-    """Return the sums of a subtree about the origin of its parent body."""
+    """Return the mass, first moment, inertia and wrench of a subtree about its parent's origin."""
     text = f"first mass moment of the subtree of {name} about the origin of its parent"
     s = program.define(f"moved_s_{name}", part.s + part.m * arm, "kg.m", text)
     moved = steiner(arm, part.s, s)
@@ -312,8 +321,9 @@ def _momenta(
 def _mass_matrix_parts(
     kinematics: SymbolicKinematics, momenta: dict[tuple[int, int], UnitAccelerationWrench]
 ) -> list[tuple[Index, Expr]]:
-    """Return the entries M[j, k], j ≤ k; an entry is 0 unless coordinate j moves the body of
-    coordinate k.
+    """Return the entries M[j, k] with j ≤ k.
+
+    If coordinate j does not move the body of coordinate k, the entry is zero.
     """
     parts: list[tuple[Index, Expr]] = []
     for k in range(kinematics.mechanism.n):

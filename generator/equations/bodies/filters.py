@@ -1,8 +1,8 @@
-"""Second-order critically damped filters between FMU inputs and the motions or lengths that follow them.
+"""Second-order critically damped filters for FMU inputs that a joint or a length follows.
 
-The output y of a filter with the angular cutoff frequency ω and the input u obeys
-y'' = ω² (u − y) − 2 ω y'. The states are y − y(0) and y'. Both are zero at a start at rest, even if
-parameters change the initial value y(0).
+The output y of a filter with the angular cutoff frequency ω and the input u obeys y'' = ω² (u −
+y) − 2 ω y'. The states are y − y(0) and y'. If the motion starts from rest, both states are
+initially zero, even if changed parameters alter the initial value y(0).
 """
 
 from __future__ import annotations
@@ -45,8 +45,10 @@ def derive(program: EquationSystem, mechanism: SymbolicMechanism, lower: Lowerin
 
 
 def begin(program: EquationSystem, found: Sequence[FilterOutput], begins: Sequence[float]) -> None:
-    """Set the initial values of the filters, rad or m, as start values of their inputs and length
-    parameters.
+    """Set the initial value of each filter, rad or m.
+
+    The value becomes the start value of the filter's input. If the filter has a length parameter,
+    the value also becomes the value of this parameter.
     """
     values = dict(zip((followed.filter.name for followed in found), begins, strict=True))
     lengths = {f.length: values[f.filter.name] for f in found if f.length}
@@ -88,7 +90,7 @@ def _start(mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter)
     """Return the initial position of the filtered joint, or the given initial length."""
     if given.coordinate is not None:
         return lower(ir.call("start", ir.symbol(mechanism.coordinates[given.coordinate].name)))
-    assert given.start is not None  # an unknown initial length is a parameter
+    assert given.start is not None  # filters with an unknown initial length have a parameter instead
     return given.start
 
 

@@ -1,8 +1,8 @@
 """Symbolic recursion over the bodies for poses, velocities and bias accelerations, in world axes.
 
-Each body is described about the origin of its own frame. Positions are relative to the first moving
-body of each tree, so that their magnitude does not grow with the distance from the world origin.
-Gravity enters as an acceleration of the ground.
+The reference point of each body is the origin of its own frame. Positions are relative to the
+first moving body of each tree. Their magnitude therefore does not grow with the distance from
+the world origin. Gravity is represented by an upward acceleration of the ground.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class BodyMotion:
     R
         Axes of the body, shape (3, 3).
     root
-        Origin of the first moving body of the tree at zero coordinates, world frame; for a fixed body
-        its own origin, shape (3,), m.
+        Origin of the first moving body of the tree at zero coordinates, world frame, shape (3,), m.
+        For a body fixed to the ground, `root` is the origin of that body.
     travel
         Displacement of the origin of the first moving body from `root`, shape (3,), m.
     p
@@ -42,10 +42,10 @@ class BodyMotion:
     arm
         Origin of the body relative to the origin of its parent, shape (3,), m.
     w, v
-        Angular velocity, velocity of the origin, shape (3,), rad/s and m/s.
+        Angular velocity, and velocity of the body's origin, shape (3,) each, rad/s and m/s.
     dw, dv
-        Bias accelerations (time derivatives of w and v for q̈ = 0); dv includes gravity as an upward
-        acceleration of the ground, shape (3,), rad/s² and m/s².
+        Bias accelerations: time derivatives of w and v for q̈ = 0, shape (3,) each, rad/s² and
+        m/s². Gravity is included in dv as an upward acceleration of the ground.
     """
 
     R: Expr
@@ -65,8 +65,9 @@ class BodyMotion:
 
 @dataclass(frozen=True)
 class Axis:
-    """Velocity of a body per unit rate of one coordinate: e angular, u of the body's origin; shape
-    (3,), world axes.
+    """Velocity of a body per unit rate of one coordinate, world axes.
+
+    The vector e is the angular velocity and u the velocity of the body's origin, shape (3,) each.
     """
 
     e: Expr
@@ -171,8 +172,9 @@ class SymbolicKinematics:
         return motion.root, motion.travel, motion.p + lever
 
     def jacobian_columns(self, body: int, lever: Expr) -> dict[int, Expr]:
-        """Return the velocity of a body-fixed point per unit rate of each coordinate that moves the
-        body: coordinate → shape (3,).
+        """Return the velocity of a body-fixed point per unit rate of each coordinate, shape (3,).
+
+        The result maps the index of each coordinate that moves the body to its Jacobian column.
         """
         columns = {}
         for k in self.mechanism.ancestors(body):
@@ -247,8 +249,10 @@ def _body_motion(
 
 
 def _note_topology(program: EquationSystem, mechanism: SymbolicMechanism) -> None:
-    """Register the bodies, the body of each coordinate and the parent of each body for arrays in
-    the Modelica source.
+    """Register the topology of the mechanism for array indices in the Modelica source.
+
+    The topology consists of the bodies, the body moved by each coordinate and the parent of each
+    body.
     """
     bodies, symbols = mechanism.bodies, [coordinate.symbol for coordinate in mechanism.coordinates]
     program.gatherings.members(BODIES, [body.name for body in bodies])
@@ -284,8 +288,9 @@ def _note_topology(program: EquationSystem, mechanism: SymbolicMechanism) -> Non
 def _gather_coordinate(
     program: EquationSystem, coordinate: SymbolicCoordinate, e: Expr, motion: BodyMotion
 ) -> None:
-    """Register the axis of a coordinate, and the motion of the frame that the coordinate moves, as
-    array elements.
+    """Register the joint axis of a coordinate as an element of an array over all coordinates.
+
+    The motion of the frame that the coordinate moves is registered in the same way.
     """
     member, add = (COORDINATES, coordinate.symbol), program.gatherings.add
     q, qd = (ir.symbol(coordinate.signal(level).name) for level in ("position", "velocity"))
@@ -333,7 +338,7 @@ def _gather_body(program: EquationSystem, name: str, offset: Expr, motion: BodyM
 
 
 def of_body(body: SymbolicBody) -> tuple[str, str, str]:
-    """Return the kind, name and element that identify a body as the source of its definitions."""
+    """Return the part of the description that a body comes from: kind, name and beam element."""
     if body.link == "base":
         return "base", "", ""
     return "link", body.link, body.element
@@ -351,8 +356,10 @@ def _joint_axes(program: EquationSystem, body: SymbolicBody, parent: BodyMotion)
 def _shifted(
     program: EquationSystem, name: str, motion: BodyMotion, start: Expr, step: Expr, slide: Expr
 ) -> BodyMotion:
-    """Return the motion of the body's point at the position `start + step`, m; `slide` is the rate
-    of `step` in the moving axes, m/s. All three have the shape (3,).
+    """Return the motion of another point of the body, at the position `start + step`, m.
+
+    The argument `slide` is the rate of `step` in the moving axes, m/s. All three vectors have the
+    shape (3,).
     """
     if ir.is_zero(start + step) and ir.is_zero(slide):
         return motion

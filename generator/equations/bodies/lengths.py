@@ -1,5 +1,6 @@
-"""Rates, bias accelerations and Jacobians of lengths (of two-point force elements and of gaps) that
-expressions may name.
+"""Rates, bias accelerations and Jacobians of lengths that expressions of the description can name.
+
+The lengths are those of two-point force elements and the gaps of contacts and supports.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ....mechanism import GROUND
 from ...program.program import EquationSystem
 from .kinematics import SymbolicKinematics
 
-BIAS = "_bias"  # suffix of names of accelerations for q̈ = 0 in expression trees
+BIAS = "_bias"  # suffix of the names of bias accelerations (for q̈ = 0) in expressions
 _ZERO = ir.constant(0.0)
 _LENGTHS = {rate: length for length, rate in RATES.items()}
 
@@ -45,7 +46,7 @@ class End:
     Attributes
     ----------
     lever
-        From the body's origin to the point, world axes, shape (3,), m.
+        Vector from the body's origin to the end point, world axes, shape (3,), m.
     sign
         −1 for the first end point, 1 for the second end point.
     """
@@ -61,7 +62,7 @@ def along(kinematics: SymbolicKinematics, u: Expr, ends: Sequence[End], turning:
     Parameters
     ----------
     turning
-        Contribution of the rotation of u to the bias acceleration, m/s².
+        Part of the second derivative of the length that the rotation of u causes, m/s².
     """
     rate, bias, columns = _ZERO, turning, dict[int, Expr]()
     for end in ends:
@@ -76,9 +77,10 @@ def along(kinematics: SymbolicKinematics, u: Expr, ends: Sequence[End], turning:
 
 
 class Lengths:
-    """Lengths and gaps of force elements, found by the names that expressions use (`lift.length`, `deck.gap`).
+    """Registry of lengths and gaps of force elements, by names such as `lift.length` and `deck.gap`.
 
-    A length or gap that is an output has the symbol of that output.
+    Lengths and gaps are outputs of the model. An expression that names one uses the symbol of the
+    output.
     """
 
     def __init__(self, program: EquationSystem, n: int) -> None:
@@ -93,7 +95,7 @@ class Lengths:
         self._lengths[name] = length
 
     def knows(self, name: str) -> bool:
-        """Whether a name denotes a registered kind of length, its rate or its bias acceleration."""
+        """Whether a name denotes a length or gap, its rate or its bias acceleration."""
         quantity = name.partition(".")[2].removesuffix(BIAS)
         return quantity in MEASURED or quantity in _LENGTHS
 

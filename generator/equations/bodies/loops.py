@@ -1,9 +1,10 @@
 """Scalar constraint conditions between two frames, with rates, bias accelerations and unit wrenches.
 
-The rate of a condition is linear in the coordinate rates. The coefficient of coordinate k is the power
-of the condition's unit wrench per unit rate of k. The wrench is a force F with a moment N on the body of
-frame b, and the opposite on the body of frame a. One wrench therefore yields both the row of the
-constraint Jacobian and, multiplied by a multiplier or a spring force, the reaction on the two bodies.
+The unit wrench of a condition is a force F with a moment N on the body of frame b. The opposite
+wrench acts on the body of frame a. The rate of the condition is linear in the coordinate rates.
+The coefficient of a coordinate rate is the power of the unit wrench per unit of this rate. The
+unit wrench therefore yields the row of the constraint Jacobian. Multiplied by a multiplier or a
+spring force, it yields the reaction on the two bodies.
 """
 
 from __future__ import annotations
@@ -27,13 +28,16 @@ class ConstraintExpressions:
     Attributes
     ----------
     value, rate
-        Condition and its time derivative; a knife edge has only a rate.
+        Residual of the condition, and its time derivative. The residual of a knife edge is always
+        0, because a knife edge restricts velocities only.
     bias
-        Second time derivative for q̈ = 0.
+        Second time derivative of the residual for q̈ = 0.
     F, N
-        Unit force and moment on body b; the opposite acts on body a, shape (3,).
+        Unit force and moment on body b, shape (3,) each. The opposite force and moment act on body
+        a.
     at_a, at_b
-        Point of application relative to the origins of bodies a and b, shape (3,), m.
+        Points of application on bodies a and b, each relative to the origin of the body, shape
+        (3,), m.
     """
 
     value: Expr
@@ -49,7 +53,7 @@ class ConstraintExpressions:
 class ConstrainedPair:
     """Two bodies, or a body and the ground, with the constraint condition between them.
 
-    The multiplier of the constraint acts on both.
+    The constraint force or moment acts on both bodies with opposite signs.
     """
 
     a: int
@@ -59,7 +63,7 @@ class ConstrainedPair:
 
 @dataclass(frozen=True)
 class _Frame:
-    """Frame of a loop closure in motion; all vectors are in world axes.
+    """Moving frame of a loop closure; all vectors are in world axes.
 
     Attributes
     ----------
@@ -68,7 +72,7 @@ class _Frame:
     v, a
         Velocity and bias acceleration of the frame's origin, shape (3,), m/s and m/s².
     R
-        Axes, shape (3, 3).
+        Axes of the frame, shape (3, 3).
     w, dw
         Angular velocity and bias angular acceleration, shape (3,), rad/s and rad/s².
     """
@@ -90,8 +94,9 @@ class _Frame:
 
 
 class ClosureFrames:
-    """The two frames of a loop closure, with their relative position and its derivatives defined in
-    the program.
+    """The two frames of a loop closure.
+
+    The program contains definitions of their relative position and of its time derivatives.
     """
 
     def __init__(
@@ -145,7 +150,8 @@ class ClosureFrames:
     def _between(self, a: int, b: int) -> ConstraintExpressions:
         """Return the condition that axis a of one frame is perpendicular to axis b of the other.
 
-        The unit moment about axis_b × axis_a increases their scalar product.
+        The unit moment is the vector product axis_b × axis_a; it tends to increase the scalar
+        product of the axes.
         """
         (e, e_dot, e_bias), (f, f_dot, f_bias) = self.a.axis(a), self.b.axis(b)
         N = ir.cross(f, e)
@@ -192,8 +198,9 @@ def _frame(program: EquationSystem, kinematics: SymbolicKinematics, frame: Symbo
 def knife_edge(
     program: EquationSystem, kinematics: SymbolicKinematics, edge: SymbolicKnifeEdge
 ) -> ConstraintExpressions:
-    """Return the condition that a contact point has no velocity along the normal of its knife edge
-    (Wojtyra and Frączek 2013, equation (30)). Body a is the ground.
+    """Return the condition that a contact point has no velocity along the normal of its knife edge.
+
+    This is equation (30) of Wojtyra and Frączek 2013. Body a of the condition is the ground.
     """
     body, motion, name = edge.place.body, kinematics.motion(edge.place.body), edge.name
     lever = program.define(
@@ -213,9 +220,10 @@ def knife_edge(
 
 
 def jacobian_row(kinematics: SymbolicKinematics, contact: ConstrainedPair) -> dict[int, Expr]:
-    """Return the rate of a condition per unit rate of each coordinate that moves one of its two bodies.
+    """Return the Jacobian row of a constraint condition, without coordinates that move neither body.
 
-    The value is 0 for coordinates that move both bodies.
+    The row is a mapping from coordinate to the rate of the condition per unit coordinate rate. The
+    value is 0 for coordinates that move both bodies.
     """
     mechanism, relation = kinematics.mechanism, contact.relation
     behind_a, behind_b = set(mechanism.ancestors(contact.a)), set(mechanism.ancestors(contact.b))

@@ -1,5 +1,6 @@
-"""Translation of the description's expressions into expressions of the equations, with time events,
-switching conditions and start values.
+"""Translation of the description's expressions into expressions over the symbols of the program.
+
+Time events, switching conditions and start values that occur in them are added to the program.
 """
 
 from __future__ import annotations
@@ -79,9 +80,10 @@ class Lowering:
         return ir.rebuilt(tree, [self(argument) for argument in tree.args])
 
     def add_breakpoints(self, tree: Expr) -> None:
-        """Register the ends of quintic polynomials as time events, because their third derivative jumps there.
+        """Register the end times of quintic polynomials in an expression as time events.
 
-        Expressions that depend on time are also registered with the program.
+        At these times the third derivative of the expression jumps. Expressions that depend on time
+        are also added to the list of such expressions in the program.
         """
         if "t" in expressions.running_names(tree):
             self.program.timed.append(tree)
@@ -99,7 +101,10 @@ class Lowering:
         return self.constants[name] if self.is_constant(name) else self.resolve(name)
 
     def _event(self, time: Expr, rate: Expr | None) -> str:
-        """Return the name of the time event at a time, which is registered at its first use."""
+        """Return the name of the switch variable for an event time.
+
+        The time event is added to the program when the event time is requested first.
+        """
         key = ir.key(time), None if rate is None else ir.key(rate)
         if key not in self._events:
             name = self._events[key] = self.program.fresh(f"switched_{len(self.program.events) + 1}")
@@ -121,7 +126,7 @@ class Lowering:
     def relation(self, comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr) -> Expr:
         """Return a conditional expression that switches at state events.
 
-        Comparisons `>` and `<=` of equal sides share one event indicator.
+        Comparisons `>` and `<=` between the same two expressions share one event indicator.
         """
         larger, smaller = (left, right) if comparison in (">", "<=") else (right, left)
         indicator = larger - smaller
@@ -133,7 +138,8 @@ class Lowering:
     def _table(self, tree: Expr) -> Expr:
         """Return the value or a derivative of a lookup table.
 
-        A cubic or pchip table with resting ends is constant before its first and after its last point.
+        If a cubic or pchip table has resting ends (zero slope), it is constant before its first and
+        after its last point.
         """
         (name, order, inside), (argument,) = tree.data, tree.args
         table = self.tables[name]
@@ -161,7 +167,10 @@ class Lowering:
         return self._lookups[key]
 
     def _check_ends(self, name: str, argument: Expr) -> None:
-        """Add a check that the argument stays within the range of a table that is not extrapolated."""
+        """Add a check that the argument of a table stays within the range of the table.
+
+        Only tables with the setting `free` for their ends are checked.
+        """
         table = self.tables[name]
         if table.ends == "free":
             first, last = table.span

@@ -1,8 +1,8 @@
 """Constraint equations of a mechanism (Jarzębowska et al. 2023, equations (23)–(24), (29)–(32)).
 
-The order is: programmed constraints as in the file, knife edges (Wojtyra and Frączek 2013, equation (30)),
-loop closures, base fixation. With the Jacobian C the velocity level reads C q̇ = ν and the acceleration
-level C q̈ = γ.
+Programmed constraints come first, in the order of the file. Knife edges (Wojtyra and Frączek
+2013, equation (30)), loop closures and the fixation of the base follow. With the Jacobian C,
+the constraints on velocity level read C q̇ = ν. On acceleration level they read C q̈ = γ.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ class Row:
     Parameters
     ----------
     value
-        Constraint function Φ; 0 for constraints of order 1 and 2.
+        Constraint function Φ for order 0, and 0 for constraints of order 1 and 2.
     rate
-        Time derivative Φ̇; the constraint function Ψ for order 1; 0 for order 2.
+        Time derivative Φ̇ for order 0, constraint function Ψ for order 1, and 0 for order 2.
     bias
-        Second time derivative Φ̈ for q̈ = 0; Ψ̇ for order 1; Ψ for order 2.
+        Value at q̈ = 0 of Φ̈ for order 0, of Ψ̇ for order 1, and of Ψ for order 2.
     C
         Row of the constraint Jacobian, shape (n,).
     drift
-        Rate for q̇ = 0, which is −ν in C q̇ = ν.
+        Value of `rate` for q̇ = 0; on velocity level, C q̇ = ν, this is −ν.
     fixes
-        Index of a coordinate that this equation alone keeps at a value, or None.
+        Index of the coordinate that this equation fixes at a value; None for other equations.
     contact
-        Bodies on which the multiplier acts; None if drives or a fixture exert the reaction.
+        Bodies on which the constraint force acts; None if drives or a fixture exert this force.
     """
 
     name: str
@@ -63,9 +63,10 @@ class Row:
 
 @dataclass(frozen=True)
 class ConstraintEquations:
-    """Symbols of all constraint equations:
+    """Symbols of all constraint equations of a mechanism.
 
-    Jacobian C, shape (m, n), and Φ, Φ̇ and γ, shape (m,). Units follow the individual equations.
+    The Jacobian C has the shape (m, n). The values Φ, their rates Φ̇ and the right-hand side γ of C
+    q̈ = γ have the shape (m,). Each element has the unit of its constraint equation.
     """
 
     rows: tuple[Row, ...]
@@ -83,8 +84,9 @@ class ConstraintEquations:
 
     @property
     def programmed(self) -> tuple[int, ...]:
-        """Return the indices of the constraint equations that drives realise: no contacts and no
-        fixed coordinates.
+        """Return the indices of the programmed constraints, whose forces are exerted by drives.
+
+        Constraints with a contact and constraints that fix a coordinate are excluded.
         """
         return tuple(i for i, row in enumerate(self.rows) if row.contact is None and row.fixes is None)
 
@@ -162,7 +164,8 @@ def _task_row(program: EquationSystem, task: Task, points: Points, lower: Loweri
 def _task_jacobian(program: EquationSystem, task: Task, points: Points, lower: Lowering, n: int) -> Expr:
     """Return the Jacobian of a programmed constraint, shape (n,): ∂Φ/∂q, ∂Ψ/∂q̇ or ∂Ψ/∂q̈.
 
-    The chain rule runs over the names in the expression with the order of the constraint.
+    The chain rule is applied to all positions, velocities or accelerations that the constraint
+    names, depending on its order.
     """
     total: Expr = ir.zeros(n)
     for name in dict.fromkeys(expressions.running_names(task.given)):

@@ -1,11 +1,12 @@
 """Constraint equations that keep the axes of a point aligned with the target axes of a path.
 
-The target axes R_d rotate from each waypoint to the next about one axis; the angle is the leg's total angle
-times the progress of the leg. The target is a chain of rotations driven by time, with angular velocity w_d
-and angular acceleration. Let Q = R_dᵀ R, where R are the axes of the point, and let (q0, q) be the
-quaternion of Q with q0 > 0. The constraint equations are φ = 2 q = 0: small errors are angles about the
-target axes. Their rate is φ̇ = q0 Ω + Ω×φ/2 with Ω = R_dᵀ(w − w_d). The Jacobian is regular for errors
-below half a turn.
+Between two waypoints the target axes R_d rotate about one axis. The rotation angle is the total
+angle of this leg times the progress of the leg. The target has the angular velocity w_d and an
+angular acceleration, which are functions of time. Let Q = R_dᵀ R, where R contains the axes of
+the point, and let (q0, q) be the quaternion of Q with q0 > 0. The constraint equations are φ =
+2 q = 0. Small values of φ are error angles about the target axes. The rate is φ̇ = q0 Ω + Ω×φ/2
+with Ω = R_dᵀ(w − w_d), where w is the angular velocity of the point's frame. The Jacobian is
+regular for errors below half a turn.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ _STILL = ir.zeros(3)
 
 @dataclass(frozen=True)
 class OrientationEquations:
-    """Three constraint equations, about x, y and z of the target axes: shape (3,), Jacobian C (3, n).
+    """Three constraint equations for the orientation errors about x, y and z of the target axes.
 
-    The attributes have the meaning of those of `constraints.Row`.
+    All attributes have the meaning of the attributes of `constraints.Row`, but the shape (3,). The
+    Jacobian C has the shape (3, n).
     """
 
     value: Expr
@@ -48,8 +50,9 @@ class OrientationEquations:
 
 @dataclass(frozen=True)
 class _Target:
-    """Target axes of a path, shape (3, 3), with angular velocity and angular acceleration, shape
-    (3,), rad/s and rad/s², world axes.
+    """Target axes of a path, shape (3, 3), with their angular velocity and angular acceleration.
+
+    Both vectors have the shape (3,), in rad/s and rad/s², world axes.
     """
 
     R: Expr
@@ -59,8 +62,9 @@ class _Target:
 
 @dataclass(frozen=True)
 class _Turn:
-    """Rotation from a waypoint to the next: unit axis, shape (3,), in the axes of the first
-    waypoint, and angle in rad.
+    """Rotation of the target axes from one waypoint to the next.
+
+    The unit axis, shape (3,), refers to the axes of the first waypoint. The angle is in rad.
     """
 
     axis: Expr
@@ -129,7 +133,7 @@ def _jacobian(
 
 
 def _target(program: EquationSystem, name: str, path: Path, lower: Lowering) -> _Target:
-    """Return the target axes as a chain of the rotations of all legs, from the first orientation."""
+    """Return the target axes: the first orientation, followed by the rotations of all legs."""
     first, turns = _turns(program, name, path, lower)
     target = _Target(first, _STILL, _STILL)
     for number, (step, turn) in enumerate(zip(steps(path), turns, strict=True), start=1):
@@ -210,7 +214,7 @@ def _turn(program: EquationSystem, name: str, way: Expr) -> _Turn:
     text = f"cosine of the rotation angle of leg {name}, less the cosine of half a turn"
     program.requirements.append(Requirement(cosine - HALF_TURN, NON_NEGATIVE, text))
     sine = program.define(f"sin_{name}", sine, "1", f"sine of the rotation angle of leg {name}")
-    small = ir.constant(1e-14)  # sine below which a leg does not rotate and its axis is arbitrary
+    small = ir.constant(1e-14)  # if the sine is smaller, the leg does not rotate and its axis is arbitrary
     axis = v / ir.choose(">", sine, small, sine, ir.constant(1.0))
     return _Turn(
         program.define(f"axis_{name}", axis, "1", f"rotation axis of leg {name}, in the axes at its begin"),
@@ -230,8 +234,9 @@ def _trace(Q: Expr) -> Expr:
 
 
 def _skew_part(Q: Expr) -> Expr:
-    """Return the vector of the skew part of a rotation matrix, shape (3,): twice the axis times the
-    sine of the angle.
+    """Return twice the vector of the skew-symmetric part of a rotation matrix, shape (3,).
+
+    This vector is the rotation axis times 2 sin(angle).
     """
     return ir.array(list(_differences(Q)))
 

@@ -1,7 +1,8 @@
 """Programmed constraints as expressions, on all levels (Jarzębowska et al. 2023, equations (28)–(32)).
 
-Derivatives are symbolic. A constraint Φ is an expression in points and coordinates; the kinematics provide
-their rates and bias accelerations.
+A constraint Φ is an expression in points and coordinates. Its derivatives are formed
+symbolically by the chain rule. The rates and bias accelerations of the points and coordinates
+are provided by the kinematics.
 """
 
 from __future__ import annotations
@@ -32,17 +33,17 @@ class Task:
     Parameters
     ----------
     order
-        0, 1 or 2: constraint on positions, velocities or accelerations.
+        Order of the constraint: 0 for positions, 1 for velocities, 2 for accelerations.
     given
         Expression that the constraint sets to zero.
     position
-        Constraint function Φ; 0 for order 1 and 2.
+        Constraint function Φ for order 0, and 0 for order 1 and 2.
     velocity
-        Time derivative Φ̇; the constraint function Ψ for order 1; 0 for order 2.
+        Time derivative Φ̇ for order 0, constraint function Ψ for order 1, and 0 for order 2.
     bias
-        Second time derivative Φ̈ for q̈ = 0; Ψ̇ for order 1; Ψ for order 2.
+        Value at q̈ = 0 of Φ̈ for order 0, of Ψ̇ for order 1, and of Ψ for order 2.
     drift
-        Velocity for q̇ = 0.
+        Value of `velocity` for q̇ = 0.
     """
 
     name: str
@@ -55,9 +56,10 @@ class Task:
 
 
 def rate(tree: Expr, points: Container[str]) -> Expr:
-    """Return the time derivative of an expression for q̈ = 0, by the chain rule over its names.
+    """Return the time derivative of an expression for q̈ = 0.
 
-    The argument `points` has the names of all points.
+    The chain rule is applied to all quantities that the expression names. The argument `points`
+    contains the names of all points.
     """
     total = differentiate.derivative(tree, "t")
     for name in dict.fromkeys(expressions.running_names(tree)):
@@ -100,8 +102,9 @@ def _task(name: str, tree: Expr, order: int, points: Container[str]) -> Task:
 
 
 def _biases(tree: Expr) -> dict[str, Expr]:
-    """Return replacements for the accelerations that an expression names: the bias accelerations,
-    which are their values for q̈ = 0.
+    """Return a replacement for each acceleration that an expression names.
+
+    The replacement is the bias acceleration, which is the value of the acceleration for q̈ = 0.
     """
     found: dict[str, Expr] = {}
     for name in expressions.running_names(tree):
@@ -111,8 +114,9 @@ def _biases(tree: Expr) -> dict[str, Expr]:
 
 
 def _path_trees(path: Path) -> Sequence[tuple[str, Expr]]:
-    """Return the components of R_Pᵀ(r_E − r_P(t)) that a path prescribes (Jarzębowska et al. 2023,
-    equation (29)).
+    """Return the components of the path error R_Pᵀ(r_E − r_P(t)) that a path constrains to zero.
+
+    The source is Jarzębowska et al. 2023, equation (29).
     """
     rotation, origin = _frame(path.frame)
     trees = []
@@ -163,9 +167,10 @@ def steps(path: Path) -> list[Expr]:
 
 
 def _trapezoid(begin: Expr, duration: Expr, ramp: Expr) -> Expr:
-    """Return a step from 0 to 1 with a trapezoidal rate, as polynomials between switching times.
+    """Return a step from 0 to 1 whose rate has a trapezoidal shape.
 
-    The rate rises linearly, is constant and falls linearly.
+    The rate rises linearly, is constant and falls linearly. The step consists of a polynomial for
+    each of these three time intervals.
     """
     tau, curvature = (_TIME - begin) / duration, 0.5 / (ramp * (1.0 - ramp))
     pieces = [

@@ -1,8 +1,9 @@
-"""Relative rotations of closure frames that are locked in all three directions.
+"""Relative rotation of the two frames of a loop closure that locks all three rotations.
 
-The three cosines in such a closure's conditions also vanish if the frames are rotated by a third of a turn
-or half a turn. Loops are therefore closed by the complete rotation, and an initial state with a large
-relative rotation is rejected.
+The conditions of such a closure set three direction cosines to zero. These cosines also vanish
+if the frames are rotated by a third of a turn or half a turn. The solver for the initial state
+therefore uses the complete relative rotation. An initial state with a large relative rotation
+is rejected.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from ..bodies.kinematics import SymbolicKinematics
 
 
 def turns(kinematics: SymbolicKinematics, names: Sequence[str]) -> Iterator[Turn]:
-    """Yield the relative rotations of the closures among the named constraint equations."""
+    """Yield the relative rotation of the two frames of each closure that locks all three rotations.
+
+    The argument `names` contains the names of all constraint equations in order.
+    """
     for closure in kinematics.mechanism.closures:
         if closure.rows and len(closure.turning) == 3:
             angles = [closure.rows[k] for k in closure.turning]
@@ -75,7 +79,8 @@ def _rates(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> Iter
 def _angle(a: Sequence[Expr], b: Sequence[Expr]) -> Expr:
     """Return the angle of the rotation from frame a to frame b, rad.
 
-    The sum of the cosines between equal axes is 1 + 2 cos(angle).
+    The sum of the direction cosines between corresponding axes of the two frames is 1 + 2
+    cos(angle).
     """
     cosines = a[0] @ b[0] + a[1] @ b[1] + a[2] @ b[2]
     lowest, highest = ir.constant(0.0), ir.constant(1.0)

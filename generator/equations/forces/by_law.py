@@ -17,7 +17,7 @@ from .element import Forces
 
 @dataclass(frozen=True)
 class LawForce:
-    """Force element declared by a table of `description.elements`."""
+    """Force element whose efforts and forces are expressions from the package `laws`."""
 
     element: SymbolicLawElement
 

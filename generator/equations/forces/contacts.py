@@ -1,7 +1,8 @@
 """Unilateral contacts between points of links and planes, with regularised Coulomb friction.
 
-The plane presses with the normal force N of the module `unilateral`. The friction force μ·N·tanh(|v|/v_s)
-opposes the sliding velocity v; v_s is the regularisation velocity.
+The plane exerts a compressive normal force N, whose law is in the module `unilateral`. The
+friction force μ·N·tanh(|v|/v_s) opposes the sliding velocity v. The parameter v_s is the
+regularisation velocity.
 """
 
 from __future__ import annotations

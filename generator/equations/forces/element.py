@@ -16,7 +16,7 @@ from ..bodies.lowering import Lowering
 from ..bodies.points import Points
 
 ZERO = ir.constant(0.0)
-_SMALLEST = ir.constant(1e-24)  # added to the argument of a square root, which normally has magnitude 1 or more
+_SMALLEST = ir.constant(1e-24)  # added to the argument of a square root, to keep the root differentiable at zero
 
 
 class Forces:
@@ -27,11 +27,11 @@ class Forces:
     efforts
         Mapping from coordinate to effort, N or N·m.
     wrenches
-        Wrenches on bodies, which contribute to joint reactions, unlike efforts on coordinates.
+        Wrenches on bodies. Unlike efforts on coordinates, they contribute to joint reactions.
     outputs
         Outputs that force elements publish.
     stored
-        Functions that return the potential energy of springs, J.
+        One function for each spring, which returns the potential energy of the spring, J.
     followed
         Mapping from the name of each input filter to the output of this filter.
     """
@@ -66,12 +66,16 @@ class Forces:
         self.stored.append(energy)
 
     def pressing(self, free: Expr, value: Expr) -> Expr:
-        """Return `value` while the force `free` is positive, else 0; the switch is a state event."""
+        """Return `value` while the unrestricted force `free` is positive, else 0.
+
+        The value switches at a state event.
+        """
         return self.lower.relation(">", free, ZERO, value, ZERO)
 
     def overlapping(self, depth: Expr, free: Expr, value: Expr) -> Expr:
-        """Return `value` while the depth and the force `free` are positive, else 0; the switches
-        are state events.
+        """Return `value` while the depth and the unrestricted force `free` are both positive, else 0.
+
+        The value switches at state events.
         """
         return self.lower.relation(">", depth, ZERO, self.pressing(free, value), ZERO)
 
@@ -84,8 +88,9 @@ class Forces:
         return self.pressing(free, free)
 
     def wrench(self, body: int, N: Expr, F: Expr) -> None:
-        """Add a force F and its moment N about the body's origin, N and N·m, on a body; shape (3,),
-        world axes.
+        """Add a wrench on a body: a force F, N, and its moment N about the body's origin, N·m.
+
+        Both vectors have the shape (3,), world axes.
         """
         self.wrenches.append(Wrench(body, N, F))
 
@@ -98,22 +103,25 @@ class ForceElement(Protocol):
     """
 
     def act(self, forces: Forces) -> None:
-        """Define the efforts and wrenches of the element, with the element as their source, and add
-        them to the collector.
+        """Define the efforts and wrenches of the element, and add them to the collector.
+
+        The definitions record the element as the part of the description from which they come.
         """
         ...
 
 
 def size(square: Expr) -> Expr:
-    """Return a square root that stays differentiable where its argument is zero."""
+    """Return the square root of `square`, regularised so that it is differentiable at zero."""
     return ir.call("sqrt", _SMALLEST + square)
 
 
 def on_subtrees(
     program: EquationSystem, kinematics: SymbolicKinematics, wrenches: Sequence[Wrench], suffix: str
 ) -> dict[int, Wrench]:
-    """Return the sum of all wrenches on each body and its descendants, about the origin of the
-    body: body → wrench. Bodies whose subtrees have no wrenches are missing.
+    """Return for each body the sum of all wrenches on the body and its descendants.
+
+    The moments are about the origin of the body. The result has no entry for bodies whose subtrees
+    have no wrenches.
     """
     bodies = kinematics.mechanism.bodies
     sums: dict[int, Wrench] = {}

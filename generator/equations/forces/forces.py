@@ -57,6 +57,6 @@ def derive(
 
 
 def _of_wrenches(kinematics: SymbolicKinematics, k: int, acting: dict[int, Wrench]) -> Expr:
-    """Return the generalised force on coordinate k of the wrenches on bodies."""
+    """Return the generalised force on coordinate k due to the wrenches on bodies."""
     wrench = acting.get(kinematics.owners[k])
     return ir.constant(0.0) if wrench is None else kinematics.power(k, wrench.N, wrench.F)

@@ -1,8 +1,11 @@
-"""Joint friction whose normal force is the joint reaction (Jarzębowska et al. 2020 and 2023, (13) and (19)).
+"""Joint friction whose normal force is the joint reaction.
 
-The joint reaction depends on the accelerations, and these depend on the friction. Both are affine in the
-friction efforts τ. The algebraic loop is therefore solved for τ alone, by a fixed number of Newton steps on
-precomputed responses; the number is the same in all backends.
+The equations are (13) of Jarzębowska et al. 2020 and (19) of Jarzębowska et al. 2023.
+
+The joint reactions depend on the accelerations, and the accelerations depend on the friction.
+This is an algebraic loop. The joint reactions are affine in the friction efforts τ, and the
+coefficients are computed first. A fixed number of Newton steps then solves the loop for τ
+alone. The number of steps is equal in all backends.
 """
 
 from __future__ import annotations
@@ -19,13 +22,14 @@ from ....mechanism.symbolic import SymbolicCoordinate, SymbolicFriction, Symboli
 from ...program.program import START_VALUES, EquationSystem, ModelParameter, StateVariable
 from ..bodies.kinematics import SymbolicKinematics
 
-_SMALLEST = 1e-12  # N², added under the root of the normal force, which is then differentiable at zero
+_SMALLEST = 1e-12  # N², added to the squared normal force, so that the root is differentiable at zero
 
 
 @dataclass(frozen=True)
 class Bristle:
-    """Friction state of one coordinate: symbols of the rate of the bristle deflection and of the
-    friction coefficient.
+    """Friction state of one coordinate.
+
+    The symbols are the rate of the bristle deflection and the friction coefficient.
     """
 
     coordinate: int
@@ -88,8 +92,9 @@ def states(program: EquationSystem, mechanism: SymbolicMechanism, found: Sequenc
 
 @dataclass(frozen=True)
 class Response:
-    """Joint force perpendicular to the joint axis as an affine function N0 − N1·τ of the friction
-    efforts τ, world axes. Shapes (3,) and (3, f).
+    """Joint force perpendicular to the joint axis, N0 − N1·τ, where τ are the friction efforts.
+
+    The vector N0, shape (3,), and the matrix N1, shape (3, f), are in world axes.
     """
 
     N0: Expr
@@ -106,8 +111,10 @@ def efforts(
 ) -> Expr:
     """Define the friction efforts τ, shape (f,), N or N·m, positive against the motion.
 
-    Newton's method solves τ_i = μ_i·arm_i·f_n,i(τ) with a fixed number of steps; f_n,i is the normal force. The
-    first step starts from the normal forces without friction. `responses` has the joint forces by coordinate.
+    Newton's method solves τ_i = μ_i·arm_i·f_n,i(τ) with a fixed number of steps. Here f_n,i is the
+    normal force, μ_i the friction coefficient, and arm_i the radius of the journal (1 without a
+    diameter). The first step starts from the normal forces without friction. The argument
+    `responses` maps coordinates to joint forces.
     """
     program.section("friction")
     f, text = len(found), "friction efforts; N or N.m"

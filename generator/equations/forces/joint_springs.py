@@ -53,5 +53,5 @@ class JointSpring:
 
 
 def of(mechanism: SymbolicMechanism) -> Iterator[JointSpring]:
-    """Return one force element for each coordinate."""
+    """Return one spring-damper for each coordinate."""
     return (JointSpring(k, coordinate) for k, coordinate in enumerate(mechanism.coordinates))

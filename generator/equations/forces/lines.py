@@ -1,8 +1,8 @@
-"""Two-point force elements: springs and dampers, expressions, and forces from FMU inputs.
+"""Two-point force elements: spring-dampers, and forces given by expressions or FMU inputs.
 
-Ropes transmit tension only. A rope with a spring and a damper is slack while it is shorter than its
-unstretched length. With the unit vector u from end a to end b, the length L = u·(r_b − r_a) has the rate
-u·(v_b − v_a). A tension F pulls end a along u and end b along −u.
+Ropes transmit tension only. A rope with a spring and a damper is slack while it is shorter than
+its unstretched length. Let u be the unit vector from end a to end b. The length L = u·(r_b −
+r_a) has the rate u·(v_b − v_a). A tension F pulls end a along u and end b along −u.
 """
 
 from __future__ import annotations
@@ -110,5 +110,5 @@ class LineForce:
 
 
 def of(mechanism: SymbolicMechanism) -> Iterator[LineForce]:
-    """Return one force element for each two-point force element of the mechanism."""
+    """Return the symbolic force of each two-point force element of the mechanism."""
     return (LineForce(line) for line in mechanism.lines)

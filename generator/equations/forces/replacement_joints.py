@@ -1,4 +1,7 @@
-"""Loop closures by springs and dampers between their frames (Urbaś 2016, equations (13) and (14))."""
+"""Loop closures whose two frames are connected by springs and dampers instead of constraints.
+
+The source is Urbaś 2016, equations (13) and (14).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,11 @@ from .element import Forces
 
 @dataclass(frozen=True)
 class ReplacementJoint:
-    """Spring-damper for each deformation of a loop closure, in place of a constraint equation."""
+    """Spring-dampers that close a loop in place of constraint equations.
+
+    Each condition of the closure has one spring-damper, which resists the violation of this
+    condition.
+    """
 
     closure: SymbolicLoopClosure
 
@@ -43,8 +50,10 @@ class ReplacementJoint:
     def _wrenches(
         self, forces: Forces, relations: Sequence[loops.ConstraintExpressions], efforts: Sequence[Expr], name: str
     ) -> tuple[Expr, Expr, Expr]:
-        """Return the sum of all spring forces on frame b, and its moments about the origins of the
-        bodies of frames a and b.
+        """Return the total spring force on frame b, and the moments of the spring forces.
+
+        The first moment is about the origin of the body of frame a, the second about that of frame
+        b.
         """
         F: Expr = ir.zeros(3)
         N_a: Expr = ir.zeros(3)

@@ -16,9 +16,10 @@ _EACH = (("lower", 1.0), ("upper", -1.0))  # each stop with the sign of its effo
 
 @dataclass(frozen=True)
 class StopForce:
-    """Efforts of stops and Coulomb friction on coordinate k.
+    """Efforts of mechanical stops and Coulomb friction on coordinate k.
 
-    A stop obeys the law of the module `unilateral`; friction is −effort·tanh(q̇/v_s).
+    The force law of a stop is in the module `unilateral`. The friction is −effort·tanh(q̇/v_s) with
+    the regularisation velocity v_s.
     """
 
     k: int

@@ -30,8 +30,9 @@ _QUANTITIES = {
 
 @dataclass(frozen=True)
 class SupportForces:
-    """Supports of the base for arbitrary rotations of the base: forces from the deflections of its
-    support points.
+    """Supports of a base with arbitrarily large rotations.
+
+    The support forces follow from the deflections of the support points.
     """
 
     supports: tuple[SymbolicBaseSupport, ...]
@@ -72,9 +73,10 @@ class SupportForces:
 
 @dataclass(frozen=True)
 class LinearizedSupports:
-    """Supports of the base for small rotations, with the deflection d = U q_base (matrix U of
-    Jarzębowska et al. 2020). The generalised force is −Uᵀ(S d + D ḋ) with stiffness S and damping
-    D.
+    """Supports of a base with small rotations.
+
+    The deflections are d = U q_base with the matrix U of Jarzębowska et al. 2020. The generalised
+    force is −Uᵀ(S d + D ḋ) with the stiffness matrix S and the damping matrix D.
     """
 
     supports: tuple[SymbolicBaseSupport, ...]
@@ -132,11 +134,13 @@ def _spring_force(support: SymbolicBaseSupport, deflection: Expr, rate: Expr) ->
 
 
 def _one_sided(forces: Forces, support: SymbolicBaseSupport, deflection: Expr, force: Expr) -> Expr:
-    """Return the force of a support; a unilateral one is zero without ground contact or under tension.
+    """Return the force of a support.
 
-    The tangential force of a unilateral support is at most as large as its normal force, so it vanishes together
-    with the normal force. A tangential force that dropped to zero suddenly could press the support onto the
-    ground again at once: infinitely many events in finite time. The gap and the normal force are outputs.
+    The force of a unilateral support is zero without ground contact or under tension. The
+    tangential force of a unilateral support is at most as large as the normal force, so both vanish
+    together. If the tangential force dropped to zero suddenly, it could press the support onto the
+    ground again at once. Infinitely many events in finite time would follow. The gap and the normal
+    force are outputs.
     """
     across = [0.5 * support.stiffness[i] * deflection[i] * deflection[i] for i in range(2)]
     law = _pressing_law(support)

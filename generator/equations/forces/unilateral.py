@@ -1,8 +1,8 @@
-"""Force laws of unilateral elements (contacts, stops, supports), which press while they overlap and never pull.
+"""Force laws of unilateral elements (contacts, stops, supports), which only transmit compression.
 
-At the depth δ > 0 the force is k·δ + d·δ̇ (spring and damper) or, after Hunt and Crossley (1975),
-k·δⁿ·(1 + c·δ̇). Negative values of these expressions are replaced by zero; without overlap the force is
-exactly zero.
+At the overlap δ > 0 the force is k·δ + d·δ̇ (spring and damper) or k·δⁿ·(1 + c·δ̇) (Hunt and
+Crossley 1975). Negative values of these expressions are replaced by zero. Without overlap the
+force is exactly zero.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicHuntCrossley
 
-_TINY = ir.constant(1e-24)  # m² or rad², added to a square so that its power is differentiable at zero
+_TINY = ir.constant(1e-24)  # m² or rad², added to the squared depth, so that powers are differentiable at zero
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class PressingLaw:
     def elastic(self, depth: Expr) -> Expr:
         """Return the spring force, N.
 
-        The force is odd in the depth, so that trial steps beyond an event have a value.
+        The spring force is an odd function of the depth. It is therefore also defined for negative
+        depths, which occur in trial steps beyond an event.
         """
         linear = self.stiffness * depth
         if self.smooth is None:

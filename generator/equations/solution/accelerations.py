@@ -1,5 +1,6 @@
-"""Accelerations with friction that depends on joint reactions, multipliers of contacts, and drive
-efforts.
+"""Accelerations, multipliers of contacts and drive efforts.
+
+These quantities include the effect of friction that depends on joint reactions.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from .system import ActiveSystem
 
 @dataclass(frozen=True)
 class Answers:
-    """Accelerations X, contact multipliers Lambda and drive efforts as in `Solution`.
+    """Accelerations X, contact multipliers Lambda and drive efforts, split by friction effort.
 
-    With f friction efforts each has 1 + f columns: the first is the solution without friction, column 1 + i
-    is the change per unit of friction effort i in the direction of motion.
+    With f friction efforts each array has 1 + f columns. The first column is the solution without
+    friction. Column 1 + i is the change per unit of friction effort i in the direction of motion.
     """
 
     X: Expr
@@ -43,7 +44,8 @@ def derive(
     Parameters
     ----------
     ratios
-        Columns C_d of the constraint Jacobian and D = ∂q̇_d/∂q̇_i, if they are defined already.
+        Columns C_d of the constraint Jacobian for the dependent coordinates, and D = ∂q̇_d/∂q̇_i;
+        None if they are not defined yet.
     """
     program, mechanism, bristles = equations.program, equations.mechanism, equations.bristles
     coordinates = [bristle.coordinate for bristle in bristles]

@@ -1,5 +1,6 @@
-"""Products M x of mass matrix and accelerations, inertia forces h and joint reactions, by recursion
-over the bodies from the leaves to the root.
+"""Inertia forces and joint reactions, by recursion over the bodies from the leaves to the root.
+
+The inertia forces are the products M x of mass matrix and accelerations, or the bias forces h.
 """
 
 from __future__ import annotations
@@ -76,8 +77,9 @@ def _per_acceleration(program: EquationSystem, tree: Tree, x: Expr, name: str) -
 
 
 def _accelerations(program: EquationSystem, tree: Tree, x: Expr, name: str) -> list[_Pair]:
-    """Return two accelerations of each body due to the accelerations x of the coordinates: angular,
-    rad/s², and of the origin, m/s².
+    """Return for each body the angular acceleration, rad/s², and the acceleration of the origin, m/s².
+
+    Both are due to the accelerations x of the coordinates.
     """
     found: list[_Pair] = []
     for b, link in enumerate(tree.links):

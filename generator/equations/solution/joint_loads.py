@@ -1,8 +1,10 @@
 """Joint reactions: the wrench that a joint transmits to the subtree of the body it carries.
 
-A joint reaction is the sum of the subtree's inertia wrench for zero accelerations, of the wrench due to the
-acceleration of the parent body, and of the inertia wrenches of the subtree's own coordinates, less the
-applied wrenches. It is affine in the accelerations, the multipliers of contacts and the friction efforts.
+A joint reaction is the inertia wrench of the subtree minus the wrenches applied to the subtree.
+The inertia wrench has three parts. The first is the value for zero accelerations. The second is
+due to the acceleration of the parent body, the third to the accelerations of the subtree's own
+coordinates. The joint reaction is an affine function of the accelerations, the multipliers of
+contacts and the friction efforts.
 """
 
 from __future__ import annotations
@@ -27,17 +29,19 @@ from .solution import Solution
 
 @dataclass(frozen=True)
 class AffineLoad:
-    """Joint reaction without the effect of accelerations, N + Σ N_r λ_r and F + Σ F_r λ_r over the constraints r.
+    """Joint reaction without the effect of accelerations.
 
-    The moment is about the origin of the body that the joint carries; all vectors are in world axes.
+    The moment is N + Σ N_r λ_r and the force F + Σ F_r λ_r. The sums are over the constraints r of
+    contacts with the multipliers λ_r. The moment is about the origin of the body that the joint
+    carries. All vectors are in world axes.
 
     Attributes
     ----------
     N, F
         Moment and force for zero accelerations and multipliers, shape (3,), N·m and N.
     reactions
-        Mapping from constraint r of a contact to (N_r, F_r), moment and force per unit multiplier,
-        shape (3,) each.
+        Mapping from constraint r to (N_r, F_r), moment and force per unit multiplier, shape (3,)
+        each.
     """
 
     N: Expr
@@ -133,8 +137,9 @@ class JointLoads:
         return tree.m * u + ir.cross(axis.e, tree.s)
 
     def of_accelerations(self, body: int, qdd: Expr) -> tuple[Expr, Expr]:
-        """Return the moment and the force, shape (3,), N·m and N, that the accelerations q̈ add to
-        a joint reaction.
+        """Return the part of a joint reaction that is due to the accelerations q̈.
+
+        The result is the moment, N·m, and the force, N, shape (3,) each.
         """
         kinematics, tree = self.kinematics, self.dynamics.subtrees[body]
         alpha, a = self._acceleration(kinematics.mechanism.bodies[body].parent, qdd)
@@ -205,8 +210,9 @@ def outputs(
     solution: Solution,
     links: Sequence[str],
 ) -> None:
-    """Add the joint reactions of the given links as outputs: about the joint's origin, in axes of
-    the link.
+    """Add the joint reactions of the given links as outputs.
+
+    The moments are about the origin of the joint. The components are in the axes of the link.
     """
     program.gatherings.members(JOINTS, links)
     carried = {link: next(b.name for b in kinematics.mechanism.bodies if b.link == link) for link in links}

@@ -1,9 +1,9 @@
 """Checks that redundant constraints stay redundant during a run.
 
-A redundant constraint is implied by the independent constraints at the start. As long as this is true, all
-violations have a similar magnitude, given by integration errors and the decaying initial violation. A
-violated redundant constraint with fulfilled independent constraints shows that the solved model is not the
-described mechanism.
+At the start, a redundant constraint is implied by the independent constraints. As long as this
+remains true, the violations of all constraints have a similar magnitude. They result from
+integration errors and from the decaying initial violation. If only the redundant constraint is
+violated, the solved model is not the described mechanism.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from ....language import ir
 from ...program.program import Assertion, EquationSystem
 from ..constraints.constraints import ConstraintEquations, Row
 
-_SHARE = 1000.0  # admissible violation of a redundant constraint per violation of the independent ones
+_SHARE = 1000.0  # admissible ratio of the violation of redundant constraints to that of independent ones
 
 
 def derive(program: EquationSystem, rows: ConstraintEquations, active: Sequence[int], tolerance: float) -> None:
     """Add a check for each redundant constraint: its violation must not exceed the tolerance.
 
-    The check allows for the violation of the independent constraints, because dependent constraints deviate
-    with them. A constraint without a position level, such as a knife edge, is checked on velocity level. A
-    constraint of order 2 is not checked.
+    The tolerance is increased by a multiple of the violation of the independent constraints,
+    because redundant constraints deviate together with them. A constraint without a position level,
+    such as a knife edge, is checked on velocity level. A constraint of order 2 is not checked.
 
     Parameters
     ----------

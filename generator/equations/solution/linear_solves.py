@@ -16,7 +16,7 @@ from ...program.items import ConstrainedSolve, Traits, listed
 from ...program.program import Assertion, EquationSystem
 from .system import submatrix
 
-_STEEPEST = 1e8  # largest ratio of dependent to independent velocities; half of a double's digits are lost there
+_STEEPEST = 1e8  # largest admissible ratio of dependent to independent velocities; it costs half the digits
 
 
 def with_linear_solves(program: EquationSystem, formulation: str) -> EquationSystem:
@@ -29,7 +29,7 @@ def with_linear_solves(program: EquationSystem, formulation: str) -> EquationSys
 def with_partition(program: EquationSystem) -> EquationSystem:
     """Return the program with a fixed coordinate partition in each constrained solve.
 
-    The partition must be regular at all times.
+    The Jacobian of the dependent coordinates must stay regular during the whole run.
     """
     return _rewritten(program, lambda new, item: new.items.append(replace(item, ratios=_partition(new, item))))
 
@@ -53,10 +53,11 @@ def _rewritten(program: EquationSystem, add: Callable[[EquationSystem, Constrain
 
 
 def _independent(program: EquationSystem, item: ConstrainedSolve) -> None:
-    """Add a symmetric solve for the independent accelerations X_i, and the dependent ones as a definition.
+    """Add a symmetric linear system for the independent accelerations X_i.
 
-    The system is VᵀMV X_i = Vᵀ(F − M [0; w]) with D = ∂X_d/∂X_i, V = [1; D] and w = C_d⁻¹ W, where C_d are
-    the columns of the Jacobian C of the dependent coordinates. Then X_d = w + D X_i.
+    The dependent accelerations X_d become a definition. The system is VᵀMV X_i = Vᵀ(F − M [0; w])
+    with D = ∂X_d/∂X_i, V = [1; D] and w = C_d⁻¹ W. The matrix C_d consists of the columns of the
+    Jacobian C for the dependent coordinates. Then X_d = w + D X_i.
     """
     program.section("reduction to independent coordinates")
     Cd, D, w = _dependence_with(program, item)
@@ -74,10 +75,10 @@ def _independent(program: EquationSystem, item: ConstrainedSolve) -> None:
 
 
 def _reduced(program: EquationSystem, item: ConstrainedSolve, D: Expr, w: Expr) -> tuple[Expr, Expr]:
-    """Return the mass matrix VᵀMV and the forces Vᵀ(F − M [0; w]) of the independent accelerations.
+    """Return the mass matrix VᵀMV and the forces Vᵀ(F − M [0; w]) of the independent coordinates.
 
-    With D = ∂X_d/∂X_i and V = [1; D] the matrix is M_ii + DᵀE + EᵀD, where E = M_di + M_dd D/2. The indices i
-    and d denote independent and dependent coordinates.
+    With D = ∂X_d/∂X_i and V = [1; D] the matrix is M_ii + DᵀE + EᵀD, where E = M_di + M_dd D/2. The
+    indices i and d denote independent and dependent coordinates.
     """
     M, free, dependent = item.matrix, item.independent, item.dependent
     Mi = submatrix(program, "Mi", M, (free, free), "mass matrix of the independent coordinates")
@@ -97,8 +98,9 @@ def _reduced(program: EquationSystem, item: ConstrainedSolve, D: Expr, w: Expr) 
 
 
 def _reduced_matrix(Mi: Expr, D: Expr, E: Expr) -> Iterator[tuple[Index, Expr]]:
-    """Yield the upper triangle of the reduced mass matrix M_ii + DᵀE + EᵀD: for each row the
-    diagonal element and the elements right of it.
+    """Yield the upper triangle of the reduced mass matrix M_ii + DᵀE + EᵀD.
+
+    For each matrix row, the diagonal element is followed by the elements to the right of it.
     """
     n = Mi.shape[0]
     for i in range(n):
@@ -111,8 +113,9 @@ def _reduced_matrix(Mi: Expr, D: Expr, E: Expr) -> Iterator[tuple[Index, Expr]]:
 def _reduced_forces(
     program: EquationSystem, item: ConstrainedSolve, D: Expr, w: Expr, Mdi: Expr, Mdd: Expr
 ) -> Expr:
-    """Return the forces of the independent coordinates, less the forces that the dependent
-    accelerations w require.
+    """Return the forces on the independent coordinates, reduced by the effect of the accelerations w.
+
+    The accelerations w are those of the dependent coordinates for zero independent accelerations.
     """
     F, free, rest = item.right, item.independent, tuple(slice(0, size) for size in item.shape[1:])
     Fd = submatrix(program, "Fd", F, _rows(F, item.dependent), "forces on the dependent coordinates")
@@ -124,8 +127,10 @@ def _reduced_forces(
 
 
 def _dependence_with(program: EquationSystem, item: ConstrainedSolve) -> tuple[Expr, Expr, Expr]:
-    """Return the Jacobian C_d of the dependent coordinates, D = ∂X_d/∂X_i, and w, the dependent
-    accelerations for zero independent ones. The shape of w is that of the right-hand side W.
+    """Return the Jacobian C_d of the dependent coordinates, the matrix D = ∂X_d/∂X_i, and w.
+
+    The array w contains the dependent accelerations for zero independent accelerations. It has the
+    shape of the right-hand side W.
     """
     names = dependent_names(item.coordinates, item.dependent)
     if item.ratios is not None:
@@ -159,15 +164,18 @@ def _partition(program: EquationSystem, item: ConstrainedSolve) -> tuple[Expr, E
 
 
 def _gpme(program: EquationSystem, item: ConstrainedSolve) -> None:
-    """Add the linear system of the generalised programmed motion equations, with a partition that
-    must be regular at all times.
+    """Add the linear system of the generalised programmed motion equations.
+
+    The Jacobian of the dependent coordinates must stay regular during the whole run.
     """
     _stacked(program, item, *_partition(program, item))
 
 
 def _stacked(program: EquationSystem, item: ConstrainedSolve, Cd: Expr, D: Expr | None) -> None:
-    """Add one n×n linear system of the reduced equations Vᵀ(M X − F) = 0 above the constraints C X
-    = W, where V = [1; D] and D = ∂X_d/∂X_i.
+    """Add one n×n linear system for the accelerations X.
+
+    The upper rows are the reduced equations Vᵀ(M X − F) = 0, where V = [1; D] and D = ∂X_d/∂X_i.
+    The lower rows are the constraints C X = W.
     """
     C, F, W = item.jacobian, item.right, item.wanted
     m, n = C.shape
@@ -192,7 +200,7 @@ def _reduced_rows(program: EquationSystem, item: ConstrainedSolve, D: Expr) -> t
     """
     M, F = item.matrix, item.right
     rest = tuple(slice(0, size) for size in F.shape[1:])
-    # The product is written row by row, because compilers would otherwise repeat it in each of its elements.
+    # The matrix product is written row by row. Compilers would repeat the whole product for each of its elements.
     every = range(M.shape[1])
     Md = submatrix(
         program, "Md", M, (item.dependent, every), "rows of the mass matrix for the dependent coordinates"
@@ -217,8 +225,10 @@ def _dependence(program: EquationSystem, item: ConstrainedSolve) -> tuple[Expr, 
 
 
 def _assert_regular(program: EquationSystem, item: ConstrainedSolve, D: Expr) -> None:
-    """Add an assertion that C_d stays regular: near a singular C_d the dependent velocities per
-    independent velocity grow without bounds.
+    """Add an assertion that the Jacobian C_d of the dependent coordinates stays regular.
+
+    Near a singular C_d the ratios of dependent to independent velocities grow without bounds. The
+    assertion limits these ratios.
     """
     steepness: Expr = ir.constant(0.0)
     for i in range(D.shape[1]):

@@ -20,8 +20,10 @@ from ..bodies.dynamics import steiner, turned
 
 @dataclass(frozen=True)
 class _Place:
-    """Axes R and origin r of a fixed body in the frame of the moving body that carries it; `arm` is
-    the same origin in world axes.
+    """Position of a fixed body in the frame of the moving body that carries it.
+
+    The axes R and the origin r of the fixed body are in that frame. The vector `arm` is r in world
+    axes.
     """
 
     body: int

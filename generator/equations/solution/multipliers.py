@@ -24,11 +24,13 @@ def contact_multipliers(
     Lambda: Expr | None,
     columns: Shape,
 ) -> Expr:
-    """Return the multipliers by constraint index, from those of the independent constraints `rows`.
+    """Return one multiplier per constraint.
 
-    Redundant constraints have zero multipliers or, with the option `minimum_norm`, all constraints share the
-    reaction with the least norm. `Lambda` is None if no constraint is independent, for example for a shaft in
-    two bearings whose coordinates fulfil all constraints identically.
+    The argument Lambda contains the multipliers of the independent constraints `rows`. Redundant
+    constraints have zero multipliers. With the option `minimum_norm`, all constraints instead share
+    the reaction such that the norm of the multipliers is smallest. Lambda is None if no constraint
+    is independent. An example is a shaft in two bearings whose coordinates fulfil all constraints
+    identically.
     """
     if Lambda is None:
         return ir.zeros(1 + max(reaction.row for reaction in constraints.reactions), *columns)
@@ -60,11 +62,11 @@ def _scattered(
 def _shared(
     program: EquationSystem, C: Expr, rows: Sequence[int], sharing: Sequence[int], Lambda: Expr
 ) -> tuple[list[int], Expr]:
-    """Return the indices of all constraints that share the reactions, and their multipliers of least norm.
+    """Return the constraints that share the reactions, by index, and their multipliers of least norm.
 
-    The multipliers exert the same generalised forces as the multipliers Λ of the independent constraints `rows`.
-    The Jacobian of the sharing constraints is T C, where C is the Jacobian of the independent constraints. The
-    multipliers of least norm are then T y with (TᵀT) y = Λ.
+    These multipliers exert the same generalised forces as the multipliers Λ of the independent
+    constraints `rows`. The Jacobian of the sharing constraints is T C, where C is the Jacobian of
+    the independent constraints. The multipliers of least norm are then T y with (TᵀT) y = Λ.
     """
     others = [i for i in sharing if i not in rows]
     if not (others and rows):
@@ -98,10 +100,11 @@ def drive_efforts(
     X: Expr,
     F: Expr,
 ) -> tuple[Expr | None, Expr]:
-    """Return the multipliers Λ of contacts and the efforts τ of the drives that realise programmed constraints.
+    """Return the multipliers Λ of contacts and the drive efforts τ.
 
-    Both follow from Cᵀ Λ + B τ = M X − F, where C is the Jacobian of the constraints `rows`, which are independent
-    and realised by no drive, and B selects the coordinates with drives. The results have as many columns as the
+    The drives realise the programmed constraints. Both follow from Cᵀ Λ + B τ = M X − F. The matrix
+    C is the Jacobian of the constraints `rows`, which are independent and which no drive realises.
+    The matrix B selects the coordinates with drives. The results have as many columns as the
     accelerations X and the forces F.
     """
     assert mechanism.actuated is not None
@@ -126,10 +129,10 @@ def _exerted(
     rows: Sequence[int],
     forces: Expr,
 ) -> Expr:
-    """Return [Λ; τ] that exert the given generalised forces, [Cᵀ B] [Λ; τ] = forces.
+    """Return the vector [Λ; τ] whose generalised forces [Cᵀ B] [Λ; τ] equal the given forces.
 
-    With fewer than n unknowns the equations are consistent but overdetermined. They are then solved by least
-    squares with the residual s: s + [Cᵀ B] [Λ; τ] = forces and [Cᵀ B]ᵀ s = 0.
+    If there are fewer than n unknowns, the equations are consistent but overdetermined. They are
+    then solved by least squares with the residual s: s + [Cᵀ B] [Λ; τ] = forces and [Cᵀ B]ᵀ s = 0.
     """
     n, actuated, r = mechanism.n, mechanism.actuated or (), len(rows)
     every, unknowns = slice(0, n), r + len(actuated)

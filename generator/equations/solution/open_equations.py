@@ -40,9 +40,9 @@ class OpenEquations:
     points, lower : Points, Lowering
         Quantities of points by name, and the translator of the description's expressions.
     bristles, commands : sequences
-        Friction states and filters.
+        Friction states of the coordinates, and filters of FMU inputs.
     wrenches : dict
-        Applied wrenches on the subtrees of the bodies, by body.
+        For each body the applied wrench on its subtree.
     measured, stored : sequences
         Outputs of the force elements, and functions that return the energies of springs, J.
     """

@@ -24,9 +24,11 @@ _SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # indices of the inerti
 
 
 def with_point_sums(program: EquationSystem) -> EquationSystem:
-    """Return the program with sums over subtrees about one common point in place of sums about each body's origin.
+    """Return the program with subtree sums about one common point.
 
-    The program must contain only definitions and linear solves. Definitions that become unused remain in it.
+    The new sums replace the sums about the origins of the individual bodies. The program must
+    contain only definitions and linear solves. Definitions that become unused remain in the
+    program.
     """
     composites = program.composites
     if composites is None:
@@ -53,8 +55,9 @@ def with_point_sums(program: EquationSystem) -> EquationSystem:
 
 
 def _replaced(composites: Composites, sums: _Sums) -> Iterator[tuple[str, Expr]]:
-    """Yield the name of each subtree sum about a body's origin, and an equal expression in sums
-    about the common point.
+    """Yield the name of each subtree sum about a body's origin, with an equal expression.
+
+    The expression uses the sums about the common point.
     """
     for b in range(len(composites.tree.links)):
         old = (composites.moments[b], composites.bias_moments[b], composites.bias_forces[b])
@@ -163,7 +166,7 @@ class _Sums:
         self._define_subtree(b, m * c, turned + _of_point(m, c), N, F)
 
     def _define_subtree(self, b: int, s: Expr, J: Expr, N: Expr, F: Expr) -> None:
-        """Define the sums of a body's own quantities and of the subtrees of its children."""
+        """Define the sums over a body and the subtrees of its children."""
         name = self._tree.links[b].name
         for child in self._children(b):
             shift = self._shift(child)
@@ -213,8 +216,9 @@ class _Sums:
         return None if self._moves[parent] else self._tree.links[b].arm
 
     def about_origin(self, b: int) -> tuple[Expr, Expr, Expr]:
-        """Return the first mass moment, and the moment and force of the inertia wrench, of a
-        subtree about the origin of its body.
+        """Return the first mass moment, the inertia moment and the inertia force of a subtree.
+
+        Both moments are about the origin of the subtree's root body.
         """
         p, W = self._places[b], self._wrenches[b]
         return self._moments[b] - self._masses[b] * p, W[_ANGULAR] - ir.cross(p, W[_LINEAR]), W[_LINEAR]
@@ -271,8 +275,10 @@ class _Sums:
             yield (i,), self._twists[k] @ self._wrenches[self._tree.freedoms[k].body]
 
     def per_acceleration(self, k: int, b: int) -> tuple[Expr, Expr]:
-        """Return the moment about a body's origin and the force per unit acceleration of a
-        coordinate in the body's subtree.
+        """Return the inertia moment and force of a subtree per unit acceleration of a coordinate.
+
+        The coordinate belongs to the subtree. The moment is about the origin of the subtree's root
+        body.
         """
         P, p = self._per_acceleration[k], self._places[b]
         if self._moves[b]:
@@ -348,7 +354,10 @@ class _Sums:
         return self._note(key, b, value, unit, whole)
 
     def _forced(self, key: str, b: int, value: Expr, unit: str, text: str, whole: str) -> Expr:
-        """Define a quantity under its own name, even if its value is a constant or another symbol."""
+        """Define a quantity under its own name.
+
+        A value that is a constant or another symbol also gets a definition.
+        """
         symbol = self._program.assemble(
             f"{key}_{self._tree.links[b].name}", value.shape, [((), value)], unit, text
         )

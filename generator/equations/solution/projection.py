@@ -1,14 +1,15 @@
-"""Projection onto the constraints: the smallest mass-weighted change of the state that fulfils them.
+"""Projection onto the constraints by the smallest mass-weighted change of the state.
 
-The change Δ minimises ΔᵀMΔ subject to C Δ = −r. The residual r is Φ(t, q) for a change of the positions and
-Φ̇ for a change of the velocities:
+The change Δ minimises ΔᵀMΔ subject to C Δ = −r. The residual r is Φ(t, q) for a change of the
+positions and Φ̇ for a change of the velocities:
 
     [M Cᵀ] [Δ]   [ 0]
     [C 0 ] [λ] = [−r]
 
-The velocity projection is exact; the position projection is a step of Newton's method (E. Eich, Convergence
-results for a coordinate projection method applied to mechanical systems with algebraic constraints, SIAM J.
-Numer. Anal. 30, 1993). Constraints of order 1 have no position level and affect the velocities only.
+The velocity projection is exact; the position projection is a step of Newton's method (E. Eich,
+Convergence results for a coordinate projection method applied to mechanical systems with
+algebraic constraints, SIAM J. Numer. Anal. 30, 1993). Constraints of order 1 have no position
+level and affect the velocities only.
 """
 
 from __future__ import annotations

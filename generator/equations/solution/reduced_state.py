@@ -1,7 +1,8 @@
-"""Reduced form, in which the dependent velocities follow from the independent ones (Krasinskiy 2023, (7)).
+"""Reduced form, in which the dependent velocities follow from the independent ones.
 
-q̇_d = C_d⁻¹(ν − κΦ − C_i q̇_i): the velocities fulfil the constraints exactly, and position errors decay at the
-rate κ.
+The dependent velocities are q̇_d = C_d⁻¹(ν − κΦ − C_i q̇_i) (Krasinskiy 2023, (7)). C_d and C_i
+are the Jacobian columns of the dependent and independent coordinates. The velocities fulfil the
+constraints C q̇ = ν − κΦ exactly, and constraint violations Φ decay at the rate κ.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ def velocities(
 ) -> tuple[Expr, Expr | None] | None:
     """Define the dependent velocities as outputs.
 
-    Returns C_d, the Jacobian of the dependent coordinates, and D = ∂q̇_d/∂q̇_i. D is None without independent
-    coordinates. The whole result is None if no linear system has to be solved.
+    Return the Jacobian C_d of the dependent coordinates and the matrix D = ∂q̇_d/∂q̇_i. D is None
+    if no coordinate is independent. If no linear system has to be solved, the whole result is None.
     """
     program.section("dependent velocities")
     kappa = mechanism.kappa

@@ -1,8 +1,10 @@
-"""Constrained equations of motion in a form that does not depend on the method of solution.
+"""Constrained equations of motion in a form that does not depend on the solution method.
 
-M q̈ − Cᵀ λ = f + unit efforts on some coordinates, C q̈ = right-hand side, where C is the
-Jacobian of the independent constraints. If a constraint fixes the value of a coordinate, the acceleration
-of the coordinate is known; the coordinate and its constraint are removed from the system.
+The equations are M q̈ − Cᵀ λ = f and C q̈ = W. The matrix C is the Jacobian of the independent
+constraints, and the vector f contains the applied forces minus the inertia forces. The
+equations can also be solved for unit efforts on some coordinates. If a constraint fixes the
+value of a coordinate, the acceleration of the coordinate is known. The coordinate and its
+constraint are then removed from the system.
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ class Partition:
     rows
         Names of the independent constraints.
     without_drive
-        Names of those constraints that stay independent if all constraints realised by drives are
-        omitted; empty if every joint has a drive.
+        Names of the independent constraints among those that no drive realises; empty if every
+        joint has a drive.
     """
 
     dependent: tuple[str, ...] = ()
@@ -48,16 +50,18 @@ class ActiveSystem:
     Attributes
     ----------
     rows
-        Indices of the independent constraints, without constraints that fix the value of a coordinate.
+        Indices of the independent constraints, without constraints that fix the value of a
+        coordinate.
     free
         Indices of the coordinates in the system.
     held
-        Mapping from each coordinate with a fixed value to the constraint that fixes the value, both as indices.
+        Mapping from the index of each coordinate with a fixed value to the index of the constraint
+        that fixes it.
     dependent
         Positions of the dependent coordinates in `free`.
     without_drive
-        Indices of those constraints that stay independent if all constraints realised by drives are
-        omitted; empty if every joint has a drive.
+        Indices of the independent constraints among those that no drive realises; empty if every
+        joint has a drive.
     """
 
     rows: tuple[int, ...]
@@ -85,7 +89,8 @@ def active_system(
 ) -> ActiveSystem:
     """Select the constraints and coordinates of the linear system.
 
-    If all constraints need multipliers, no coordinate is removed.
+    If the multipliers of all constraints are needed, coordinates with fixed values stay in the
+    system.
     """
     if constraints is None:
         return ActiveSystem((), tuple(range(mechanism.n)), {}, (), ())
@@ -101,8 +106,8 @@ def active_system(
 def forces(program: EquationSystem, dynamics: Dynamics, Q: Expr, units: Sequence[int]) -> tuple[Expr, Expr]:
     """Define the applied minus inertia forces Q − h, shape (n,).
 
-    Also return them with one column per unit effort on the coordinates `units`, shape (n, 1 +
-    len(units)).
+    The second result adds a column for a unit effort on each of the coordinates `units`, shape (n,
+    1 + len(units)).
     """
     program.section("accelerations")
     f = program.define("f", Q - dynamics.h, None, "applied minus inertia forces; N or N.m")
@@ -115,8 +120,10 @@ def forces(program: EquationSystem, dynamics: Dynamics, Q: Expr, units: Sequence
 
 
 def stabilised(mechanism: SymbolicMechanism, constraints: ConstraintEquations) -> Expr:
-    """Return the right-hand side of the stabilised constraints on C q̈: γ − 2αΦ̇ − β²Φ (Baumgarte),
-    or γ + κ²Φ in the reduced form, in which Φ̇ = −κΦ.
+    """Return the right-hand side W of the stabilised constraints C q̈ = W.
+
+    Baumgarte's method gives W = γ − 2αΦ̇ − β²Φ with the constants α and β. The reduced form, in
+    which Φ̇ = −κΦ, has W = γ + κ²Φ.
     """
     if mechanism.formulation == "gpme_reduced":
         kappa = mechanism.kappa
@@ -127,12 +134,13 @@ def stabilised(mechanism: SymbolicMechanism, constraints: ConstraintEquations) -
 
 @dataclass(frozen=True)
 class EquationsOfMotion:
-    """The system M X − Cᵀ Λ = F, C X = W for the accelerations X of the free coordinates.
+    """System M X − Cᵀ Λ = F, C X = W for the accelerations X of the coordinates without fixed values.
 
     Attributes
     ----------
     held
-        Accelerations of the coordinates whose values are fixed by constraints, or None.
+        Accelerations of the coordinates with values fixed by constraints; None without such
+        coordinates.
     tree
         Bodies and joint axes from which M is formed.
     """
@@ -254,7 +262,10 @@ def submatrix(
 
 
 def _runs(chosen: Sequence[int]) -> list[tuple[slice, slice]]:
-    """Return each run of consecutive indices as a slice of the result and a slice of the source."""
+    """Split the chosen indices into runs of consecutive numbers.
+
+    Return for each run a slice of the submatrix and the corresponding slice of the original array.
+    """
     runs = []
     for _, group in groupby(enumerate(chosen), key=lambda pair: pair[1] - pair[0]):
         pairs = list(group)
@@ -295,8 +306,10 @@ def _columns(program: EquationSystem, name: str, columns: Sequence[Expr], descri
 def _complete(
     program: EquationSystem, name: str, n: int, active: ActiveSystem, X: Expr, held: Expr, text: str
 ) -> Expr:
-    """Return the accelerations of all coordinates in their order, from those of the free and the
-    removed coordinates.
+    """Return the accelerations of all coordinates in order.
+
+    The accelerations of removed coordinates are known; all others are unknowns of the linear
+    system.
     """
     rest = tuple(slice(0, size) for size in X.shape[1:])
     parts: list[tuple[Index, Expr]] = [((here, *rest), X[(there, *rest)]) for there, here in _runs(active.free)]

@@ -19,9 +19,10 @@ AccelerationSolve: TypeAlias = LinearSolve | ConstrainedSolve
 
 
 def with_tree_solves(program: EquationSystem, way: Way) -> EquationSystem | None:
-    """Return the program with the accelerations solved by recursion over the bodies; None if that is slower.
+    """Return the program with the accelerations solved by recursion over the bodies.
 
-    Other quantities that are computed from the mass matrix are then also computed by recursion.
+    Inertia forces and joint reactions are then also computed by recursion. The result is None if
+    the recursion is not faster than the dense mass matrix.
     """
     system = _of_accelerations(program)
     if system is None or not _is_better(system, way):
@@ -103,8 +104,9 @@ def _operations(system: AccelerationSolve) -> tuple[int, int]:
 
 
 def words(program: EquationSystem, way: Way) -> str:
-    """Return a phrase that names the method for solving the equations of motion and its number of
-    operations; empty if they need no linear system.
+    """Return a phrase for the solution method of the equations of motion and its operation count.
+
+    If no linear system has to be solved, the phrase is empty.
     """
     system = _of_accelerations(program)
     if system is None:

@@ -36,7 +36,8 @@ class ArrayDeclaration:
     value
         Expression of a derived parameter; None for variables.
     elements
-        Mapping from the position in the array, counted from 1, to the origin of the element.
+        Mapping from the position in the array, counted from 1, to the part of the description or
+        the derivation step from which the array element comes.
     guess
         Value near the start, used by solvers as an initial guess.
     positions
@@ -89,14 +90,14 @@ class Arrangement:
     Attributes
     ----------
     program
-        Program in which all expressions outside its definitions refer to array elements.
+        Program whose outputs, states, checks and assertions refer to array elements.
     variables
         Declarations of all variables and derived parameters.
     statements
         Equations.
     spaces
-        Mapping from the name of an array to the names of the sets that its indices run over, one per axis;
-        "" without a set.
+        Mapping from the name of an array to one set name per axis: the set over which the index of
+        this axis runs, or "" if there is none.
     values
         Mapping from the name of an array to its elements as expressions of the original program.
     """
@@ -109,8 +110,9 @@ class Arrangement:
 
 
 def arranged(program: EquationSystem, guesses: Mapping[str, Array]) -> Arrangement:
-    """Return the variables and equations of all definitions and linear systems of a program that
-    are used.
+    """Return the Modelica variables and equations of a program.
+
+    The result represents all definitions and linear systems on which the model depends.
     """
     return _Gathering(program, guesses).arrangement()
 
@@ -169,7 +171,8 @@ class _Gathering:
     def _reserve(self, array: GatheredArray) -> None:
         """Reserve the name of an array and the positions of its elements.
 
-        Nothing is reserved unless every member of the index set of the array has the quantity.
+        If a member of the index set does not have the quantity, no array is formed and nothing is
+        reserved.
         """
         labels = self._program.gatherings.sets[array.over]
         elements = [array.elements.get(label) for label in labels]
@@ -188,8 +191,9 @@ class _Gathering:
         self._arrays[array.name] = (array, name, found)
 
     def _place(self, value: Expr, here: Expr, fixed: bool) -> None:
-        """Register a symbol as an element of an array; `fixed` means that the array depends on
-        parameters only.
+        """Register a symbol as an element of an array.
+
+        The argument `fixed` tells whether the whole array depends on parameters only.
         """
         owned = value.data in self._owned([value])
         if owned or value.data in self._published or (fixed and value.data in self._parameters):
@@ -200,9 +204,10 @@ class _Gathering:
             self._inlined[value.data] = self._definitions[value.data].parts[0][1]
 
     def _in_parameters(self, own: Container[str] = ()) -> Replacement:
-        """Return the replacement of constant definitions in values of parameters, by array elements or values.
+        """Return the replacement of constant definitions for the values of parameters.
 
-        Names in `own` belong to the array that is being defined and get no array element.
+        Array elements or values replace the definitions. The names in `own` belong to the array
+        that is being defined and are not replaced by array elements.
         """
         values = {name: place for name, place in self._fixed_places.items() if name not in own}
         values = {name: place for name, place in values.items() if name not in self._parameters or own}
@@ -225,8 +230,9 @@ class _Gathering:
         return value.op != "constant"
 
     def _owned(self, elements: Iterable[Expr]) -> list[str]:
-        """Return the names of definitions among the elements that have no variable of their own in
-        the Modelica source.
+        """Return the names of definitions that exist in the Modelica source only as array elements.
+
+        The other definitions among the given elements have variables of their own.
         """
         names = [value.data for value in elements if value.op == "symbol"]
         return [
@@ -294,8 +300,9 @@ class _Gathering:
         )
 
     def _fixed_value(self, name: str, value: Expr) -> Expr:
-        """Return the value of an element of an array of parameters, in terms of elements of other
-        arrays.
+        """Return the value of an array element that depends on parameters only.
+
+        The value is an expression over elements of other arrays.
         """
         if value.op != "symbol" or value.data not in self._owned([value]):
             return value
@@ -303,8 +310,9 @@ class _Gathering:
         change, unnamed = self._in_parameters(own), own & set(self._owned(self._arrays[name][2]))
 
         def written(definition: str) -> Expr:
-            """Return the value of a definition, with elements of the same array replaced by their
-            values.
+            """Return the value of a definition.
+
+            Elements of the array that is being defined are replaced by their values.
             """
             found = change(self._definitions[definition].parts[0][1])
             return Replacement({other: written(other) for other in found.symbols & unnamed})(found)
@@ -332,8 +340,10 @@ class _Gathering:
     def _add_referenced(
         self, waiting: dict[str, tuple[GatheredArray, str, list[Expr]]], renamed: EquationSystem
     ) -> None:
-        """Add those waiting arrays that are used by equations, derived parameters, or expressions
-        outside the program's items.
+        """Add those of the waiting arrays that are used.
+
+        An array is used if an equation, a derived parameter or an expression outside the program's
+        items refers to it.
         """
         outside = {name for expr in _external_expressions(renamed) for name in expr.symbols}
         while True:
@@ -345,7 +355,7 @@ class _Gathering:
                 self._add_array(*waiting.pop(name))
 
     def _named(self) -> set[str]:
-        """Return the names in all equations and derived parameters so far."""
+        """Return all names that occur in the equations and derived parameters added so far."""
         expressions = [expr for statement in self._statements for expr in (statement.left, statement.right)]
         expressions += [variable.value for variable in self._variables if variable.value is not None]
         return {name for expr in expressions for name in expr.symbols}
@@ -399,7 +409,11 @@ class _Gathering:
                 self._statements.append(Statement(symbol[k, 0:k], symbol[0:k, k], item.origin, heading))
 
     def _renamed(self) -> EquationSystem:
-        """Return the program in which all expressions outside its items refer to array elements."""
+        """Return the program with array elements in place of names of definitions.
+
+        The items of the program are not changed, but its outputs, states, start values, checks and
+        assertions are.
+        """
         program, change = self._program, self._change
         start = program.start
         if start is not None:
@@ -423,9 +437,10 @@ class _Gathering:
 
 
 def _narrowed(left: Expr, right: Expr) -> tuple[Expr, Expr]:
-    """Return both sides of an equation, without dimensions in which a block has a single row or column.
+    """Return both sides of an equation without superfluous dimensions.
 
-    A vector of one constant becomes a scalar: rumoca rejects `W[:,i] = zeros(1)` in loops.
+    A block of one row or column becomes a vector, or a scalar if it has one element. A vector of
+    one constant becomes a scalar, because rumoca rejects `W[:,i] = zeros(1)` in loops.
     """
     if left.op == "index" and left.shape == (1,) and right.op == "constant":
         return _narrow(left), ir.constant(float(right.data[0]))
@@ -460,16 +475,18 @@ def _equations(item: Item) -> Iterator[tuple[Expr, Expr]]:
 
 
 def with_units(text: str, unit: str | None) -> str:
-    """Return the description of a quantity; without a common unit, add that the units of its
-    elements differ.
+    """Return the description of a quantity.
+
+    If the quantity has no common unit, a remark is added that the units differ by element.
     """
     return text if unit is not None or ";" in text else f"{text}; units differ by element"
 
 
 def _needed(program: EquationSystem) -> set[str]:
-    """Return the names of all items on which outputs, states, events, assertions or the start depend.
+    """Return the names of all items on which the model depends.
 
-    If one element of an array is needed, all of its elements are.
+    Outputs, states, events, assertions and initial conditions use these items, directly or
+    indirectly. If one element of an array is needed, all elements of the array are needed.
     """
     giver = {item.name: item for item in program.items}
     together: dict[str, list[str]] = {}

@@ -27,12 +27,12 @@ class Hole:
     Attributes
     ----------
     kind
-        Position of an array element, begin or end of a block, first or last index of a loop, symbol, or
-        constant.
+        Kind of the replaced part: position of an array element, begin or end of an array block,
+        first or last index of a loop, symbol, or constant.
     value
         Index counted from 1, name of the symbol, or array of numbers.
     space
-        Name of the set that an index runs over, or "".
+        Name of the set over which an index runs, or "" if there is none.
     shape
         Shape of a symbol or constant.
     """
@@ -45,12 +45,12 @@ class Hole:
 
 @dataclass(frozen=True)
 class Loop:
-    """Equation `for iterator in first:step:last loop body end for`; bounds are counted from 1.
+    """Loop `for iterator in first:step:last loop body end for` with equations as body.
 
     Attributes
     ----------
     last
-        Number, or the name of an outer iterator.
+        Last value of the iterator: a number, counted from 1, or the name of an outer iterator.
     """
 
     iterator: str
@@ -104,8 +104,9 @@ class Walk:
         return replace(expr, args=args)
 
     def _element(self, expr: Expr) -> Expr:
-        """Return an array element or block with replaced subscripts; the array can be an entry of a
-        table of parameters.
+        """Return an array element or block with replaced subscripts.
+
+        If the array is a parameter, an entry of a table of parameters can replace it.
         """
         key, array = self._index(expr), self._expr(expr.args[0])
         if array.op != "index":
@@ -201,9 +202,9 @@ class _Roller:
         return [equation for _, equation in sorted(found, key=lambda pair: pair[0])]
 
     def _adds_coordinates(self, equation: Equation) -> bool:
-        """Whether a sum in the equation has an element of an array of coordinates as a term.
+        """Whether the equation has a sum with an element of an array over the coordinates as a term.
 
-        Such arrays mix units, see the module `mixed`.
+        The elements of such arrays have different units; see the module `mixed`.
         """
         return isinstance(equation, Statement) and any(
             term.op == "index" and term.args[0].data in self._tables.mixed and not term.shape
@@ -225,8 +226,10 @@ class _Roller:
         return _key(Walk(fill, self._tables)(equation)), holes
 
     def _loops(self, alike: list[tuple[int, Equation, list[Hole]]]) -> list[tuple[int, Equation]]:
-        """Return loops that replace series of equations of the same form, each with the position of
-        its first equation.
+        """Replace series of equations of the same form by loops.
+
+        Return each loop, and each equation outside the loops, with the position of its first
+        equation.
         """
         leading = self._leading(alike)
         if leading is None:
@@ -256,8 +259,10 @@ class _Roller:
         return range(count - 1)
 
     def _leading(self, alike: list[tuple[int, Equation, list[Hole]]]) -> int | None:
-        """Return the index of the first position in which the equations differ; None if there is
-        none.
+        """Return the index of the first array position in which the equations differ.
+
+        The index is that of the placeholder for the array position. The result is None if no array
+        position differs.
         """
         for i in range(len(alike[0][2])):
             if alike[0][2][i].kind == "position" and len({entry[2][i].value for entry in alike}) > 1:
@@ -342,7 +347,7 @@ def _sums(expr: Expr) -> Iterator[Expr]:
 
 
 def _key(equation: Equation) -> Hashable:
-    """Return a key that is equal for equations with equal text."""
+    """Return a hashable key of an equation; identical equations have equal keys."""
     if isinstance(equation, Statement):
         return ir.key(equation.left), ir.key(equation.right)
     return (equation.range, *map(_key, equation.body))

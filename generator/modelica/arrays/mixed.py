@@ -1,7 +1,8 @@
 """Equations between elements of arrays whose elements differ in unit.
 
-The unit check of OpenModelica assumes one unit for all elements of an array and warns about others. It does
-not check equations between lists, `{x} = {y}`. The equations of such elements are therefore written as lists.
+The unit check of OpenModelica assumes that all elements of an array have one unit. It therefore
+warns about correct equations between elements with different units. It does not check equations
+between lists, `{x} = {y}`. Such equations are therefore written as lists.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ _Unit = tuple[int, ...]
 
 
 def with_lists(arrangement: Arrangement, equations: Iterable[Equation]) -> tuple[Arrangement, list[Equation]]:
-    """Return the variables and equations of a Modelica source, with equations of mixed units written as lists.
+    """Return variables and equations of a Modelica source, with lists for equations of mixed units.
 
-    An equation between elements of arrays whose elements differ in unit becomes `{x} = {y}`. An output that is
-    such an element is defined by an equation, not by a value in its declaration.
+    An equation between elements of arrays whose elements differ in unit becomes `{x} = {y}`. If an
+    output is such an element, it is defined by an equation and not by a value in its declaration.
     """
     program, units = arrangement.program, _units(arrangement)
     named = [_named(equation, arrangement) for equation in equations]
@@ -64,8 +65,9 @@ def _is_published(element: Expr, program: EquationSystem) -> bool:
 
 
 def _mixing(program: EquationSystem, equations: Iterable[Equation], units: _Known) -> set[str]:
-    """Return the names of arrays without a unit whose elements occur together with quantities of
-    different units.
+    """Return the names of arrays without a common unit that occur together with different units.
+
+    The occurrences are equations in which an array element is related to quantities with a unit.
     """
     found: dict[str, set[_Unit]] = {}
     sides = [(s.left, s.right) for s in _statements(equations)]
@@ -102,8 +104,9 @@ def _terms(expr: Expr) -> list[Expr]:
 
 
 def _unit(term: Expr, units: _Known) -> _Unit | None:
-    """Return the exponents of a term's unit, with radians as plain numbers; None if the unit is
-    unknown.
+    """Return the exponents of the base units in the unit of a term; None if the unit is unknown.
+
+    Radians count as plain numbers.
     """
     if term.op in ("*", "/"):
         left, right = (_unit(factor, units) for factor in term.args)
@@ -120,7 +123,7 @@ def _exponents(unit: str | None) -> _Unit | None:
 
 
 def _elements(expr: Expr) -> set[str]:
-    """Return the names of the arrays of which an expression contains scalar elements."""
+    """Return the names of the arrays whose scalar elements occur in an expression."""
     found = {name for argument in expr.args for name in _elements(argument)}
     if expr.op == "index" and expr.args[0].op == "symbol" and not expr.shape:
         found.add(expr.args[0].data)

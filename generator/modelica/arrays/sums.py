@@ -1,6 +1,6 @@
-"""Short forms of sums over consecutive array elements:
+"""Sums over consecutive array elements in short form.
 
-`x[2]*A[2,:] + x[3]*A[3,:]` becomes `x[2:3]*A[2:3,:]`.
+For example, `x[2]*A[2,:] + x[3]*A[3,:] + x[4]*A[4,:]` becomes `x[2:4]*A[2:4,:]`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import replace
 from ....language import ir
 from ....language.ir import Expr
 
-_FEWEST = 3  # smallest number of terms of a sum that is written as a product of blocks
+_FEWEST = 3  # smallest number of terms that a sum must have to become a product of array blocks
 
 
 def folded(expr: Expr) -> Expr:

@@ -1,4 +1,8 @@
-"""Positions and values in loops: expressions of the iterator, and entries of constant tables."""
+"""Array positions and values in loops, as functions of the iterator.
+
+A position is an expression of the iterator or an entry of a constant table. A value is an entry
+of a table.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +23,9 @@ _NUMBERING, _ALIKE = "numbering", "tables of parameters"  # headings of the decl
 
 @dataclass(frozen=True)
 class Topology:
-    """Constant table that gives for each member of the set `over` the position, counted from 1, of
-    its counterpart in the set `of`.
+    """Constant table that assigns to each member of the set `over` a counterpart in the set `of`.
+
+    The entries are the positions of the counterparts, counted from 1.
     """
 
     name: str
@@ -41,13 +46,15 @@ class Tables:
     Attributes
     ----------
     spaces
-        Mapping from the name of an array to the names of the sets that its indices run over, one per axis.
+        Mapping from the name of an array to one set name per axis: the set over which the index of
+        this axis runs.
     known
         All available tables of array positions.
     constants
         Mapping from the name of a constant array to its index set and its elements.
     parameters
-        Mapping from the name of each parameter that can be an element of a table to its unit and shape.
+        Mapping from the name of each parameter that can be an element of a table to its unit and
+        shape.
     mixed
         Names of the arrays of coordinates and rates, whose elements differ in unit.
     fresh
@@ -57,8 +64,8 @@ class Tables:
     asked
         Names of those constant arrays that loops use.
     made
-        Mapping from the names of several parameters to the name and element shape of the table that consists
-        of these parameters.
+        Tables of parameters: mapping from the names of the parameters to the name of their table
+        and the shape of one parameter.
     """
 
     spaces: Mapping[str, tuple[str, ...]]
@@ -80,10 +87,10 @@ class Tables:
     def position(
         self, iterator: str, over: str, values: Sequence[int], wanted: Sequence[int], of: str
     ) -> str | None:
-        """Return a subscript in terms of a loop iterator; None if no such expression is found.
+        """Return a subscript as an expression of a loop iterator; None if no such expression is found.
 
-        While the iterator runs over `values`, members of the set `over`, the subscript takes the positions
-        `wanted` in the set `of`.
+        The iterator takes the values `values`, which are positions in the set `over`. For these
+        values, the subscript must equal `wanted`, positions in the set `of`.
         """
         for text, function in self._candidates(iterator, over, of):
             if self._fits(function, values, wanted):
@@ -115,7 +122,10 @@ class Tables:
         self.used |= {table.name for table in self.known if f"{table.name}[" in text}
 
     def _affine(self, i: str, values: Sequence[int], wanted: Sequence[int]) -> str | None:
-        """Return a subscript as the loop iterator plus a constant; None if their difference varies."""
+        """Return a subscript as the loop iterator plus a constant.
+
+        The result is None if the difference between subscript and iterator is not constant.
+        """
         change = wanted[0] - values[0]
         if any(value + change != number for value, number in zip(values, wanted, strict=True)):
             return None
