@@ -1,7 +1,8 @@
 """Separate process of the oracle: `python -m gpmelica.oracle.process FOLDER`.
 
-The folder contains the input file `given.json`. The process writes `said.json`, its messages about the
-initial state, and then `run.pickle`, the trajectory or the error that ended the simulation.
+The folder contains the input file `given.json`. The process first writes messages about the
+initial state to `said.json`. It then writes the trajectory, or the error that ended the
+simulation, to `run.pickle`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .runs.simulate import simulate
 
 GIVEN, SAID, RUN = "given.json", "said.json", "run.pickle"
 EFFORT = 120  # limit of processor time on Unix, s
-OVER = int(getattr(signal, "SIGXCPU", 0))  # signal that ends a process after its processor time limit
+OVER = int(getattr(signal, "SIGXCPU", 0))  # signal that terminates the process at the time limit; 0 on Windows
 
 
 def write_given(
@@ -45,7 +46,7 @@ def write_given(
     claims : Claims
         Initial state and choices of the generator.
     inputs : dict
-        Times, s, and values of each input, by name.
+        List of times, s, and list of values for each input, by name.
     tolerance : float or None
         Relative tolerance of the simulation; None for a tenth of the description's tolerance.
     """

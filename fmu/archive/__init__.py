@@ -1,3 +1,1 @@
-"""Documents in an FMU's archive: model description, terminals and licences; validation of the
-archive.
-"""
+"""Model description, terminals and licences in an FMU's archive, and validation of the archive."""

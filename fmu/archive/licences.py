@@ -1,4 +1,7 @@
-"""Contents of `documentation/licenses` in an FMU: owners and licences of its sources and binaries."""
+"""Files of the folder `documentation/licenses` in an FMU.
+
+The files name the owners and licences of the FMU's sources and binaries.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +41,9 @@ exception, compiler-rt: Apache 2.0 with LLVM exceptions). Neither licence impose
 def licences(made_by: Sequence[Toolchain]) -> dict[str, str]:
     """Return the licence files of an FMU by their paths in the archive.
 
-    The FMI standard requires `license.txt` as the entry point. The texts depend on the compilers `made_by`,
-    because a compiler may link support routines of its own.
+    The FMI standard requires `license.txt` as the entry point. `made_by` contains the compilers of
+    the FMU. The licence files depend on the compilers, because a compiler may link support routines
+    of its own.
     """
     texts = {"gpmelica.txt": (files("gpmelica") / "LICENSE").read_text(encoding="utf-8")}
     start = _START

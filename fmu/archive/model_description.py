@@ -16,16 +16,17 @@ from ..code.model_structure import ModelStructure
 
 @dataclass(frozen=True)
 class Unit:
-    """Unit with its non-zero exponents of the SI base units."""
+    """Physical unit as a product of powers of the SI base units.
+
+    `exponents` contains the name and the exponent of each base unit whose exponent is not zero.
+    """
 
     name: str
     exponents: tuple[tuple[str, int], ...]
 
 
 def unit(name: str) -> Unit:
-    """Return a Modelica unit such as `N.m/rad`, `kg.m2` or `1/s` with its exponents of the SI base
-    units.
-    """
+    """Return the unit with a Modelica name such as `N.m/rad`, `kg.m2` or `1/s`."""
     return Unit(name, tuple((base, e) for base, e in units.exponents(name).items() if e))
 
 
@@ -84,9 +85,10 @@ def render(
 
 
 def _lists(structure: ModelStructure, first: int) -> dict[tuple[int, ...], str]:
-    """Return the text of each dependency list; many unknowns share a list.
+    """Return the lists of variable indices on which unknowns depend, as text for the XML file.
 
-    `first` is the index of the first variable: 1 in FMI 2.0, 0 in FMI 3.0.
+    Each list occurs once, although many unknowns share a list. `first` is the index of the first
+    variable: 1 in FMI 2.0, 0 in FMI 3.0.
     """
     unknowns = (*structure.outputs, *structure.derivatives, *structure.initial)
     lists = {unknown.dependencies for unknown in unknowns}

@@ -1,4 +1,7 @@
-"""Terminals of an FMI 3.0 FMU, which group the variables of each applied force that is an input."""
+"""Terminals of an FMI 3.0 FMU.
+
+If an applied force is an input, a terminal groups the variables of this force.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,11 @@ PATH = "terminalsAndIcons/terminalsAndIcons.xml"
 
 
 def terminals(mechanism: Mechanism) -> dict[str, str]:
-    """Return `terminalsAndIcons.xml` by its path in the archive; empty if the model has no inputs.
+    """Return the path in the archive and the content of `terminalsAndIcons.xml`, as a dictionary.
 
-    The terminal of a joint force has the members effort, position and velocity. The terminal of a force at
-    a point has the members x, y and z.
+    The dictionary is empty if the model has no applied forces that are inputs. The terminal of a
+    joint force has the members effort, position and velocity. The terminal of a force at a point
+    has the members x, y and z.
     """
     found = {force.name: _members(mechanism, force) for force in mechanism.forces if force.values is None}
     if not found:
@@ -22,7 +26,7 @@ def terminals(mechanism: Mechanism) -> dict[str, str]:
 
 
 def _members(mechanism: Mechanism, force: AppliedForce) -> dict[str, str]:
-    """Return the names of a terminal's variables by terminal member."""
+    """Return the members of a force's terminal: variable name by member name."""
     if force.coordinate is None:
         return dict(zip("xyz", force.symbols, strict=True))
     coordinate = mechanism.coordinates[force.coordinate]

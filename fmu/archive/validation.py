@@ -11,17 +11,18 @@ from fmpy.model_description import ValidationError, read_model_description
 from fmpy.validation import validate_fmu
 
 # Variable names of the naming convention "structured" (FMI 2.0, section 2.2.9).
-# FMPy parses names with the ambiguous grammar of the standard, which takes most of a build's time.
-# The grammar defines a regular language.
+# FMPy would parse names with the ambiguous grammar of the standard, which takes most of a build's time.
+# The grammar defines a regular language, so this package checks names with a regular expression.
 _QUOTED = r"""'(?:[\w!#$%&()*+,\-./:;<>=?@\[\]^{}|~ ]|\\['"?\\abfnrtv])+'"""
 _ONE = rf"(?:[A-Za-z_]\w*|{_QUOTED})(?:\[\d+(?:,\d+)*\])?"
 _NAME = re.compile(rf"{_ONE}(?:\.{_ONE})*|der\({_ONE}(?:\.{_ONE})*(?:,\d+)?\)", re.ASCII)
 
 
 def validate(fmu: Path) -> list[str]:
-    """Return the problems of an FMU, one message each; empty if the FMU is valid.
+    """Return the problems that the validation of an FMU found, one message per problem.
 
-    `fmu` is the path of the archive or of the folder to which it was extracted.
+    The list is empty if the FMU is valid. `fmu` is the path of the archive or of the folder to
+    which it was extracted.
     """
     return [*_paths(fmu), *_description(fmu)]
 

@@ -116,8 +116,8 @@ class Fmu:
     seconds
         Wall time of code generation and compilation, s.
     solver
-        Integration methods of the FMU's co-simulation. An FMU of OpenModelica also lists its numbers of
-        equations and unknowns.
+        Integration methods of the FMU's co-simulation. For an FMU that OpenModelica built, the text
+        also contains the numbers of equations and unknowns.
     problems
         Problems that the validation by FMPy found.
     refused

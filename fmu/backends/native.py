@@ -38,7 +38,7 @@ DATA = "equations_data.c"
 # Folders of the model-independent C sources; each FMI version adds one folder.
 _ROOMS = ("algebra", "core", "evaluation", "events", "constraints", "solvers", "cosimulation", "instance")
 # Compiler options of generated code for the initial state, which runs only a few times.
-# The tests check the warnings about generated code, and -O0 halves the compile time.
+# Warnings are disabled (-w), because the tests check them; -O0 halves the compile time.
 # Without -fno-sanitize=undefined, zig would add run-time checks to unoptimised code.
 _AS_IT_STANDS = ("-w", "-O0", "-fno-sanitize=undefined")
 # Compiler options of the generated sources: only the dynamics gain speed from -O2.
@@ -54,8 +54,8 @@ _FLAGS: dict[str, tuple[str, ...]] = {
     "equations_outputs_forward.c": ("-w", "-O1"),
     "equations_outputs_reverse.c": ("-w", "-O1"),
 }
-# Length of a source file, in characters without comments, above which a lower optimisation level is used.
-# The code is equally fast with the lower level; the equations of a humanoid robot reach these lengths.
+# Maximum length of a source file, in characters without comments, for the default optimisation level.
+# Longer files, such as those of a humanoid robot, get a lower level; the code is equally fast.
 _LONG: dict[str, tuple[int, str]] = {
     "equations_dynamics.c": (390_000, "-O1"),
     "equations_dynamics_forward.c": (1_110_000, "-Og"),
@@ -75,7 +75,7 @@ class Sources:
     fmi : str
         Version of FMI, "2.0" or "3.0".
     files : dict
-        Source texts by their paths below `sources`.
+        Content of each source file, by the path of the file relative to the folder `sources`.
     description : str
         Text of modelDescription.xml.
     """
@@ -150,7 +150,7 @@ def build(
     """
     own = flags(sources.files)
     if any(toolchain.march for toolchain in made_by):
-        # Fused multiply-add instructions compute a*b + c.
+        # This option permits fused multiply-add instructions, which compute a*b + c.
         own = {name: (*special, "-ffp-contract=fast") for name, special in own.items()}
     libraries = binaries.build(sources.name, sources.files, own, made_by, progress)
     texts = {f"sources/{path}": text for path, text in sources.files.items()}
@@ -158,10 +158,11 @@ def build(
 
 
 def flags(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the compiler options of source files that differ from the default options, by file name.
+    """Return the special compiler options of source files, by file name.
 
-    These files are the generated equations, and the linear algebra, which gains a few per cent of speed
-    from -O3.
+    All other source files are compiled with the default options. Special options apply to the
+    generated equations. They also apply to the linear algebra, which -O3 makes a few per cent
+    faster.
     """
     algebra = (f.name for f in (files("gpmelica.fmu") / "sources" / "algebra").iterdir() if f.name.endswith(".c"))
     found = _FLAGS | dict.fromkeys(algebra, (*STRICT, "-O3"))
@@ -179,9 +180,10 @@ def build_bare(model: System, out: Path, fmi: str = "2.0") -> Path:
 
 
 def _fixed_sources(fmi: str) -> dict[str, str]:
-    """Return the model-independent C sources of an FMI version by file name, all in one folder.
+    """Return the model-independent C sources for an FMI version, as file contents by file name.
 
-    The headers of the FMI standard are in a folder of their own, because importers provide theirs.
+    Only the headers of the FMI standard are in a subfolder, `include`, because importers provide
+    their own copies of these headers.
     """
     own = "fmi2" if fmi == "2.0" else "fmi3"
     rooms = (files("gpmelica.fmu") / "sources" / room for room in (*_ROOMS, own))

@@ -12,8 +12,8 @@ from .tape import tape
 
 # Source file of each group of evaluation stages; all other groups go to the file of the outputs.
 _FILES = {"prepare": "start", "start": "start", "dynamics": "dynamics"}
-# gcc 12 rewrites the addresses in loops with rising and falling indices as a null pointer plus an index.
-# gcc then assumes that such an access never happens and removes the call of the function.
+# For indices that rise and fall in a loop, gcc 12 computes addresses as a null pointer plus an index.
+# gcc then assumes that the code never accesses these addresses, and removes the function call.
 # Without this pragma, the robot talos_full_v2 of example-robot-data had wrong accelerations.
 # A pragma, unlike a compiler flag, also protects users who compile an FMU's sources themselves.
 HEADER = """\
@@ -29,23 +29,27 @@ HEADER = """\
 
 @dataclass(frozen=True)
 class Functions:
-    """Generated C source by file name, and the number of doubles of scratch memory that each function needs."""
+    """Generated C code of CasADi functions.
+
+    `files` contains the C source by file name. `work` contains the number of doubles of scratch
+    memory that each function needs.
+    """
 
     files: Mapping[str, str]
     work: Mapping[str, int]
 
 
 def functions(staged: Staged, derivatives: Mapping[str, StageDerivative], *, adjoint: bool) -> Functions:
-    """Return the C code of all stages and their forward derivatives.
+    """Return the C code of all evaluation stages and of their derivatives.
 
     Parameters
     ----------
     staged : Staged
         Evaluation stages.
     derivatives : mapping
-        Derivatives by the name of the stage's function.
+        Derivatives of the stages, by the name of the stage's function.
     adjoint : bool
-        Whether reverse derivatives are included.
+        Whether the code contains reverse derivatives in addition to forward derivatives.
 
     Raises
     ------

@@ -53,15 +53,15 @@ _COMPARE: dict[str, Callable[[SX, SX], SX]] = {
 
 
 def _norm(square: SX) -> SX:
-    # The derivative of the square root is infinite at 0; this form has the same value and the derivative 0 there.
+    # The derivative of sqrt(x) is infinite at 0. This form has the same values, but the derivative 0 at 0.
     none = square == 0
     return ca.sqrt(square + none) - none
 
 
 def needed(program: EquationSystem, roots: Iterable[Expr], known: Container[str] = ()) -> set[str]:
-    """Return the names of all program items on which the expressions depend.
+    """Return the names of all definitions and solutions on which expressions depend.
 
-    Names in `known` are left out, and so are items on which only these names depend.
+    Names in `known` are excluded. The search does not continue beyond these names.
     """
     items = {name: item for item in program.items for name in given(item)}
     stack = [name for root in roots for name in root.symbols]
@@ -75,17 +75,19 @@ def needed(program: EquationSystem, roots: Iterable[Expr], known: Container[str]
 
 
 class Evaluator:
-    """Evaluator of a program's names as CasADi SX; definitions are evaluated at their first use.
+    """Evaluator of variables and expressions of a program as CasADi symbolic matrices (SX).
+
+    A definition is evaluated at the first use of its name.
 
     Parameters
     ----------
     program : EquationSystem
         Equations that define the names.
     known : mapping
-        SX of the program's symbols by name; vectors are columns.
+        CasADi expressions of the program's symbols, by name; vectors are columns.
     switches : SX or None
-        Switches of the time events, then those of the switching conditions; None at the initial time,
-        where conditions are evaluated directly.
+        CasADi vector with the switches (0 or 1) of the time events, followed by those of the
+        switching conditions. None at the initial time: conditions are then evaluated directly.
     """
 
     def __init__(self, program: EquationSystem, known: Mapping[str, SX], switches: SX | None) -> None:
@@ -97,7 +99,10 @@ class Evaluator:
         self._memo: dict[int, tuple[Expr, SX]] = {}
 
     def prepare(self, names: Iterable[str]) -> None:
-        """Evaluate the given definitions in the order of the program, which avoids deep recursion."""
+        """Evaluate the given definitions in the order in which the program defines them.
+
+        This order avoids deep recursion.
+        """
         wanted = set(names)
         for name in self._order:
             if name in wanted and name not in self.known:
@@ -114,7 +119,8 @@ class Evaluator:
     def _spine(self, expr: Expr) -> list[Expr]:
         """Return the unevaluated nodes along the first arguments of an expression, outermost node first.
 
-        Long sums are nested in their first arguments; a recursive evaluation would exceed the recursion limit.
+        In long sums, the first argument of each node is the sum of all earlier terms. A recursive
+        evaluation would exceed the recursion limit.
         """
         found = []
         while id(expr) not in self._memo:
@@ -180,7 +186,7 @@ class Evaluator:
             holds = self.switches[len(self._events) + self._relations.index(switched)]
             return ca.if_else(1 - holds if comparison in ("<=", ">=") else holds, then, otherwise)
         slope = self(expr.args[4])
-        # Between events, the comparison keeps the sign of left − right on the current side of the switching time.
+        # Until the next event, the comparison uses the sign of left − right on this side of the switching time.
         condition = compare(slope * (self.switches[self._events.index(switched)] - 0.5), 0)
         if not slope.is_constant():
             condition = ca.if_else(slope == 0, compare(left, right), condition)

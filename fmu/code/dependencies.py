@@ -19,9 +19,9 @@ _KNOWN = ("states", "inputs", "time", "parameters")
 class Dependencies:
     """Structural dependencies as boolean masks with one row per unknown.
 
-    The columns are the states, inputs, time and parameters; arrays have a column per element. With k
-    columns, n_x states, n_y outputs and n_c calculated parameters, the shapes are (n_x, k), (n_y, k),
-    (n_x, k) and (n_c, k).
+    The columns are the known quantities: states, inputs, time and parameters. An array has one
+    column per element. With k columns, n_x states, n_y outputs and n_c calculated parameters, the
+    shapes are (n_x, k), (n_y, k), (n_x, k) and (n_c, k).
     """
 
     derivatives: Mask
@@ -30,9 +30,11 @@ class Dependencies:
     calculated: Mask
 
     def at_start(self, row: Mask) -> Mask:
-        """Return a derivative's or output's dependencies at the initial time, where states are unknowns.
+        """Return the dependencies of a derivative or output at the initial time, shape (k,).
 
-        `row` is the Boolean mask of the dependencies during the run, shape (k,) for k known quantities.
+        At the initial time, the states are unknowns themselves; the dependencies of the states replace
+        the states. `row` is the Boolean mask of the dependencies during the run, shape (k,) for k known
+        quantities.
         """
         n = len(self.start_states)
         found = row | self.start_states[row[:n]].any(axis=0)
@@ -41,9 +43,10 @@ class Dependencies:
 
 
 def dependencies(staged: Staged) -> Dependencies:
-    """Return the structural dependencies of a model from the sparsity patterns of its stages.
+    """Return the structural dependencies of a model, from sparsity patterns of evaluation stages.
 
-    Each unknown of a linear solve depends on everything that occurs in its linear system.
+    A solution of a linear system depends on everything on which the matrix and right-hand side
+    depend.
     """
     blocks = [staged.blocks[name] for name in _KNOWN]
     known = np.zeros((staged.size, sum(block.size for block in blocks)), dtype=bool)
@@ -55,7 +58,7 @@ def dependencies(staged: Staged) -> Dependencies:
             times = staged.blocks["event_times"]
             known[_slice(Block(staged.blocks["switches"].offset, times.size))] = known[_slice(times)]
         _propagate(stage, known)
-        if stage.name == "start states":  # start parameters can replace the search and set the states
+        if stage.name == "start states":  # start parameters can set the states without a search
             known[_slice(staged.blocks["start_states"])] |= known[staged.given]
     wanted = ("derivatives", "outputs", "start_states", "calculated")
     return Dependencies(*(known[_slice(staged.blocks[name])] for name in wanted))

@@ -1,7 +1,8 @@
 """C tables of a native FMU, as declared in fmu/sources/core/equations.h.
 
-Structures are written with designated initialisers and enumerators by name. The generated code
-compares the number of entries of each list with the header, so that a mismatch does not compile.
+The tables name all members of structures (designated initialisers) and all enumerators. The
+header declares the length of each list. If a generated list has another length, the generated
+code does not compile.
 """
 
 from __future__ import annotations
@@ -235,7 +236,7 @@ def _initialiser(value: Any) -> str:
 
 
 _FIELDS = {StagedSystem: "system", ConstrainedSystem: "constrained", TreeSystem: "tree"}
-# For each integer array of a system of equations on a tree of bodies: conversion of an entry to C code.
+# Functions that convert an entry of each integer array in a TreeSystem to C code.
 _LISTS: dict[str, Callable[[Any], str]] = {"parents": str, "ends": str, "motions": lambda x: f"TREE_{x.upper()}"}
 
 
@@ -263,7 +264,7 @@ def _derivative(name: str, found: StageDerivative, work: Mapping[str, int], adjo
     }
 
 
-# Enumerator that stands for a variable's index, by the kind of variable; other kinds have numeric indices.
+# Functions that return the C enumerator of a variable's index, by kind; other kinds have numeric indices.
 _INDEX_NAMES = {
     "real_setting": lambda v: f"SETTING_{v.name.upper()}",
     "integer_setting": lambda v: f"SETTING_{v.name.upper()}",
@@ -310,9 +311,10 @@ def _phase(program: EquationSystem, phase: Phase) -> dict[str, Any]:
 
 
 def _start(program: EquationSystem, staged: Staged) -> dict[str, Any]:
-    """Return the index arrays that connect the start states with their start parameters.
+    """Return the C tables that connect the initial states with their start parameters.
 
-    A further array marks start parameters that, if they have been set, replace the initial-state search.
+    `parameters` contains the index of each state's start parameter. `given` marks start parameters
+    that, if set, determine the initial state directly, without a search.
     """
     places = _parameter_places(program)
     if program.start is None:
@@ -340,7 +342,7 @@ def _variable(variable: Variable, limits: Sequence[Bounds]) -> dict[str, Any]:
 
 
 def _tables(program: EquationSystem) -> list[tuple[str, Piecewise]]:
-    """Return the lookup tables of the model, each once, with the names of their C arrays."""
+    """Return the distinct lookup tables of the model, each with the name of its C array."""
     return list({lookup.function: lookup.table for lookup in program.lookups}.items())
 
 
@@ -376,9 +378,10 @@ def _bounds(bounds: Bounds) -> dict[str, Any]:
 
 
 def _dependencies(structure: ModelStructure, count: int) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the dependency lists of all unknowns and the tables that point to these lists, by C name.
+    """Return the C code of all dependency lists and of the tables that point to these lists, by name.
 
-    Most unknowns share their list; each list occurs once. The tables are indexed by value reference.
+    Most unknowns share a list with others, and each list occurs once. The tables are indexed by
+    value reference.
     """
     sides = {
         "dependencies": (*structure.outputs, *structure.derivatives),
@@ -408,6 +411,10 @@ def _numbers(values: Iterable[float | None]) -> str:
 
 
 def _string(value: str) -> str:
-    """Return a text as C string literal; all characters outside printable ASCII are octal escapes."""
+    """Return a text as a C string literal.
+
+    Quotes, backslashes, question marks and all characters outside printable ASCII are written as
+    octal escape sequences.
+    """
     plain = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\?' else f"\\{b:03o}" for b in value.encode())
     return f'"{plain}"'

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_LINES = 150  # Maximum number of lines in a function; compile time grows faster than a function's length.
+_LINES = 150  # Maximum number of lines of a C function, because long functions compile disproportionately slowly.
 _PERIOD = 400  # Maximum number of operations in the body of a loop.
 _WORTH = 24  # Minimum number of lines by which a loop must shorten the code.
 
@@ -46,7 +46,8 @@ def pieces(kinds: NDArray[np.int64]) -> list[Piece]:
     Parameters
     ----------
     kinds : ndarray, shape (n,)
-        Integer per operation that is equal for operations that may share a line of a loop.
+        Integer for each operation. Equal integers mean that one line of a loop can execute both
+        operations.
     """
     found = sorted(_loops(kinds))
     ends = [0, *(loop.end for loop in found)]
@@ -83,10 +84,10 @@ def _ranked(loop: Piece) -> tuple[int, int, Piece]:
 
 
 def _repetitions(kinds: NDArray[np.int64]) -> list[Piece]:
-    """Return all maximal repeated sequences of operations that are long enough for a loop.
+    """Return all repeated sequences of operations that are long enough for a loop.
 
-    For each period, these are the longest ranges in which every operation has the same kind as the
-    operation one period later.
+    For a period p, a sequence is a maximal range in which the operations i and i + p are of the
+    same kind.
     """
     found = []
     kinds = np.unique(kinds, return_inverse=True)[1].astype(np.min_scalar_type(len(kinds)))
@@ -106,8 +107,9 @@ def _stretches(holds: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.
 
 
 def _free(loop: Piece, taken: NDArray[np.bool_]) -> list[Piece]:
-    """Return the parts of a loop that do not overlap with other loops and that are long enough to
-    be loops themselves.
+    """Return the parts of a loop that do not overlap with already chosen loops.
+
+    Parts that are too short for a loop are left out.
     """
     begins, ends = _stretches(~taken[loop.start : loop.end])
     rests = (

@@ -13,9 +13,9 @@ from .dependencies import Dependencies, Mask
 
 @dataclass(frozen=True)
 class Unknown:
-    """Variable that the FMU computes, with its dependencies in ascending order.
+    """Variable that the FMU computes, and the variables on which it depends.
 
-    Both are identified by value references.
+    All variables are given by their value references; the dependencies are in ascending order.
     """
 
     reference: int
@@ -34,7 +34,8 @@ class ModelStructure:
 def structure(table: Sequence[Variable], found: Dependencies, fmi: str) -> ModelStructure:
     """Return the model structure for an FMI version.
 
-    FMI 3.0 has array variables and, during the run, dependencies on parameters; FMI 2.0 has neither.
+    In FMI 3.0, arrays are variables, and dependencies during the run include parameters. In FMI
+    2.0, array elements are separate variables, and these dependencies exclude parameters.
     """
     return _Builder(table, found, fmi).structure()
 
@@ -65,7 +66,7 @@ class _Builder:
 
     def _row(self, position: int) -> Mask:
         variable = self.table[position]
-        # Counters and accumulated corrections depend on nothing.
+        # Variables of other kinds, such as counters and accumulated corrections, have no dependencies.
         row: Mask = np.zeros(len(self.columns), dtype=bool)
         if variable.kind == "output":
             row = self.found.outputs[variable.index]

@@ -6,8 +6,9 @@ A loop is found wherever a sequence of operations repeats. An operand in a loop 
 - the result of a line of the previous iteration,
 - a number in memory whose index is affine in the iteration, or is read from an index table.
 
-Values that other functions or later iterations read are stored in an array `w`, unless they are
-results. The operations and their order are those of the tape, so all results agree bit by bit.
+A value that other functions or later iterations read is stored in an array `w`, unless the
+function returns the value as a result. The C code executes the operations of the tape in their
+order. All results therefore agree bit by bit with the tape.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class Code:
 
 
 def code(tape: Tape, name: str, labels: Labels, title: str) -> Code:
-    """Return the C function of a tape.
+    """Return the C function that executes the operations of a tape.
 
     Parameters
     ----------
@@ -104,9 +105,10 @@ def code(tape: Tape, name: str, labels: Labels, title: str) -> Code:
 
 
 def _kinds(tape: Tape) -> Integers:
-    """Return an integer per operation, equal for operations that one line of a loop can execute, shape (n,).
+    """Return an integer for each operation, shape (n,).
 
-    Such operations have the same operator, read from the same blocks and write to the same blocks.
+    Operations have equal integers if one line of a loop can execute them. Such operations have the
+    same operator, read from the same sources and write to the same results.
     """
     written: dict[tuple[int, ...], int] = {(): 0}
     kinds = np.zeros_like(tape.codes)
@@ -118,9 +120,9 @@ def _kinds(tape: Tape) -> Integers:
 
 
 def _operands(tape: Tape, piece: Piece) -> list[list[Operand]]:
-    """Return the operands of each operation in a piece of the tape of operations.
+    """Return the operands of the operations in a section of the tape.
 
-    For a loop, the result has one entry per operation of the loop's body.
+    If the section is a loop, the list has one entry per operation of the loop's body.
     """
     blocks = tape.blocks[piece.start : piece.start + piece.period]
     elements = tape.elements[piece.start : piece.end].reshape(piece.rounds, piece.period, 2)
@@ -143,15 +145,16 @@ def _operand(block: int, elements: list[int], local: bool, carried: bool, line: 
 
 
 class _Names:
-    """Enumerators of a C function's argument and result blocks, and names of the blocks' elements."""
+    """Names in a C function: enumerators of the arguments and results, and names of their elements."""
 
     def __init__(self, labels: Labels) -> None:
         self._labels = {"arg": labels.arguments, "res": labels.results}
         self._counts = Counter(label.name for label in (*labels.arguments, *labels.results))
 
     def enumerator(self, array: str, block: int) -> str:
-        """Return the C enumerator of a block's index; it is unique even if several blocks have the
-        same label.
+        """Return the C enumerator of the index of an argument or result.
+
+        The enumerator is unique even if several arguments or results have the same label.
         """
         name = self._labels[array][block].name
         return (name if self._counts[name] == 1 else f"{name}_{array}{block}").upper()
@@ -184,9 +187,10 @@ class _Memory:
         self._results = {operation: dict(places) for operation, places in self.tape.results.items()}
 
     def result(self, values: StridedOperand) -> StridedOperand | None:
-        """Return the location of values in the function's results, or None if no block contains all of them.
+        """Return the location of computed values among the function's results, or None.
 
-        The location is the first result block that contains the values, with their indices in this block.
+        The location consists of the index of the first result that contains all values, and of the
+        indices of the values in this result. None is returned if no result contains all values.
         """
         found = [self._results.get(operation, {}) for operation in values.elements]
         block = next(iter(found[0]), None)
@@ -195,9 +199,10 @@ class _Memory:
         return StridedOperand(block, tuple(places[block] for places in found))
 
     def places(self, values: StridedOperand) -> tuple[str, int, Sequence[int]]:
-        """Return the C array, the block index and the element indices of values in memory.
+        """Return the location of values in memory: C array, index of the block, and indices in the block.
 
-        The C array is `arg`, `res` or the scratch array `w`; the block index of `w` is 0.
+        The C array is `arg` (arguments), `res` (results) or the scratch array `w`. A block is one
+        argument or result; for `w`, the block index is 0.
         """
         if values.block != COMPUTED:
             return "arg", values.block, values.elements
@@ -214,7 +219,7 @@ def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Opera
     """
     memory = _Memory(tape, names)
     last = _last_readers(memory, operands)
-    busy = np.full(0, -1)  # index of the last piece of the code that reads each cell
+    busy = np.full(0, -1)  # index of the last section of the code that reads each cell
     for k, piece in enumerate(cut):
         readers = last[piece.start : piece.end].reshape(piece.rounds, piece.period).max(axis=0)
         lines = np.flatnonzero(readers >= 0)
@@ -243,7 +248,7 @@ def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> I
 
 
 def _read(operands: Iterable[Operand]) -> Iterable[StridedOperand]:
-    """Yield those operands of a piece of the code that are read from memory."""
+    """Yield the operands that a section of the code reads from memory."""
     for operand in operands:
         if isinstance(operand, Carried):
             yield operand.first
@@ -270,7 +275,7 @@ class _Text:
 
     def __init__(self, tape: Tape, piece: Piece, operands: list[list[Operand]], memory: _Memory) -> None:
         self._tape, self._piece, self._operands, self._memory = tape, piece, operands, memory
-        self._columns: dict[tuple[int, ...], int] = {}  # column of the index table, by the indices in it
+        self._columns: dict[tuple[int, ...], int] = {}  # column of the index table for each sequence of indices
         self._uses = Counter(operand for line in operands for operand in line)
         # C variable that contains the value of an operand which a loop iteration reads several times.
         self._named: dict[StridedOperand, str] = {}
@@ -326,7 +331,10 @@ class _Text:
         return self._element(*self._memory.places(carried.first))
 
     def _element(self, array: str, block: int, indices: Sequence[int]) -> str:
-        """Return the C expression of a block's element whose index depends on the loop iteration."""
+        """Return the C expression of an element of an argument, a result or the scratch array.
+
+        The index of the element depends on the loop iteration.
+        """
         self.arrays.add(array)
         if array == "w":
             return f"w[{self._index(indices)}]"
@@ -338,7 +346,7 @@ class _Text:
         return "" if array == "w" else self._memory.names.elements(array, block, indices)
 
     def _enumerators(self) -> str:
-        """Return the C enumeration of the indices of the blocks that the function reads and writes."""
+        """Return the C enumeration of the argument and result indices that the function uses."""
         if not self._blocks:
             return ""
         return f"    enum {{ {', '.join(f'{name} = {block}' for name, block in self._blocks.items())} }};\n"

@@ -25,20 +25,21 @@ from .tape import with_own_registers
 class StageDerivative:
     """Directional derivatives of an evaluation stage before its linear solve.
 
-    The forward function takes the values and the changes of the blocks `origin`; it returns the changes
-    of the blocks `to`. The reverse function takes the values and the adjoints of `to`; it returns their
-    contributions to the adjoints of `origin`.
+    The derivative relates two sets of workspace blocks: the stage reads the blocks `origin` and
+    computes the blocks `to`. The forward function returns the changes of `to` for given changes of
+    `origin`. The reverse function returns contributions to the adjoints of `origin` for given
+    adjoints of `to`.
 
     Attributes
     ----------
     name : str
         Name of the stage's function.
     function : tuple
-        Symbols of `origin`, symbols of all values, and the results as one column vector.
+        CasADi symbols of `origin`, symbols of all values, and the results as one column vector.
     values, origin, to : tuple of Block
-        Blocks of the workspace.
+        Workspace blocks of the values that the derivative needs, and the blocks `origin` and `to`.
     changes : tuple of Label
-        Labels of the changes of `to`.
+        Labels of the blocks that contain the changes of `to`.
     """
 
     name: str
@@ -52,8 +53,8 @@ class StageDerivative:
     def forward(self) -> ca.Function:
         """CasADi function of the forward directional derivative of an evaluation stage.
 
-        Its arguments are the values and the changes of the blocks `origin`; it returns the changes of the
-        blocks `to`.
+        The function takes the values, and the changes of the workspace blocks `origin`. It returns the
+        changes of the blocks `to`.
         """
         return self._derivative(f"{self.name}_forward", self.origin, self.to)
 
@@ -61,9 +62,9 @@ class StageDerivative:
     def reverse(self) -> ca.Function:
         """CasADi function of the reverse derivative of an evaluation stage.
 
-        Its arguments are the values and the adjoints of the blocks `to`; it returns their contributions to the
-        adjoints of the blocks `origin`. The function is built at the first access, because only FMI 3.0 uses
-        adjoints.
+        The function takes the values, and the adjoints of the workspace blocks `to`. It returns the
+        contributions to the adjoints of the blocks `origin`. The function is built at the first access,
+        because only FMI 3.0 uses adjoints.
         """
         return self._derivative(f"{self.name}_reverse", self.to, self.origin, reverse=True)
 
@@ -122,7 +123,7 @@ def _solve(system: AnySystem, results: list[SX]) -> tuple[int, list[SX], list[SX
     unknowns : list of SX
         Symbols of the solution and, with constraints, of the Lagrange multipliers.
     blocks : tuple of Block
-        Blocks of the unknowns in the workspace.
+        Workspace blocks of the unknowns.
     """
     X = ca.SX.sym("solution", system.n, system.columns)
     if isinstance(system, StagedSystem):
@@ -144,9 +145,12 @@ def _solve(system: AnySystem, results: list[SX]) -> tuple[int, list[SX], list[SX
 
 
 def _inertia_forces(system: TreeSystem, blocks: Sequence[SX], x: SX) -> SX:
-    """Return the inertia forces M x of a tree of bodies, shape (n,), by the recursive Newton–Euler algorithm.
+    """Return the inertia forces M x of a tree of bodies, shape (n,).
 
-    `blocks` are the axes, inertias, offset vectors and armatures of fmu/sources/algebra/tree_solve.h.
+    The forces are computed by the recursive Newton–Euler algorithm.
+
+    `blocks` contains the joint axes, inertias, offset vectors and armatures, in the format of
+    fmu/sources/algebra/tree_solve.h.
     """
     axes, inertias, arms = (ca.vertsplit(b, size) for b, size in zip(blocks[:3], (6, 10, 3), strict=True))
     firsts = [0, *system.ends[:-1]]

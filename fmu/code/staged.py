@@ -12,7 +12,7 @@ import casadi as ca
 from ...description.types.start_search import SearchStage
 from ...generator.program.tree import TreeMotion
 
-RUNNING = ("prepare", "start", "dynamics", "outputs")  # Groups of stages on which derivatives and outputs depend.
+RUNNING = ("prepare", "start", "dynamics", "outputs")  # Stage groups on which derivatives and outputs depend.
 GROUPS = (*RUNNING, "violations", "project_position", "project_velocity", "start_checks", "checks", "lengths")
 LEVELS = ("position", "velocity")
 INPUT_ORDERS = 3
@@ -28,7 +28,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Label:
-    """C identifier of a block and names of its elements.
+    """Name of a workspace block in the C code, and names of the block's elements.
 
     `elements` is empty if the elements have no names.
     """
@@ -38,23 +38,22 @@ class Label:
 
     @classmethod
     def of(cls, name: str, members: Iterable[tuple[str, int]]) -> Label:
-        """Return the label of a block from the names and sizes of its members.
+        """Return the label of a workspace block with several variables, from their names and sizes.
 
-        A member of size 1 has the element name `x`; an array has the element names `x[0]`, `x[1]`, ….
+        The element of a scalar variable is called `x`. The elements of an array are called `x[0]`,
+        `x[1]`, ….
         """
         elements = ([member] if size == 1 else [f"{member}[{i}]" for i in range(size)] for member, size in members)
         return cls(name, tuple(chain.from_iterable(elements)))
 
     @property
     def change(self) -> Label:
-        """Label of the block that contains the changes of this block's values in a directional
-        derivative.
-        """
+        """Label of the workspace block that contains the changes of values in a directional derivative."""
         return Label(f"change_of_{self.name}", tuple(f"change of {element}" for element in self.elements))
 
 
 class Labels(NamedTuple):
-    """Labels of a function's arguments and results, in their order."""
+    """Labels of all arguments and all results of a C function, in order."""
 
     arguments: Sequence[Label]
     results: Sequence[Label]
@@ -69,17 +68,20 @@ class StagedSystem:
     n : int
         Number of equations.
     columns : int
-        Number of right-hand sides; 0 if nothing reads the solution of a coordinate partition.
+        Number of right-hand sides; 0 if no stage reads the solution, so that only its magnitude is
+        computed.
     matrix, right : Block
-        A and B; the solution overwrites B.
+        Workspace blocks of A and B; the solution overwrites B.
     symmetric : bool
         Whether A is symmetric and positive definite, so that no pivots are needed.
     pivots : Block
-        Row permutation of the LU factors.
+        Workspace block of the row permutation of the LU factors.
     partition : bool
-        Whether A belongs to a fixed choice of dependent coordinates and must stay regular during a run.
+        Whether A belongs to a fixed choice of dependent coordinates and must stay regular during a
+        run.
     ratios : int
-        Number of leading columns of X that contain dependent velocities per independent velocity.
+        For a coordinate partition, number of the first columns of X that contain ratios of
+        dependent to independent velocities.
     """
 
     n: int
@@ -93,7 +95,7 @@ class StagedSystem:
 
     @property
     def left(self) -> tuple[Block, ...]:
-        """Workspace block of the system's matrix, as a tuple with one element."""
+        """Workspace blocks of the left-hand side of the linear system: only the matrix A."""
         return (self.matrix,)
 
 
@@ -108,13 +110,14 @@ class TreeSystem:
     n, m, columns, bodies : int
         Number of coordinates, constraint equations, right-hand sides and bodies.
     axes, inertias, arms, armatures : Block
-        Arrays that define M.
+        Workspace blocks of the arrays that define M: joint axes, inertias, offset vectors and
+        armatures.
     jacobian : Block
-        Constraint Jacobian C.
+        Workspace block of the constraint Jacobian C.
     right, wanted : Block
-        F and W; the solution X and the multipliers Λ overwrite them.
+        Workspace blocks of F and W; the solution X and the multipliers Λ overwrite these blocks.
     factors, work : Block
-        Factors of M and of the constraint equations.
+        Workspace blocks of the factors of M and of the constraint equations.
     parents, ends, motions : tuple
         Topology of the tree and motion type of each coordinate.
     """
@@ -138,7 +141,7 @@ class TreeSystem:
 
     @property
     def left(self) -> tuple[Block, ...]:
-        """Workspace blocks of the arrays that define the system's matrices."""
+        """Workspace blocks of the left-hand side: the arrays that define M, and the Jacobian C."""
         return self.axes, self.inertias, self.arms, self.armatures, self.jacobian
 
 
@@ -151,13 +154,14 @@ class ConstrainedSystem:
     n, m, columns : int
         Number of coordinates, constraint equations and right-hand sides.
     matrix, jacobian : Block
-        Mass matrix M and constraint Jacobian C.
+        Workspace blocks of the mass matrix M and the constraint Jacobian C.
     right, wanted : Block
-        F and W.
+        Workspace blocks of F and W.
     solution, multipliers : Block
-        X and Λ.
+        Workspace blocks of X and Λ.
     work : Block
-        Factors that derivatives reuse; see fmu/sources/algebra/constrained_solve.h.
+        Workspace block of factors that derivatives reuse; see
+        fmu/sources/algebra/constrained_solve.h.
     """
 
     n: int
@@ -186,16 +190,16 @@ class Stage:
     group : str
         Group of stages to which the stage belongs.
     function : casadi.Function
-        Function of the inputs.
+        Function that computes the outputs from the inputs.
     inputs, outputs : tuple of Block
-        Arguments and results.
+        Workspace blocks of the arguments and of the results.
     system : StagedSystem, TreeSystem, ConstrainedSystem or None
         Linear system that is solved after the function.
     labels : tuple of Label
         Labels of the outputs.
     vanishes : bool
-        Whether the solution is zero wherever derivatives are evaluated, so that a change of the matrix has
-        no effect.
+        Whether the solution is zero wherever derivatives are evaluated, so that a change of the
+        matrix has no effect.
     """
 
     name: str
@@ -210,7 +214,7 @@ class Stage:
 
     @property
     def solution(self) -> Block:
-        """Block of the solution of the stage's linear system."""
+        """Workspace block that contains the solution of the linear system after this evaluation stage."""
         assert isinstance(self.system, StagedSystem)
         return self.system.right
 
@@ -226,16 +230,17 @@ class Phase:
     stage : int
         Index, within the group START, of the evaluation stage that computes the Newton system.
     found, begin : Block or None
-        Workspace blocks of the accumulated Newton steps, and of their initial values.
+        Workspace blocks of the accumulated Newton steps, and of the initial guess.
     left : Block
         Workspace block of the residual, which vanishes at the solution.
     names : tuple of str
         Names of the residual's elements, for messages.
     stiffness : Block or None
-        Stiffness matrix, positive definite at a stable equilibrium, which the C code derives from the
-        Jacobian; None if the stage computes the matrix of the Newton system itself.
+        Stiffness matrix, positive definite at a stable equilibrium, which the C code derives from
+        the Jacobian; None if the stage computes the matrix of the Newton system itself.
     tried : Block or None
-        Workspace block of a step that is tested before it is accepted; None if each Newton step is accepted.
+        Workspace block of a step that is tested before it is accepted; None if each Newton step is
+        accepted.
     """
 
     search: SearchStage
@@ -261,9 +266,9 @@ class Staged:
     given : list of int
         Offsets of the states' start parameters, if an initial-state search exists.
     blocks : dict
-        Blocks that the fixed C code accesses by name.
+        Workspace blocks that the model-independent C code accesses, by name.
     labels : dict
-        Labels of the blocks that stages read.
+        Labels of the workspace blocks that stages read, by block.
     size : int
         Size of the workspace, doubles.
     """

@@ -44,8 +44,8 @@ from .staged import (
 from .start import StartStages
 from .tape import with_own_registers
 
-_TREE_FACTORS = 7  # Factors of the tree solver per coordinate, doubles; see fmu/sources/algebra/tree_solve.h.
-# Chains of stage groups: a group may use values of the groups before it in its chain, but none of other chains.
+_TREE_FACTORS = 7  # Number of factors per coordinate that the solver in fmu/sources/algebra/tree_solve.h stores.
+# Chains of stage groups. A group may use values of earlier groups in the same chain, but not of other chains.
 _CHAINS = (
     ("dynamics", "outputs"),
     ("violations",),
@@ -58,7 +58,7 @@ _CHAINS = (
 
 
 def stage(program: EquationSystem) -> Staged:
-    """Cut a model's program into evaluation stages."""
+    """Cut the equations of a model into evaluation stages."""
     return _Cutter(program).staged()
 
 
@@ -87,9 +87,7 @@ class _Plan:
         return {name for expr in exprs for name in expr.symbols}
 
     def uses(self) -> set[str]:
-        """Return the names that an evaluation stage reads, and the coordinate partitions that its
-        linear solve uses.
-        """
+        """Return the names of all symbols and coordinate partitions that the evaluation stage uses."""
         return self.reads() | {name for item in self.items for name in used(item)}
 
 
@@ -97,7 +95,7 @@ class _Cutter:
     def __init__(self, program: EquationSystem) -> None:
         self.program = program
         self.result = Staged()
-        self.known: dict[str, SX] = {}  # CasADi expression of each input, passed value and solution
+        self.known: dict[str, SX] = {}  # CasADi expression of each input, passed value and solution, by name
         self.arguments: list[tuple[SX, Block]] = []
         self.read: set[str] = set()  # names that the expressions of any stage read
         self._base_blocks()
@@ -108,7 +106,7 @@ class _Cutter:
         chains = [[plan for group in groups for plan in plans[group]] for groups in _CHAINS]
         later = set().union(*(plan.uses() for each in chains for plan in each))
         self._run(plans["prepare"], later.union(*(plan.uses() for plan in plans["start"])))
-        self._exchange("pieces", "start_pieces")  # the initial state requires the pieces of lookup tables at t = 0
+        self._exchange("pieces", "start_pieces")  # the initial state requires lookup tables at t = 0
         if self.program.start is not None:
             StartStages(self.program, self.result, self.known, self.arguments).add()
         self._run(plans["start"], later)
@@ -122,17 +120,20 @@ class _Cutter:
     def _run(self, plans: list[_Plan], beyond: set[str]) -> None:
         """Create evaluation stages from plans and append them to the result, in the order of evaluation.
 
-        `beyond` contains the names of values that further stages read.
+        `beyond` contains the names of values that stages outside these plans read.
         """
         for position, plan in enumerate(plans):
             self._stage(plan, beyond.union(*(other.uses() for other in plans[position + 1 :])))
 
     def _exchange(self, old: str, new: str) -> None:
-        """Let CasADi symbols of the workspace block `old` refer to the block `new`."""
+        """Replace the workspace block `old` by `new`.
+
+        All CasADi symbols of the values in `old` then refer to `new`.
+        """
         blocks = self.result.blocks
         self.arguments = [(x, blocks[new] if block == blocks[old] else block) for x, block in self.arguments]
 
-    # Base blocks ---------------------------------------------------------------------------------------------
+    # Workspace blocks of inputs and results ------------------------------------------------------------------
 
     def _base_blocks(self) -> None:
         program = self.program
@@ -189,7 +190,7 @@ class _Cutter:
             self.known[member] = vector[end - size : end]
         return vector
 
-    # Distribution of the items -----------------------------------------------------------------------------------
+    # Distribution of definitions and linear solves to stages -----------------------------------------------------
 
     def _plans(self) -> dict[str, list[_Plan]]:
         plans: dict[str, list[_Plan]] = {group: [] for group in GROUPS}
@@ -201,8 +202,10 @@ class _Cutter:
         return plans
 
     def _results(self) -> dict[str, dict[str, Sequence[Expr]]]:
-        """Return the result expressions of all evaluation stages, by group of stages and result
-        block.
+        """Return the result expressions of the evaluation stages.
+
+        The keys are the group of stages and, within a group, the workspace block that receives the
+        result.
         """
         program = self.program
         results: dict[str, dict[str, Sequence[Expr]]] = {
@@ -266,8 +269,9 @@ class _Cutter:
         return groups
 
     def _definitions(self, roots: Iterable[Expr]) -> list[Item]:
-        """Return the program items on which expressions depend, apart from items that depend on
-        parameters only.
+        """Return the definitions and linear solves on which expressions depend.
+
+        Definitions that depend on parameters only are excluded.
         """
         names = needed(self.program, roots)
         return [
@@ -277,14 +281,14 @@ class _Cutter:
         ]
 
     def _after(self, names: set[str]) -> set[str]:
-        """Return the given names and the names of all program items that depend on them."""
+        """Return the given names, and the names of all variables that depend on these names."""
         found = set(names)
         for item in self.program.items:
             if used(item) & found:
                 found |= set(given(item))
         return found
 
-    # One stage -----------------------------------------------------------------------------------------------
+    # Creation of one evaluation stage ------------------------------------------------------------------------
 
     def _stage(self, plan: _Plan, later: set[str]) -> None:
         """Create an evaluation stage from its plan and append it to the result.
@@ -411,9 +415,9 @@ class _Cutter:
 
 
 def _values(solve: Solve, evaluate: Evaluator) -> list[SX]:
-    """Return the input blocks of the C solver for a linear system.
+    """Return the matrices and right-hand sides of a linear system as expressions, for the C solver.
 
-    The blocks are matrices, or the arrays of a tree of bodies, followed by the right-hand sides.
+    For a tree of bodies, the arrays that define the mass matrix replace this matrix.
     """
     if not isinstance(solve, TreeSolve):
         return [evaluate(expr) for expr in solve.exprs]
@@ -422,8 +426,9 @@ def _values(solve: Solve, evaluate: Evaluator) -> list[SX]:
 
 
 def _roles(solve: Solve) -> list[Label]:
-    """Return labels of the C solver's input blocks, named after their role in the linear system,
-    such as `right`.
+    """Return the labels of the matrices and right-hand sides of a linear system, for the C solver.
+
+    Each label is the role in the linear system, such as `right`.
     """
     system = solve.system if isinstance(solve, TreeSolve) else solve
     rest = ["right"] if isinstance(system, LinearSolve) else ["jacobian", "right", "wanted"]
@@ -432,10 +437,10 @@ def _roles(solve: Solve) -> list[Label]:
 
 
 def _first_names(entries: Mapping[str, Sequence[tuple[int, SX]]], nodes: Iterable[int]) -> tuple[str, ...]:
-    """Return a name for each value that is passed on to later stages.
+    """Return a name for each value that later stages read.
 
-    The name is that of the first variable that contains the value, with the index of the value among
-    the non-zero elements of an array.
+    Several variables can contain the same value; the first of these variables gives the name. For
+    an array, the name includes the index of the value among the array's non-zero elements.
     """
     found: dict[int, str] = {}
     for name, own in entries.items():
@@ -445,7 +450,10 @@ def _first_names(entries: Mapping[str, Sequence[tuple[int, SX]]], nodes: Iterabl
 
 
 def _work_size(n: int, m: int, columns: int) -> int:
-    """Return the number of doubles of scratch memory in fmu/sources/algebra/constrained_solve.c."""
+    """Return the number of doubles of scratch memory that the C solver for constrained systems needs.
+
+    The solver is implemented in fmu/sources/algebra/constrained_solve.c.
+    """
     free = n - m
     return m * (n + m) + free * (free + columns) + 2 * n + m
 
@@ -456,9 +464,9 @@ def _once(values: list[SX]) -> list[SX]:
 
 
 def _with_checks_last(items: Sequence[Item]) -> list[Item]:
-    """Move linear solves whose solution no other program item reads to the end of a list of items.
+    """Move linear solves to the end of a list if no other definition or solve uses the solution.
 
-    The evaluation stages of these solves then need not pass any values to subsequent stages.
+    The evaluation stages of these solves then need not pass any values to later stages.
     """
     read = {name for item in items for expr in item.exprs for name in expr.symbols}
     unread = [item for item in items if isinstance(item, LinearSolve) and item.name not in read]
@@ -466,9 +474,9 @@ def _with_checks_last(items: Sequence[Item]) -> list[Item]:
 
 
 def _runs(items: list[Item]) -> list[list[Item]]:
-    """Split program items into sublists, each of which ends with a linear solve.
+    """Split a list of definitions and linear solves after each linear solve.
 
-    The last sublist contains the remaining items and may be empty.
+    The last sublist contains the remaining definitions and may be empty.
     """
     runs: list[list[Item]] = [[]]
     for item in items:

@@ -1,6 +1,6 @@
 """Initial-state search of the native FMU under modified parameters, as stages with Newton steps.
 
-The search has three phases. Each is a stage whose linear system yields a Newton step
+The search has three phases. Each phase is a stage whose linear system yields a Newton step
 (fmu/sources/core/equations.h):
 
     assembly     smallest joint displacement x that closes the loops: [1 Cᵀ; C 0] [x; μ] = [0; −Φ],
@@ -10,8 +10,9 @@ The search has three phases. Each is a stage whose linear system yields a Newton
                  code for the Jacobian would grow with n²
     velocities   smallest velocity change that satisfies the velocity constraints
 
-The C code adds the steps of a phase to a block of accumulated changes. Derivatives treat this block
-as a constant: the last step is zero apart from rounding, and its derivative is that of the solution.
+In each phase, the C code adds the Newton steps to a workspace block of accumulated changes.
+Derivatives of the initial state treat this block as a constant. The last step is zero apart
+from rounding, and the derivative of this step is the derivative of the solution.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from .casadi_eval import SX, Evaluator, needed
 from .staged import Block, Label, Phase, Stage, Staged, StagedSystem
 from .tape import with_own_registers
 
-# Signs of a rotation matrix's diagonal elements in 4 q_i², where q is the unit quaternion of the rotation.
+# Signs in 4 q_i² = 1 ± R_11 ± R_22 ± R_33 for a rotation matrix R and its unit quaternion q.
 _SIGNS = ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))
 
 Known: TypeAlias = Mapping[str, SX]
@@ -43,9 +44,10 @@ class StartStages:
     Parameters
     ----------
     program, staged : EquationSystem, Staged
-        Equations, and the stages to which the builder adds.
+        Equations of the model, and the list of stages to which the builder adds new stages.
     known : mapping
-        CasADi expressions of the names that are defined after PREPARE.
+        CasADi expressions, by name, of the variables that are known after the evaluation of the
+        group PREPARE.
     arguments : sequence
         CasADi symbols and the workspace blocks that contain their values.
     """
@@ -105,9 +107,10 @@ class StartStages:
     def _freed(self, q: Sequence[SX], guess: SX) -> list[SX]:
         """Return all coordinates for a guess of the unknowns in the search for static equilibrium.
 
-        The free coordinates are unknown. The guess is the value of a free coordinate whose equilibrium does
-        not depend on its start parameter: one of the base, of a beam, of a joint with a spring, or outside of
-        all kinematic loops. The guess is added to the start value of every other free coordinate.
+        The free coordinates are unknown. For some free coordinates, the equilibrium does not depend on
+        the start parameter: coordinates of the base, of beams, of joints with springs, or outside of
+        all kinematic loops. The guess is the value of such a coordinate. For every other free
+        coordinate, the guess is added to the start value.
         """
         free, settled = self._start.free, self._start.settled
         values = dict(zip(free, ca.vertsplit(guess[: len(free)]), strict=True))
@@ -185,12 +188,13 @@ class StartStages:
 
 
 def initial(start: Start, phase: SearchStage) -> list[float]:
-    """Return the initial guess of a phase of the initial-state search, valid for unmodified start parameters.
+    """Return the initial guess of a phase of the initial-state search for unmodified start parameters.
 
-    The phases assembly and velocities begin with the differences between the description's values and the
-    default values of the moving coordinates. The equilibrium phase begins with the description's values of
-    the coordinates in `start.settled` and with zeros for all other unknowns. A coordinate that no phase
-    moves therefore starts where a description with the modified parameters would place it.
+    In the phases assembly and velocities, the guess is the difference between the described value
+    and the default value of each moving coordinate. In the equilibrium phase, the guess is the
+    described value for coordinates in `start.settled`, and zero for all other unknowns. A
+    coordinate that no phase moves therefore starts where a description with the modified parameters
+    would place it.
     """
     if phase is EQUILIBRIUM:
         return _equilibrium(start, start.described[0])
@@ -199,10 +203,10 @@ def initial(start: Start, phase: SearchStage) -> list[float]:
 
 
 def at_defaults(start: Start, phase: SearchStage) -> list[float]:
-    """Return the converged unknowns of a phase of the initial-state search for the default parameters.
+    """Return the solution of a phase of the initial-state search for default parameters.
 
-    Lagrange multipliers are zero. The list is empty for the phases assembly and velocities, which change
-    nothing at the default parameters.
+    Lagrange multipliers are set to zero. The list is empty for the phases assembly and velocities,
+    which change nothing for default parameters.
     """
     return _equilibrium(start, start.defaults[0]) if phase is EQUILIBRIUM else []
 
@@ -213,9 +217,10 @@ def _equilibrium(start: Start, positions: Sequence[float]) -> list[float]:
 
 
 def parameter_of(start: Start, phase: SearchStage) -> list[str]:
-    """Return the names of the start parameters of all coordinates that a phase of the initial-state search moves.
+    """Return the names of the start parameters of all coordinates that a phase of the search moves.
 
-    A velocity that is not a state has no start parameter, although its name is returned.
+    In the velocity phase, these are start parameters of rates. A rate that is not a state has no
+    start parameter, although the list contains a name for it.
     """
     return [f"{start.coordinates[k]}{'_dot' * phase.level}_start" for k in start.moved(phase)]
 
@@ -260,8 +265,12 @@ class Finder:
         return [evaluator(expr) for expr in exprs]
 
     def closing(self, q: Sequence[SX], scale: SX) -> tuple[SX, SX, SX]:
-        """Return the matrix and right-hand side of the Newton step of the assembly at coordinates
-        q, and the constraint residual.
+        """Return the Newton system of the assembly phase at coordinates q.
+
+        Returns
+        -------
+        matrix, right, residual : SX
+            Matrix and right-hand side of the Newton step, and the position residual of the constraints.
         """
         start, rest = self._start, [ca.SX(0)] * len(q)
         assert start.C is not None and start.Phi is not None
@@ -272,8 +281,13 @@ class Finder:
         return self._smallest(C, Phi, start.assembly, scale)
 
     def keeping(self, q: Sequence[SX], qd: Sequence[SX], scale: SX) -> tuple[SX, SX, SX]:
-        """Return the matrix and right-hand side of the velocity step at coordinates q and rates qd,
-        and the velocity residual.
+        """Return the Newton system of the velocity phase at coordinates q and rates qd.
+
+        Returns
+        -------
+        matrix, right, residual : SX
+            Matrix and right-hand side of the velocity step, and the velocity residual of the
+            constraints.
         """
         start = self._start
         assert start.C is not None and start.Phi_dot is not None
@@ -312,11 +326,12 @@ class Finder:
 
 
 def _rotation(R: SX) -> SX:
-    """Return 4 tan(φ/4) times the unit axis of a rotation matrix with the angle φ.
+    """Return 4 tan(φ/4) times the unit axis of a rotation matrix with the rotation angle φ.
 
-    The vector is smooth up to half a turn and the same as in analysis/start/turned.py. Four times the
-    products of the quaternion's elements are linear in the matrix; each row of these products is the
-    quaternion times a factor, and the row with the largest square is used.
+    The vector is a smooth function up to half a turn; analysis/start/turned.py uses the same
+    vector. It is computed from the unit quaternion p of the rotation. The products 4 p_i p_j are
+    linear in the matrix. The code uses the row i with the largest square p_i², because this row is
+    p times the largest factor.
     """
     x, y, z = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
     xy, xz, yz = R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1]
@@ -331,8 +346,9 @@ def _rotation(R: SX) -> SX:
 
 
 def _diameter(places: Sequence[SX]) -> SX:
-    """Return the largest distance between two points, m, which does not depend on the world frame's
-    axes.
+    """Return the largest distance between any two of the points, m.
+
+    Unlike the size of an axis-parallel box, this extent does not depend on the world frame's axes.
     """
     squares = [ca.sumsqr(b - a) for a, b in itertools.combinations(places, 2)]
     return ca.sqrt(functools.reduce(ca.fmax, squares, ca.SX(0)))

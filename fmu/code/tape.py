@@ -19,8 +19,8 @@ from ...core.errors import BuildError
 from .casadi_eval import SX
 
 Integers: TypeAlias = NDArray[np.int64]
-COMPUTED, NOTHING = -1, -2  # Sources of operands: result of an operation, and missing operand.
-# C templates of CasADi's operations. OP_OUTPUT copies a result that is an argument or a constant.
+COMPUTED, NOTHING = -1, -2  # Codes of two operand sources: result of an operation, and missing operand.
+# C templates of CasADi's operations. OP_OUTPUT copies an argument or a constant to a result.
 _OPERATORS = {
     ca.OP_OUTPUT: "{0}",
     ca.OP_ADD: "{0} + {1}",
@@ -74,20 +74,21 @@ _OPERATORS = {
 
 @dataclass(frozen=True)
 class Tape:
-    """Sequence of n elementary operations, stored in arrays because large models have 100,000s of them.
+    """Sequence of n elementary operations, stored in arrays because n can exceed 100,000.
 
     Attributes
     ----------
     operators : sequence of str
-        C templates of the operators that occur.
+        Templates of C expressions for the operators that occur.
     codes : ndarray, shape (n,)
-        Index of each operation's operator.
+        Index in `operators` for each operation.
     blocks : ndarray, shape (n, 2)
-        Source of each operand: index of a function argument, COMPUTED, or NOTHING.
+        Source of each operand: index of a function argument, COMPUTED for the result of an
+        operation, or NOTHING for a missing operand.
     elements : ndarray, shape (n, 2)
-        Index of the operand in its source: element of the argument, or operation that computes it.
+        Index of the element in the argument, or index of the operation that computes the operand.
     results : dict
-        Result blocks and element indices by operation.
+        Pairs of result index and element index to which an operation writes, by operation.
     """
 
     operators: Sequence[str]
@@ -140,9 +141,7 @@ class _Instructions:
         return np.where(reads, writers[np.where(reads, self._given, 0)], -1)
 
     def operands(self) -> tuple[Integers, Integers]:
-        """Return the source and the index in this source of each operation's operands, both of
-        shape (n, 2).
-        """
+        """Return the source of each operand, and the index in this source, shape (n, 2) each."""
         sources, computed = self._sources, self._computed[self._sources]
         blocks = np.where(computed, COMPUTED, self._given[sources, 0])
         elements = np.where(computed, self._numbers[sources], self._given[sources, 1])
@@ -174,7 +173,7 @@ class _Instructions:
         return _operator(self._kinds[k]).format(*operands)
 
     def results(self) -> dict[int, list[tuple[int, int]]]:
-        """Return the result blocks and element indices to which each operation writes."""
+        """Return the pairs of result index and element index to which each operation writes."""
         found: dict[int, list[tuple[int, int]]] = {}
         for k in np.flatnonzero(self._kinds == ca.OP_OUTPUT).tolist():
             number = self._numbers[k if self._operations[k] else self._sources[k, 0]]

@@ -141,7 +141,7 @@ def build(
 
 @dataclass(frozen=True)
 class _Slice:
-    """Code of a shared library for one processor architecture.
+    """Sources and object files of a shared library for one processor architecture.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ class _Slice:
     def compile(self, source: str, flags: Sequence[str]) -> str:
         """Compile a source to an object file and return a progress message."""
         (self.folder / self.objects).mkdir(exist_ok=True)
-        # All code for Windows is position independent, and clang would warn about the flag.
+        # clang would warn about -fPIC for Windows, because all code for Windows is position independent.
         position = () if self.made_by.platform.suffix == ".dll" else ("-fPIC",)
         flags = (*self.made_by.flags, *position, *flags)
         compile_object(self.compiler, source, f"{self.objects}/{source}.o", flags, folder=self.folder)

@@ -25,15 +25,19 @@ _ZIG = (sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline")
 
 @dataclass(frozen=True)
 class Compiler:
-    """C compiler: the command that replaces `cc`, and the first line of its version text."""
+    """C compiler.
+
+    `command` starts the compiler. `version` is the first line of the compiler's version text.
+    """
 
     command: tuple[str, ...]
     version: str
     is_zig: bool = False
 
     def march(self, name: str) -> tuple[str, ...]:
-        """Return the compiler option for a minimum processor, which is named as in gcc's option
-        -march.
+        """Return the compiler option that selects the minimum processor.
+
+        The processor is named as in gcc's option -march.
         """
         # zig spells processor names with underscores. The option overrides the earlier -mcpu=baseline.
         return (f"-mcpu={name.replace('-', '_')}",) if self.is_zig else (f"-march={name}",)

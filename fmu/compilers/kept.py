@@ -37,10 +37,12 @@ def kept_objects(folder: Path | None = None) -> Iterator[None]:
 def compile_object(
     by: compiler.Compiler, source: str, object_file: str, flags: Sequence[str], *, folder: Path
 ) -> None:
-    """Compile a source, or copy the cached object file of the same compiler, options, source and headers.
+    """Compile a source, or copy a cached object file.
 
-    Several processes may write the same file at the same time. If the folder of the cache is not
-    accessible, the source is compiled without a cache.
+    A cached file is used if compiler, options, source and headers are equal.
+
+    Several processes may write the same cached file at the same time. If the folder of the cache is
+    not accessible, the source is compiled without a cache.
     """
     kept = os.environ.get(_FOLDER)
     if kept is None:
@@ -75,10 +77,10 @@ def _stamp(by: compiler.Compiler) -> tuple[str, int, int] | None:
 
 
 def _with_headers(folder: Path, source: str) -> list[str]:
-    """Return a C file and all headers that it includes directly or indirectly, as far as they exist in `folder`.
+    """Return a C file and all headers in `folder` that it includes directly or indirectly.
 
-    The result is part of the cache key. FMUs of FMI 2.0 and 3.0 thus share objects that do not depend on
-    the FMI version.
+    The contents of these files are part of the cache key. Sources that do not depend on the FMI
+    version are thus compiled once for FMUs of FMI 2.0 and 3.0.
     """
     found = [source]
     for path in found:  # the list grows during the iteration

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ...core.errors import DescriptionError, Problem
 
-# FMI 3.0 name of a system → zig target. The binaries require at least glibc 2.17 or macOS 11.0.
+# zig targets by FMI 3.0 name of the system. The binaries require at least glibc 2.17 or macOS 11.0.
 TARGETS = {
     "x86_64-linux": "x86_64-linux-gnu.2.17",
     "x86-linux": "x86-linux-gnu.2.17",
@@ -21,7 +21,7 @@ TARGETS = {
     "aarch64-darwin": "aarch64-macos.11.0",
 }
 
-# FMI 2.0 name → FMI 3.0 names.
+# FMI 3.0 names of the systems, by FMI 2.0 name of the platform.
 # FMI 2.0 has one name for all Macs, so the library contains code for both processors.
 _FMI2 = {
     "linux64": ("x86_64-linux",),

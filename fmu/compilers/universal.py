@@ -17,7 +17,7 @@ def universal(libraries: Sequence[bytes]) -> bytes:
     if len(libraries) == 1:
         return libraries[0]
     header, body = struct.pack(">II", _MAGIC, len(libraries)), b""
-    start = 1 << _ALIGNMENT  # offset of the first library; the header is much shorter
+    start = 1 << _ALIGNMENT  # offset of the first library, larger than the header
     for library in libraries:
         processor = struct.unpack_from("<II", library, 4)  # processor type and subtype from the library's header
         header += struct.pack(">IIIII", *processor, start + len(body), len(library), _ALIGNMENT)

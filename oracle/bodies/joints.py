@@ -27,7 +27,7 @@ _JOINTS: Mapping[str, tuple[tuple[str, str, tuple[float, float, float] | None], 
 class Freedom:
     """Elementary rotation about, or translation along, one axis of a joint.
 
-    The preceding motions of the same joint rotate the axis.
+    The axis is rotated by all previous elementary motions of the same joint.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ def freedoms(kind: str, axis: Any = None) -> tuple[Freedom, ...]:
 
 
 def per_freedom(value: Any, count: int) -> list[float]:
-    """Return a joint parameter as one number per elementary motion.
+    """Return the values of a joint parameter, one number for each elementary motion of the joint.
 
-    A scalar applies to all motions.
+    A single number applies to all elementary motions.
     """
     return [float(x) for x in value] if isinstance(value, list | tuple) else [float(value)] * count

@@ -91,7 +91,10 @@ class Body:
 
 @dataclass(frozen=True)
 class Place:
-    """Body-fixed point: index of the body and position in the body frame, shape (3,), m."""
+    """Body-fixed point.
+
+    `body` is the index of the body. `position` is the position in the body frame, m, shape (3,).
+    """
 
     body: int
     position: Array
@@ -132,8 +135,9 @@ class Machine:
         return [link for link in dict.fromkeys(body.link for body in self.bodies) if link != "base"]
 
     def first_body(self, link: str) -> int:
-        """Return the index of the body that the link's joint moves; for a flexible link, the first
-        beam element.
+        """Return the index of the body that the joint of the link moves.
+
+        For a flexible link, this body is the first beam element.
         """
         return self._first[link]
 

@@ -1,7 +1,7 @@
 """Positions, velocities, accelerations and Jacobians of all bodies and body-fixed points.
 
-All vectors are in world axes. Arrays over bodies have one more row than there are bodies: the last row
-(index −1) belongs to the ground. The bias of an acceleration is its value for q̈ = 0.
+All vectors are in world axes. Arrays over bodies have an additional last row (index −1) for the
+ground. A bias acceleration is the value of an acceleration for q̈ = 0.
 """
 
 from __future__ import annotations

@@ -15,14 +15,14 @@ from ..equations.model import Model
 from ..expressions.state import State
 from .ranks import units_of
 
-_CLOSED = 1e-7  # closure error that counts as closed, rad or relative to the mechanism's size
+_CLOSED = 1e-7  # largest error of a closed loop, rad or relative to the mechanism's size
 _STEPS = 40  # number of steps from the described to the initial position
 _ITERATIONS = 40  # maximum number of Newton steps for closing the loops
-_CONVERGED = 1e-11  # tolerance of Newton's method, m or rad, times the mechanism's size if that exceeds 1 m
-_NEARLY = 1e-8  # loop closure error accepted after the last Newton step, m or rad
-_SAME = 1e-3  # difference of a coordinate, rad or relative to the size, that indicates another assembly mode
-_SINGULAR = 1e-8  # relative singular value of the Jacobian below which Newton's method takes no step
-_RANK = 1e-7  # relative pivot of the QR decomposition below which a constraint is redundant
+_CONVERGED = 1e-11  # tolerance of Newton's method, m or rad; times the mechanism's size in m if that exceeds 1
+_NEARLY = 1e-8  # largest loop-closure error that is accepted after the last Newton step, m or rad
+_SAME = 1e-3  # A larger change of a coordinate, rad or relative to the size, means another assembly mode.
+_SINGULAR = 1e-8  # Newton steps treat smaller relative singular values of the Jacobian as zero.
+_RANK = 1e-7  # A constraint is redundant if the relative pivot of the QR decomposition is smaller than this.
 
 
 def open_loops(model: Model, state: State) -> Iterator[str]:
@@ -39,10 +39,10 @@ def open_loops(model: Model, state: State) -> Iterator[str]:
 def wrong_branch(model: Model, state: State) -> Iterator[str]:
     """Yield a message if the loops are closed in another assembly mode than in the description.
 
-    Newton's method closes the loops near the described position. From there, the independent
-    coordinates move along straight lines to their initial values, and the dependent coordinates follow
-    the loop-closure constraints. The dependent coordinates must arrive at their initial values. The
-    check is skipped if the loops cannot be closed along these lines.
+    Newton's method closes the loops near the described position. From this position, the check
+    moves the independent coordinates in small, linear steps to their initial values. The dependent
+    coordinates follow from the loop-closure constraints, and must arrive at their initial values.
+    The check is skipped if the loops cannot be closed after each step.
     """
     if not model.cuts or any(True for _ in open_loops(model, state)):
         return
@@ -83,7 +83,9 @@ def _loops(model: Model, q: Array) -> tuple[Array, Array]:
 
 
 def _closed(model: Model, q: Array, units: Array, which: NDArray[np.signedinteger] | None) -> Array | None:
-    """Return a nearby position with closed loops, found by minimum-norm Newton steps, or None without convergence.
+    """Return a position with closed loops near the initial guess.
+
+    The search takes minimum-norm Newton steps. The result is None if the search does not converge.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
-"""Ranks of constraint Jacobians as ranges that account for rounding errors.
+"""Ranks of constraint Jacobians, as ranges because rounding errors make ranks uncertain.
 
-A claimed rank counts as wrong only if no reasonable threshold for the singular values yields it.
+A rank that the generator claims is wrong only if no reasonable threshold for singular values
+yields this rank.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from ..constraints.rows import Equation
 from ..equations.model import Model
 from ..expressions.state import State
 
-# Relative singular values: larger than the first is certainly nonzero, smaller than the second is certainly zero.
+# Relative singular values above the first limit are surely nonzero; values below the second are surely zero.
 _SURELY, _HARDLY = 1e-5, 1e-11
-_NOTHING = 1e-7  # length of a Jacobian row that counts as rounding error, relative to its summands
+_NOTHING = 1e-7  # largest length of a Jacobian row that is only rounding error, relative to the row's summands
 _ITERATIONS = 30  # maximum number of Newton steps of the projection onto the constraints
-_CLOSED = 1e-10  # constraint residual below which the projection has converged, m or rad
-_SINGULAR = 1e-8  # relative singular value of the Jacobian below which Newton's method takes no step
+_CLOSED = 1e-10  # The projection has converged if all constraint residuals are smaller than this, m or rad.
+_SINGULAR = 1e-8  # Newton steps treat smaller relative singular values of the Jacobian as zero.
 
 
 @dataclass(frozen=True)
@@ -48,14 +49,14 @@ def rank_range(C: Array) -> RankRange:
 def comparable(equations: Sequence[Equation], units: Array) -> Array:
     """Return the constraint Jacobian scaled for a rank decision, shape (m, n).
 
-    Columns are multiplied by the scales of the coordinates, and rows are normalised to length 1. A row is
-    set to zero if its length is negligible compared with the constraint forces and moments that are summed
-    in it: only rounding errors remain in such a row.
+    Columns are multiplied by the scales of the coordinates, and rows are normalised to length 1. If
+    the constraint forces and moments that are summed in a row cancel, only rounding errors remain.
+    Such a row is set to zero.
 
     Parameters
     ----------
     equations : sequence of Equation
-        Constraint equations at one state, length m.
+        The m constraint equations at one state.
     units : ndarray, shape (n,)
         Scales of the coordinates: 1 rad, or the mechanism's size in m.
     """
@@ -85,8 +86,9 @@ def units_of(model: Model, state: State) -> tuple[float, Array]:
 
 
 def on_constraints(model: Model, units: Array) -> State | None:
-    """Return the initial state projected onto all position-level constraints, or None without
-    convergence.
+    """Return the initial state projected onto all position-level constraints.
+
+    The result is None if the projection does not converge.
     """
     q, qd = model.q0.copy(), model.qd0
     positions = model.orders == 0

@@ -16,7 +16,7 @@ from ..equations.model import Model
 from ..expressions.state import State
 from .ranks import units_of
 
-_IDLE = 1e-10  # relative singular value below which a combination of multipliers has no effect on the bodies
+_IDLE = 1e-10  # Multipliers with a smaller relative singular value have no effect on the bodies.
 _EMPTY = 1e-12  # A shorter Jacobian row is omitted, as its wrench acts on the ground alone.
 # A reaction is not unique if multipliers of length 1 without effect on the bodies change it by more than this.
 _SURELY = 1e-4
@@ -25,7 +25,8 @@ _SURELY = 1e-4
 def not_unique(model: Model, state: State) -> Iterator[str]:
     """Yield a message for each joint or closure whose reaction is claimed to be unique but is not.
 
-    Programmed constraint equations are ignored: further equations cannot make a reaction unique.
+    Programmed constraint equations are ignored, because additional equations cannot make a reaction
+    unique.
     """
     if not any(model.claims.unique.values()):
         return
@@ -47,9 +48,9 @@ def not_unique(model: Model, state: State) -> Iterator[str]:
 
 
 def _equations(model: Model, state: State) -> tuple[list[str], list[Array]]:
-    """Return the constraint Jacobian in the velocities of the bodies, and the owner of each row.
+    """Return the constraint Jacobian for absolute body velocities, and the element of each row.
 
-    The rows belong to joints, knife edges and closures. Moments are divided by the mechanism's size.
+    The elements are joints, knife edges and closures. Moments are divided by the mechanism's size.
 
     Returns
     -------
@@ -84,8 +85,10 @@ def _equations(model: Model, state: State) -> tuple[list[str], list[Array]]:
 
 
 def _joint(model: Model, state: State, b: int) -> Iterator[list[Wrench]]:
-    """Yield the wrenches of a body's joint: each unit wrench on the body with its reaction on the
-    parent.
+    """Yield the independent constraint wrenches of the joint between a body and its parent.
+
+    Each item contains a unit wrench on the body and, unless the parent is the ground, the opposite
+    wrench on the parent.
     """
     machine, m = model.machine, state.motion
     body, none = machine.bodies[b], np.zeros(3)

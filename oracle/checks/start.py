@@ -1,4 +1,4 @@
-"""Independent checks of the initial state and of the choices that the generator made there."""
+"""Independent checks of the initial state, and of the generator's choices at this state."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .reactions import not_unique
 from .statics import unbalanced
 
 _UNCHANGED = 1e-9  # largest relative change of an initial value that counts as rounding
-_ALLOWED = 1e-7  # largest violation of a velocity constraint, relative to the largest initial rate
-_IMPLIED = 1e-5  # largest part of a redundant Jacobian row, of length 1, that is independent of all others
-_RANK = 1e-10  # relative singular value that counts as zero in the least-squares solution
+_ALLOWED = 1e-7  # largest admissible violation of a velocity constraint, relative to the largest initial rate
+_IMPLIED = 1e-5  # largest part of a redundant Jacobian row of length 1 that the independent rows do not imply
+_RANK = 1e-10  # The least-squares solution treats smaller relative singular values as zero.
 _SLACK = 1.01  # factor on the admissible violation that allows for rounding errors in both derivations
 
 

@@ -10,7 +10,7 @@ from ..equations.model import Model
 from .ranks import comparable, rank_range, units_of
 
 _BALANCED = 1e-7  # largest residual in equilibrium, relative to the largest applied force, moment or weight
-_RANK = 1e-9  # relative singular value of the constraint Jacobian that counts as zero
+_RANK = 1e-9  # Smaller relative singular values of the constraint Jacobian are treated as zero.
 _NO_FORCE = 1e-12  # smallest reference force, N or N·m, for mechanisms without applied forces
 
 
@@ -52,8 +52,10 @@ def _closure_rows(model: Model) -> list[int]:
 
 
 def _wrongly_held(model: Model) -> Iterator[str]:
-    """Yield messages about coordinates whose locking in the equilibrium search contradicts the
-    description.
+    """Yield messages about coordinates that were wrongly locked, or wrongly not locked.
+
+    The description determines which coordinates are locked in the search for the static
+    equilibrium.
     """
     locked, held = model.data["statics"]["locked"], set(model.claims.held)
     coordinates = model.machine.coordinates

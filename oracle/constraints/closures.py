@@ -36,7 +36,10 @@ DEFORMATIONS = CONDITIONS["fixed"]
 
 @dataclass(frozen=True)
 class _Vector:
-    """Vector that moves with a mechanism: value, first time derivative, and second one for q̈ = 0."""
+    """Vector that moves with a mechanism, with time derivatives.
+
+    `rate` is the first derivative; `bias` is the second derivative for q̈ = 0.
+    """
 
     value: Array
     rate: Array
@@ -69,8 +72,10 @@ class _Mount:
 
 
 class Closure:
-    """Scalar conditions of a loop closure, used by constraints and by spring-dampers that replace a
-    joint.
+    """Scalar conditions of a loop closure.
+
+    Constraint equations enforce these conditions; spring-dampers of a replacement joint act on the
+    residuals of the conditions.
     """
 
     def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:
@@ -118,8 +123,9 @@ class Closure:
         return _Vector(p.position[b] - p.position[a], p.velocity[b] - p.velocity[a], p.bias[b] - p.bias[a])
 
     def _pulling(self, state: State, force: Array) -> list[Wrench]:
-        """Return the wrenches of a force at the origin of frame b and its reaction at the origin of
-        frame a.
+        """Return the wrenches of a force on body b and of the opposite force on body a.
+
+        The force acts at the origin of frame b, and the opposite force at the origin of frame a.
         """
         arm = state.points.arm
         return [

@@ -30,8 +30,8 @@ class Leg:
     begin, duration : float
         Time at which the leg begins, and its duration, s.
     ramp : float
-        Fraction of the duration in which a trapezoidal speed profile accelerates, and in which it brakes; 0
-        for a quintic profile.
+        Acceleration time of a trapezoidal speed profile as a fraction of the duration; the braking
+        time is equal. 0 for a quintic profile.
     """
 
     begin: float

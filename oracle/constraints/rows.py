@@ -34,14 +34,15 @@ class Equation:
     value : float
         Position residual Φ; 0 for constraints at velocity or acceleration level.
     rate : float
-        Velocity residual: Φ̇, or Ψ for a velocity-level constraint; 0 for constraints at acceleration
-        level.
+        Velocity residual: Φ̇, or Ψ for a velocity-level constraint; 0 for constraints at
+        acceleration level.
     C : ndarray, shape (n,)
         Jacobian row: ∂Φ/∂q, ∂Ψ/∂q̇, or the derivative with respect to q̈.
     gamma : float
         Right-hand side γ of C q̈ = γ.
     wrenches : sequence of Wrench
-        Wrenches of a unit multiplier on the bodies, for closures and knife edges; empty otherwise.
+        Wrenches that a unit multiplier exerts on the bodies, for closures and knife edges;
+        otherwise empty.
     """
 
     value: float
@@ -83,9 +84,9 @@ def by_wrenches(motion: Motion, x: Jet, wrenches: Sequence[Wrench], order: int =
     motion : Motion
         Kinematics of the bodies.
     x : Jet
-        Residual of the constraint with its first derivative and bias second derivative.
+        Residual of the constraint with the first time derivative, and the second one for q̈ = 0.
     wrenches : sequence of Wrench
-        Wrenches of a unit multiplier.
+        Wrenches that a unit multiplier exerts on the bodies.
     order : int
         0 for a position-level constraint, 1 for a velocity-level constraint.
     """

@@ -1,7 +1,8 @@
-"""Force elements of the oracle that are defined by one module per description table.
+"""Force elements of the oracle, with one module for each type of element.
 
-The name of a module is the key of its table. A module provides `MEASURES`, the names of the element's
-measured quantities, and `of`, which builds an element from its table.
+A module has the name of the description table that defines its elements. A module provides
+`MEASURES`, the names of the element's measured quantities, and `of`, which builds an element
+from its table.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ def elements(setting: Setting) -> Iterator[Element]:
 
 
 def measured(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return the names of the elements' measured quantities.
+    """Return the names of the quantities that the force elements measure, as a dictionary.
 
-    Keys are the names in expressions, such as `slide_force`. Values are the names under which
-    expressions find the quantities at evaluation, such as `slide.force`.
+    The keys are the names in expressions, such as `slide_force`. The values are the names under
+    which expressions find the quantities at evaluation, such as `slide.force`.
     """
     return {
         f"{table['name']}_{quantity}": f"{table['name']}.{quantity}"

@@ -13,7 +13,8 @@ class Claims:
     Parameters
     ----------
     start : mapping
-        Initial values by signal name, such as `boom_angle` (rad or m) and `boom_angle_dot` (rad/s or m/s).
+        Initial values by signal name, such as `boom_angle` (rad or m) and `boom_angle_dot` (rad/s
+        or m/s).
     rows : tuple of str
         Names of all constraint equations, in order.
     rank : int
@@ -21,14 +22,15 @@ class Claims:
     kept : tuple of str
         Names of the constraint equations chosen as independent.
     without_drive : tuple of str
-        Names of the independent constraint equations that no drive realises, if only some joints are
-        driven.
+        Names of the independent constraint equations that no drive realises; relevant if only some
+        joints are driven.
     dependent : tuple of str
         Names of the dependent coordinates of the formulation `gpme_reduced`.
     held : tuple of str
         Names of the coordinates that were locked in the search for the static equilibrium.
     unique : mapping
-        Whether the reaction of each joint or closure is claimed to be unique; empty without claims.
+        Whether the reaction of a joint or closure is claimed to be unique, by name; empty if the
+        generator claims nothing.
     """
 
     start: Mapping[str, float]

@@ -38,7 +38,7 @@ from .claims import Claims
 from .dynamics import Inertial, Inertias
 
 # Switching conditions on time are evaluated later than the current time by this offset.
-# The offset is in s up to t = 1 s, and relative to t later.
+# Up to t = 1 s, the offset is in s; for later times, the offset is relative to t.
 _AFTER = 1e-9
 
 
@@ -65,7 +65,9 @@ class Stack:
 
 @dataclass(frozen=True)
 class Situation:
-    """Equations of motion M q̈ + h = Q + Cᵀλ at one state, without friction with internal states.
+    """Equations of motion M q̈ + h = Q + Cᵀλ at one state.
+
+    Q does not include friction models that have states of their own (bristle deflections).
 
     Parameters
     ----------
@@ -150,11 +152,12 @@ class Model:
         q, qd : ndarray, shape (n,)
             Coordinates, rad or m, and their rates, rad/s or m/s.
         lag : ndarray, shape (2k,), or None
-            Offset and rate of each of the k input filters; None for zeros.
+            Filter states y − y(0) and ẏ of each of the k input filters; None for zeros.
         inputs : mapping or None
             Input values by name; a missing input keeps its initial value.
         sides : Sides or None
-            Frozen switching conditions; None evaluates each condition, just after a switching time.
+            Frozen switching conditions. With None, each condition is evaluated; conditions on time are
+            evaluated just after t.
         """
         motion, given = self._kinematics(q, qd), inputs or {}
         own = np.zeros(2 * len(self.filters)) if lag is None else lag
@@ -187,9 +190,7 @@ class Model:
 
     @property
     def driven(self) -> list[int]:
-        """Indices of the coordinates whose drive effort, or whose reaction at a fixed base, is an
-        output.
-        """
+        """Indices of the coordinates with a drive effort, or a reaction of the fixed base, as an output."""
         actuated = self.data["constraints"]["actuated"]
         if self.programmed and actuated != "all":
             return sorted({self.machine.coordinate(name) for name in actuated})
@@ -255,10 +256,10 @@ def _programmed(setting: Setting, points: Mapping[str, int]) -> list[_Programmed
 
 
 def _renamed(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return the names of the force elements' measured quantities.
+    """Return the names of the quantities that the force elements measure, as a dictionary.
 
-    Keys are the names in expressions, such as `lift_length`. Values are the names under which
-    expressions find the quantities at evaluation, such as `lift.length`.
+    The keys are the names in expressions, such as `lift_length`. The values are the names under
+    which expressions find the quantities at evaluation, such as `lift.length`.
     """
     base = data["base"] or {"supports": []}
     one_sided = [

@@ -15,13 +15,13 @@ from ...core.trajectory import Array
 from .dynamics import subtree_wrench
 from .model import Model, Situation
 
-_STIFFER = 50.0  # rate at which `gpme_reduced` returns to Φ̇ = −κΦ after integration errors, 1/s
-_SMOOTH = 1e-12  # constant, N², under the square root in the normal force, for a finite derivative at zero
-_CLOSED = 1e-9  # largest residual of the friction iteration, relative to the friction efforts
-_EXACT = 1e-14  # relative step at which the root finder for friction efforts ends
-_NO_EFFORT = 1e-9  # smallest reference magnitude of friction efforts, N or N·m
-_LIGHT = 1e-12  # lower bound of the diagonal of M in the scaling, relative to the largest diagonal element
-_TINY = 1e-300  # positive lower bound that avoids division by zero if M is zero
+_STIFFER = 50.0  # decay rate, 1/s, of deviations from Φ̇ = −κΦ that integration errors cause in `gpme_reduced`
+_SMOOTH = 1e-12  # added to the squared normal force, N², for a finite derivative of the normal force at zero
+_CLOSED = 1e-9  # largest admissible residual of the friction iteration, relative to the friction efforts
+_EXACT = 1e-14  # The root finder for friction efforts ends if the relative step is smaller than this.
+_NO_EFFORT = 1e-9  # smallest reference value for the residual of friction efforts, N or N·m
+_LIGHT = 1e-12  # lower bound of diagonal elements of M for scaling, relative to the largest diagonal element
+_TINY = 1e-300  # lower bound of the largest diagonal element, which avoids division by zero if M is zero
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Solution:
     multipliers : ndarray, shape (m,)
         Lagrange multipliers λ, N or N·m.
     contacts : ndarray, shape (k,)
-        Multipliers of knife edges and closures; they differ from `multipliers` if only some joints are
-        driven.
+        Lagrange multipliers of knife edges and closures. If only some joints are driven, these
+        values differ from `multipliers`.
     effort : ndarray, shape (n,)
         Generalised constraint forces M q̈ + h − Q = Cᵀλ, N or N·m.
     friction : ndarray, shape (f,)
@@ -76,8 +76,9 @@ class Solver:
         self._subtrees = [model.machine.carried_by(model.machine.first_body(one.link)) for one in model.bristles]
 
     def wanted(self, found: Situation) -> Array:
-        """Return the right-hand side of C q̈, shape (m,), with the constraint stabilisation of the
-        description.
+        """Return the right-hand side of the constraint equations for C q̈, shape (m,).
+
+        The right-hand side includes the constraint stabilisation that the description selects.
         """
         rows = found.rows
         if not self._reduced:
@@ -125,9 +126,10 @@ class Solver:
         )
 
     def consistent(self, t: float, q: Array, qd: Array, lag: Array | None = None) -> Array:
-        """Return the rates with dependent rates replaced by those that `gpme_reduced` defines, shape (n,).
+        """Return the coordinates' rates that satisfy the velocity equations of `gpme_reduced`, shape (n,).
 
-        Other formulations return the rates unchanged.
+        The dependent rates are computed from the independent ones. For other formulations, all rates
+        are returned unchanged.
         """
         if not self._reduced or not self._model.rows:
             return qd
@@ -140,8 +142,9 @@ class Solver:
         return found
 
     def _basis(self, C: Array) -> Array:
-        """Return the matrix E, shape (r, m), of independent combinations of the constraints, with λ
-        = Eᵀλ'.
+        """Return a matrix E, shape (r, m), that combines m constraint equations into r independent ones.
+
+        The multipliers λ of all equations follow from the multipliers λ' of the combinations: λ = Eᵀλ'.
         """
         if self._least:
             return _range(C, self._model.claims.rank).T
@@ -224,8 +227,9 @@ class Solver:
     def _normal_forces(
         self, found: Situation, qdd: Array, contacts: Array
     ) -> Callable[[Array], tuple[Array, Array]]:
-        """Return a function that maps friction efforts, shape (f,), to normal forces, shape (f,),
-        and their Jacobian.
+        """Return a function of the friction efforts, shape (f,).
+
+        The function returns the normal forces, shape (f,), and their Jacobian, shape (f, f).
         """
         load, motion, count = found.load, found.state.motion, qdd.shape[1]
         equations = found.rows.equations[self._model.contact_rows]

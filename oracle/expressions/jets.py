@@ -85,14 +85,14 @@ def jet(x: Scalar) -> Jet:
 
 
 def value(x: Scalar) -> float:
-    """Return the numerical value of a jet; a number is returned unchanged."""
+    """Return the numerical value of a jet, or the argument itself if it is a number."""
     return x.value if isinstance(x, Jet) else x
 
 
 def _smooth(
     f: Callable[[float], float], derivatives: Callable[[float, float], tuple[float, float]]
 ) -> Callable[[Scalar], Scalar]:
-    """Extend a differentiable function of numbers to jets.
+    """Extend a differentiable function of numbers to numbers with derivatives (jets).
 
     Parameters
     ----------
@@ -140,8 +140,8 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
 def quintic(x: Scalar, begin: Scalar, end: Scalar, first: Scalar, last: Scalar) -> Scalar:
     """Return a smooth step from `first` to `last` as x goes from `begin` to `end`.
 
-    The step is a polynomial of degree 5 with zero first and second derivatives at both ends. It is
-    constant outside.
+    The step is a polynomial of degree 5 with zero first and second derivatives at both ends.
+    Outside of this interval, the step is constant.
     """
     share = (x - begin) / (end - begin)
     tau = min(max(value(share), 0.0), 1.0)

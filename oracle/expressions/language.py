@@ -61,7 +61,7 @@ class Expression:
     Parameters
     ----------
     of : callable
-        Function that returns the value in a scope.
+        Function that returns the value of the expression in a scope.
     line : LinearExpression or None
         The expression as a + b·t if it is linear in time, otherwise None.
     names : frozenset of str
@@ -69,13 +69,14 @@ class Expression:
     breaks : tuple of float
         Times at which the expression or one of its derivatives may be discontinuous, s.
     roots : tuple of LinearExpression
-        Arguments of nonlinear functions that are linear in time.
+        Linear functions of time that occur as arguments of nonlinear functions.
     parts : tuple of Expression
-        Operands.
+        Operands of the expression.
     lookups : tuple
-        Pairs of a lookup table and its argument as a linear expression of time.
+        Lookup tables whose argument is linear in time, each with this argument.
     is_sum : bool
-        Whether the expression is a sum, difference or product, which varies no faster than its operands.
+        Whether the expression is a sum, difference or product, which varies no faster than its
+        operands.
     """
 
     of: Compiled
@@ -121,10 +122,10 @@ class Language:
     lookups : mapping
         Lookup tables by name.
     renamed : mapping
-        Name in a scope for each name in expressions, such as `lift.length` for `lift_length`.
+        Name in a scope, such as `lift.length`, by name in expressions, such as `lift_length`.
     at_start : callable or None
-        Function that evaluates a compiled expression at t = 0; None if the current state is the initial
-        state.
+        Function that evaluates a compiled expression at t = 0; None if the current state is the
+        initial state.
     """
 
     parameters: Mapping[str, float]
@@ -282,15 +283,15 @@ def _named(name: str) -> Expression:
 def _combined(
     function: Callable[..., Scalar], line: Callable[..., LinearExpression | None] | None, *parts: Expression
 ) -> Expression:
-    """Return the expression that applies a function to operands.
+    """Return the expression f(operands) for a function f.
 
     Parameters
     ----------
     function : callable
-        Function of the operands' values.
+        Function f of the operands' values.
     line : callable or None
-        Function that combines operands, all linear in time, into a linear expression of time; None for
-        a nonlinear function.
+        Function that returns f(operands) as a linear function of time if all operands are linear in
+        time. None if f is nonlinear.
     *parts : Expression
         Operands.
     """
@@ -332,9 +333,9 @@ def _operation(kind: type[ast.operator], left: Expression, right: Expression) ->
 
 
 def _with_breaks(found: Expression, operands: list[Expression]) -> Expression:
-    """Return a quintic step with its end times added as breakpoints.
+    """Return a quintic step with additional breakpoints at the beginning and the end.
 
-    The third derivative of the step jumps there.
+    The third derivative of the step jumps at these times.
     """
     ends = (_operation(ast.Sub, operands[0], operands[k]).line for k in (1, 2))
     breaks = tuple(-line.a / line.b for line in ends if line is not None and line.b)

@@ -1,9 +1,9 @@
-"""Maximum step sizes over time that keep integrators from stepping over short features of functions of time.
+"""Maximum step sizes over time, which keep integrators from missing short features of functions.
 
-A nonlinear function of time varies fastest near the roots of its linear arguments a + b·t. The function
-is sampled at distances from each root that are repeatedly halved. Where neighbouring samples differ,
-the integration stops at the sampled times, and no step between them exceeds half of the distance from
-the root.
+A nonlinear function of time varies fastest near the roots of its linear arguments a + b·t. The
+function is sampled at repeatedly halved distances from each root. If neighbouring samples
+differ, the integration stops at the sampled times. No step between these times exceeds half of
+the distance from the root.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from .language import Expression
 from .sides import Sides
 
 _HALVINGS = 45  # number of sampled distances on each side of a root
-_VARIES = 1e-6  # smallest relevant difference of two samples, relative to the range of the function
+_VARIES = 1e-6  # Smaller differences of samples, relative to the range of the function, are ignored.
 _SHARE = 0.5  # maximum step size as a fraction of the distance from a root
-_ASIDE = 0.3  # offset of shifted initial values, rad or m
-_DENSER = 4.0  # ratio of interval lengths in a lookup table above which they get different step limits
+_ASIDE = 0.3  # offset of the states from their initial values for additional samples, rad or m
+_DENSER = 4.0  # Intervals of a lookup table get separate step limits if their lengths differ by this factor.
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,7 @@ class Limit:
 
 @dataclass
 class _Clock:
-    """Context for the evaluation of an expression of time, in which all other variables keep fixed
-    values.
-    """
+    """Context for the evaluation of an expression at a time, with fixed values of all other variables."""
 
     t: float
     sides: Sides
@@ -52,8 +50,8 @@ class _Clock:
 class Pace:
     """Maximum step sizes of a run from 0 to `end`, s.
 
-    Functions of both time and states are sampled at the initial values of the states, at zero, and at
-    shifted initial values.
+    To find the step sizes, functions of time are sampled. Functions that also depend on states are
+    sampled for three values of the states: the initial values, zero, and shifted initial values.
 
     Parameters
     ----------
@@ -62,7 +60,7 @@ class Pace:
     end : float
         End time, s.
     initial : callable
-        Initial value of a name.
+        Function that returns the initial value of a variable by name.
     """
 
     def __init__(self, expressions: Sequence[Expression], end: float, initial: Callable[[str], float]) -> None:

@@ -1,6 +1,4 @@
-"""Shared context for building force elements and constraints: mechanism, points and expression
-compiler.
-"""
+"""Mechanism, points and expression compiler for the builders of force elements and constraints."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ class Setting:
     names : Names
         Names that expressions may use.
     places : list of Place
-        Registered body-fixed points; elements refer to them by index.
+        Registered body-fixed points, to which force elements and constraints refer by index.
     expressions : list of Expression
         All expressions that act during a run.
     filters : dict

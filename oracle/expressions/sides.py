@@ -15,11 +15,11 @@ class Condition:
     label : str
         Name of the element that owns the condition, such as `contact deck`.
     words : tuple of str
-        Phrases that describe a change to true and a change to false.
+        Phrases for a change of the condition to true and for a change to false.
     margin : float
         Value of the event function; positive if the condition is true.
     closed : bool
-        Whether the condition is true if the margin is zero.
+        Whether the condition is true at margin zero.
     """
 
     label: str
@@ -35,7 +35,9 @@ class Condition:
 
 @dataclass
 class Sides:
-    """Frozen switching conditions of a time segment; other conditions are evaluated by their margins.
+    """Truth values of switching conditions in a time segment.
+
+    Frozen conditions keep their values. The margins determine the values of all other conditions.
 
     Parameters
     ----------

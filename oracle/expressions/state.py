@@ -32,7 +32,7 @@ class State:
     inputs : mapping
         Values of inputs by name.
     forces : dict
-        Element forces already computed at this instant, by name, N.
+        Forces of force elements that have already been computed at this instant, by name, N.
     """
 
     t: float
@@ -44,7 +44,10 @@ class State:
     forces: dict[str, float] = field(default_factory=dict)
 
     def along(self, k: int, direction: Array) -> Jet:
-        """Return the coordinate of point k along a fixed world direction, shape (3,), in m."""
+        """Return the coordinate of point k along a constant direction, m.
+
+        `direction` is a unit vector in world axes, shape (3,).
+        """
         p = self.points
         return Jet(
             p.position[k] @ direction,
@@ -74,8 +77,8 @@ class Names:
     Attributes
     ----------
     quantities : dict
-        Functions that compute kinematic quantities from a state, by name without derivatives, such as
-        `E.x`.
+        Functions that compute kinematic quantities from a state, by name, such as `E.x`. Names of
+        derivatives are not keys.
     forces : dict
         Functions that compute element forces from a state, by name, such as `lift.force`.
     """
@@ -101,7 +104,7 @@ class Names:
         self._rates |= {name: (name, 0), rate: (name, 1), second: (name, 2)}
 
     def level(self, name: str) -> tuple[Finder, int]:
-        """Return the kinematic quantity whose derivative has a given name, and the order of the derivative."""
+        """Return the kinematic quantity that a name denotes, and the order of the time derivative."""
         base, level = self._rates[name]
         return self.quantities[base], level
 

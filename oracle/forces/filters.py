@@ -41,8 +41,9 @@ class Filter:
 
 
 def filters(machine: Machine, q0: Array) -> list[Filter]:
-    """Return the filters of driven joints and of two-point elements, for the initial position q0,
-    shape (n,).
+    """Return the input filters of driven joints and of two-point force elements.
+
+    `q0` contains the initial values of the coordinates, rad or m, shape (n,).
     """
     data, found = machine.data, list[Filter]()
     for motion in data["motions"]:

@@ -1,6 +1,6 @@
-"""Joint friction models with bristle deflection:
+"""Joint friction models with a bristle deflection as state.
 
-LuGre (Canudas de Wit et al., 1995) and Dahl (1968).
+The models are LuGre (Canudas de Wit et al., 1995) and Dahl (1968).
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from ..bodies.machine import Machine
 
 @dataclass(frozen=True)
 class Bristles:
-    """Joint friction with a bristle deflection as state; the friction effort is μ·arm·N for a normal force N.
+    """Joint friction with a bristle deflection as state.
+
+    The friction effort is μ·arm·N for the normal force N.
 
     Parameters
     ----------

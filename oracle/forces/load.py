@@ -19,9 +19,10 @@ class Load:
     Attributes
     ----------
     force, moment : ndarray, shape (B + 1, 3)
-        Force, N, and moment about the body's origin, N·m, on each body and the ground, in world axes.
+        Force, N, and moment about the body's origin, N·m, on each body and the ground, in world
+        axes.
     effort : ndarray, shape (n,)
-        Effort on each coordinate, between the bodies that its joint connects, N or N·m.
+        Effort on each coordinate, N or N·m; acts between the two bodies of the joint.
     energy : float
         Potential energy, J.
     """

@@ -1,4 +1,4 @@
-"""Force law of unilateral contacts, which push when they overlap and never pull."""
+"""Force law of unilateral contacts, which push bodies apart if they overlap, and never pull."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Pressing:
     loss: float = 0.0
 
     def elastic(self, depth: float) -> float:
-        """Return the spring force at a depth, N.
+        """Return the spring force at a penetration depth, N.
 
-        The force at a negative depth is the negative force at the positive depth, so that trial
-        steps beyond separation also have a value.
+        The force is an odd function of the depth. It is thus also defined for negative depths, which
+        occur in trial steps after separation.
         """
         size: float = self.stiffness * abs(depth) ** self.exponent
         return size if depth >= 0.0 else -size

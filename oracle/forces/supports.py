@@ -100,8 +100,9 @@ class Supports:
 
 
 def _small_motion(position: Array) -> Array:
-    """Return the Jacobian, shape (3, 6), of a point's displacement at zero base coordinates (x, y,
-    z, psi, theta, phi).
+    """Return the Jacobian of a point's displacement in the base coordinates, shape (3, 6).
+
+    The Jacobian is evaluated at zero base coordinates (x, y, z, psi, theta, phi).
     """
     axes = np.eye(3)
     return np.column_stack([*axes, *(np.cross(axes[i], position) for i in (2, 1, 0))])

@@ -28,7 +28,10 @@ class Input:
         return [float(t) for t in self.time]
 
     def at(self, t: float, instant: float) -> float:
-        """Return the value at t, s, on the linear piece that contains `instant`, s."""
+        """Return the value at time t, s.
+
+        `instant`, s, selects the linear piece; at a jump, the pieces before and after it differ.
+        """
         if len(self.time) == 1:
             return float(self.values[0])
         k = int(np.clip(np.searchsorted(self.time, instant, side="right"), 1, len(self.time) - 1))

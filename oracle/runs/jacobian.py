@@ -9,7 +9,7 @@ import numpy as np
 from ...core.trajectory import Array
 
 _STEP = 1e-8  # difference step relative to the magnitude of a state
-_REQUESTS = 12  # number of requests that reuse one matrix; Newton's method tolerates an approximate Jacobian
+_REQUESTS = 12  # maximum number of requests that get the same Jacobian; Newton's method tolerates old ones
 
 
 class KeptJacobian:
@@ -29,7 +29,11 @@ class KeptJacobian:
         self._served, self._latest = 0, -np.inf
 
     def __call__(self, t: float, y: Array) -> Array:
-        """Return the Jacobian, shape (N, N); recomputed if the integrator repeats a step."""
+        """Return the Jacobian, shape (N, N).
+
+        The Jacobian is recomputed after a fixed number of requests, or if the integrator repeats a
+        step.
+        """
         is_again, self._latest = t <= self._latest, t
         if self._kept is None or is_again or self._served >= _REQUESTS:
             self._kept, self._served = self._differences(t, y), 0

@@ -48,7 +48,7 @@ class Signals:
         z : ndarray, shape (f,)
             Friction states, rad or m.
         lag : ndarray, shape (2k,)
-            Offset and rate of each of the k input filters.
+            Filter states y − y(0) and ẏ of each of the k input filters.
         """
         found = self._model.situation(state)
         solution = self._solver(found, z)

@@ -1,4 +1,4 @@
-"""Simulation from the initial state by SciPy's integrators between located events."""
+"""Simulation with SciPy's integrators, which restart at events and discontinuities."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from .signals import Signals
 _METHODS: dict[str, Any] = {"LSODA": LSODA, "DOP853": DOP853, "Radau": Radau, "BDF": BDF}
 # LSODA is replaced by BDF if it needs more than `_MANY` steps within the fraction `_PART` of a run.
 _PART, _MANY = 0.01, 1500
-_JUST = 1e-9  # delay after the end time at which final conditions are evaluated, relative to the simulated time
+_JUST = 1e-9  # The final conditions are evaluated with this delay after the end, relative to the simulated time.
 _LOOKS = 1000  # minimum number of evaluations of switching conditions in a run
 _HALVINGS = 60  # maximum number of bisections that locate an event
 _MOST_EVENTS = 1000  # maximum number of events per second of simulated time
-_SMALL = 1e-3  # magnitude of a state below which the tolerance is absolute; rad or m, and per second
+_SMALL = 1e-3  # For a state smaller than this (rad, m, rad/s or m/s), the absolute tolerance dominates.
 _FINEST = 3e-14  # smallest relative tolerance that SciPy's integrators accept
 _FINER = 0.1  # factor on the description's tolerance; makes the oracle more accurate than the compared runs
-_SAME = 1e-12  # spacing of break points below which they coincide, relative to the simulated time
-# Distance of an output time from an event below which they coincide, relative to the simulated time.
+_SAME = 1e-12  # Breakpoints coincide if they are closer than this, relative to the simulated time.
+# An output time and an event coincide if they are closer than this, relative to the simulated time.
 _SAME_OUTPUT = 1e-9
 
 

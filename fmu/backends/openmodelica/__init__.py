@@ -1,7 +1,7 @@
 """OpenModelica backend, which compiles the generated Modelica model to an FMU with `omc`.
 
-`find` locates an omc and `build` builds an FMU with it. Statements are sent to omc through OMPython, or
-in scripts if omc refuses an interactive session.
+`find` locates an omc and `build` builds an FMU with it. Statements are sent to omc through
+OMPython. If omc refuses an interactive session, scripts are used instead.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def of_script(output: str, before: int) -> Answer | None:
         values.append(_take_value(lines))
     if len(values) <= before or not lines:
         return None
-    # The remaining lines are the last value, so that quotes inside it need no parsing.
+    # All remaining lines belong to the last value, so quotes inside this value need no parsing.
     return Answer(values[-1], script_messages(unquoted("\n".join(lines))))
 
 
@@ -103,8 +103,9 @@ def session_messages(text: str) -> tuple[Message, ...]:
 
 
 def logged_messages(text: str) -> tuple[Message, ...]:
-    """Return omc's messages in OMPython's log output, which does not give their locations in the
-    Modelica source.
+    """Return the messages of omc that OMPython has logged.
+
+    OMPython does not log the locations of messages in the Modelica source.
     """
     return _messages(text, _LOGGED)
 

@@ -76,22 +76,23 @@ class BuildOutcome:
 
 @dataclass(frozen=True)
 class Request:
-    """Instructions for building an FMU from a class of a Modelica source.
+    """Instructions for building an FMU from a class in a Modelica source file.
 
     Attributes
     ----------
     name : str
         Name of the FMU.
     text : str
-        Modelica source.
+        Modelica source code.
     simulated : str
-        Name of the class.
+        Name of the Modelica class from which the FMU is built.
     fmi, kind : str
         Version of FMI; "me", "cs" or "me_cs".
     libraries : tuple of str
         Modelica libraries that the source requires.
     origins : Origins
-        Origins of the source's lines and variables in the description, for messages.
+        Elements of the description from which the source's lines and variables were generated.
+        Error messages name these elements.
     """
 
     name: str
@@ -158,7 +159,8 @@ def build(
     MissingToolError
         If no omc is found.
     OmcError
-        If omc rejects the model; the text names elements of the description.
+        If omc rejects the model. If possible, the message names the link, constraint or force that
+        causes the error.
     OmcTimeout
         If omc exceeds the time limit.
     OmcDied
@@ -181,7 +183,10 @@ def compile_text(
     progress: Progress = silent,
     sessions: bool = True,
 ) -> BuildOutcome:
-    """Build an FMU from any Modelica source; parameters and exceptions are those of `build`."""
+    """Build an FMU from any Modelica source.
+
+    The common parameters and the exceptions are described in `build`.
+    """
     begin, log, deadline = time.perf_counter(), Log(), Deadline(timeout)
     fmu, log_file = out / f"{request.name}.fmu", out / LOG
     diagnosis = Diagnosis(request.origins, out / f"{request.name}.mo", log_file)
@@ -220,7 +225,7 @@ def _statements(
     """Send all statements of a build to omc; each answer is checked before the next statement."""
     version = omc.ask("getVersion()").value
     if request.cvode:
-        omc.ask(_CVODE, keep=True)  # the export only applies options that precede it
+        omc.ask(_CVODE, keep=True)  # the export uses only options that are set beforehand
     for library in request.libraries:
         if omc.ask(f"loadModel({library})", keep=True).value != "true":
             raise MissingToolError(
@@ -228,7 +233,7 @@ def _statements(
             )
     loaded = omc.ask(f'loadFile("{request.name}.mo")', keep=True)
     if loaded.value != "true":
-        # The next statements would make omc search for the missing class on the network.
+        # If the build continued, omc would search for the missing class on the network.
         raise diagnosis.error("cannot read the Modelica source", loaded.messages)
     progress("omc checks the model", 0.0)
     equations, unknowns = _balance(request, omc, diagnosis)
@@ -258,7 +263,7 @@ def _balance(request: Request, omc: Transport, diagnosis: Diagnosis) -> tuple[in
     equations, unknowns = int(counts[1]), int(counts[2])
     if equations != unknowns:
         what = f"{request.simulated} has {equations} equations for {unknowns} unknowns"
-        # omc's model check reports only these numbers; the export fails immediately and names the variable.
+        # omc's model check does not name the faulty variable; the export fails immediately and names it.
         refused = omc.ask(request.export)
         raise diagnosis.error(
             what, refused.messages, "this is an error of the generated Modelica source: please report it"

@@ -12,7 +12,7 @@ from .answers import Message
 from .errors import OmcError
 
 _SHOWN = 8  # Maximum number of messages in an error.
-_LONGEST = 2000  # Maximum characters of a message; a failed build includes the C compiler's log.
+_LONGEST = 2000  # Maximum length of a message, characters; a message may contain the C compiler's log.
 
 
 class Diagnosis:
@@ -21,9 +21,10 @@ class Diagnosis:
     Parameters
     ----------
     origins : Origins
-        Origins of the model's lines and variables in the description.
+        Elements of the description from which the lines and variables of the Modelica model were
+        generated.
     path : Path
-        File of the Modelica model, for the user.
+        File of the Modelica model, which error messages name.
     log : Path
         File with all messages.
     """

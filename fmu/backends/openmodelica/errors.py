@@ -7,7 +7,7 @@ from .answers import Message
 
 
 class OmcError(BuildError):
-    """Error for a Modelica model that omc rejected or could not compile.
+    """Error raised if omc rejects or cannot compile a Modelica model.
 
     `messages` are omc's own messages.
     """
@@ -18,18 +18,19 @@ class OmcError(BuildError):
 
 
 class OmcTimeout(BuildError):
-    """Error for an omc that exceeded the time limit; omc and its child processes have been
-    terminated.
+    """Error raised if omc exceeds the time limit.
+
+    omc and its child processes have been terminated.
     """
 
 
 class OmcDied(BuildError):
-    """Error for an omc that ended without an answer.
+    """Error raised if omc ends, or stops responding, without an answer to a statement.
 
     Parameters
     ----------
     statement : str
-        Statement that remained unanswered.
+        Statement that omc did not answer.
     status : int or None
         Exit status, negative for a signal; None if omc still runs but does not answer.
     output : str

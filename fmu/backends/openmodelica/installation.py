@@ -14,9 +14,9 @@ from ....core.errors import MissingToolError
 _DOCKER = "docker:"
 _PROBE = 30.0  # Maximum duration of a version or image query, s.
 # Compiler options for the C code that omc generates.
-# With n variables, gcc would vectorise the function that lists them in a time proportional to n².
-# omc calls all equations through a table in one loop; processors predict the calls of an unrolled loop better.
-# The last option re-enables the optimisation of functions that fill linear systems, which omc disables.
+# Without the first option, gcc takes a time of order n² for the function that lists all n variables.
+# -funroll-loops: omc calls all equations in one loop; processors predict calls in an unrolled loop better.
+# The last option re-enables optimisation, which omc disables, in functions that fill linear systems.
 _C_FLAGS = "-fno-tree-slp-vectorize -funroll-loops -DOMC_DISABLE_OPT="
 # CMake reads this file from version 3.21 on.
 _TOOLCHAIN = Path(__file__).parents[2] / "compilers" / "release.cmake"
@@ -50,7 +50,8 @@ class Omc:
     def environment(self) -> dict[str, str]:
         """Environment variables for omc.
 
-        The tools of omc's own folder precede others in PATH, and the user's CFLAGS follow those of this package.
+        PATH begins with omc's own folder, so that omc uses the tools there. CFLAGS contains this
+        package's options and then the user's.
         """
         if self.image:
             return {}
@@ -88,8 +89,9 @@ def user() -> list[str]:
 
 
 def mounted(folder: Path) -> list[str]:
-    """Return docker's options that mount a folder at the same path as working directory and set
-    CFLAGS.
+    """Return docker's options that mount a folder, make it the working directory, and set CFLAGS.
+
+    The folder has the same path inside and outside the container.
     """
     variables = ("--env", f"HOME={folder}", "--env", f"CFLAGS={_C_FLAGS}")
     return ["--volume", f"{folder}:{folder}", "--workdir", str(folder), *variables]

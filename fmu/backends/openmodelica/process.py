@@ -60,7 +60,7 @@ class Child:
                     bufsize=0,
                     stdout=out,
                     stderr=err,
-                    start_new_session=True,  # a separate process group includes the compilers that omc starts
+                    start_new_session=True,  # separate process group for omc and its compilers
                 )
         except OSError as error:
             raise MissingToolError(f"omc cannot be started: {command[0]}: {error.strerror}") from None

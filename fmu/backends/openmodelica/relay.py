@@ -1,6 +1,8 @@
-"""Process that owns a session of OMPython: a statement per line of its input, an answer per line of its output.
+"""Separate process that runs an OMPython session with the OpenModelica compiler omc.
 
-OMPython waits without a time limit for an omc that has ended. A process of its own can be ended instead.
+The process reads one statement per line of standard input and writes one answer per line. If
+omc has ended, OMPython waits for it without a time limit. A separate process can be terminated
+in this case.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ class _Listener(logging.Handler):
 
 
 def main(options: str) -> None:
-    """Open a session and answer statements until the input ends; the first answer is that of the opening.
+    """Open an OMPython session and answer statements from standard input until the input ends.
+
+    The first answer reports whether the session was opened.
 
     Parameters
     ----------
@@ -55,7 +59,11 @@ def _opened(**options: Any) -> OMCSessionABC:
 
 
 def _answer(value: str = "", error: str = "", logged: list[str] | None = None) -> None:
-    """Write an answer: omc's value and what OMPython has logged, or the text of OMPython's exception."""
+    """Write an answer as a line of JSON.
+
+    The answer contains omc's value and the messages that OMPython has logged, or the message of
+    OMPython's exception.
+    """
     print(json.dumps({"value": value, "error": error, "logged": logged or []}), flush=True)
 
 

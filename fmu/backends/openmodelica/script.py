@@ -18,9 +18,10 @@ from .process import Child
 class Script:
     """Connection to omc that runs a script for each statement.
 
-    Statements with a lasting effect are repeated before each later statement. Separate runs cost omc's
-    start-up time, but long operations run only once. A single script for all statements would continue
-    after a failed `loadFile`, and omc would then search for the class on the network.
+    A script begins with all earlier statements that have a lasting effect, and ends with the new
+    statement. Each run costs omc's start-up time, but long operations are not repeated. A single
+    script for all statements would continue after a failed `loadFile`, and omc would then search
+    for the class on the network.
     """
 
     name = "script"

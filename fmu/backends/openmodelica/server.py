@@ -24,7 +24,7 @@ _PORT_FILE = re.compile(r"Dumped server port in file: (.*)")
 
 
 class SessionRefused(Exception):
-    """Error for an omc that refuses an interactive session; the text contains the reason."""
+    """Error raised if omc refuses an interactive session; the message contains the reason."""
 
 
 class Server(Protocol):

@@ -19,16 +19,14 @@ from .session import Session
 
 
 class Transport(Protocol):
-    """Connection to an omc that executes statements of its scripting language in its own working
-    directory.
-    """
+    """Connection to omc, which executes statements of its scripting language in its working directory."""
 
     name: str
 
     def ask(self, statement: str, *, keep: bool = False) -> Answer:
         """Return omc's answer to a statement, which is given without a semicolon.
 
-        With `keep`, later statements depend on the effect of this one.
+        `keep` states that later statements depend on the effect of this statement.
         """
 
     def close(self) -> None: ...
@@ -40,7 +38,8 @@ def connected(
 ) -> Iterator[Transport]:
     """Yield a connection to omc, which is closed at the end of the context.
 
-    Scripts are used if `sessions` is false or omc refuses a session, as it does for root.
+    Scripts are used if `sessions` is false, or if omc refuses a session. For example, omc refuses
+    sessions of the user root.
     """
     transport = _session(omc, folder, deadline, log) if sessions else Script(omc, folder, deadline, log)
     log.add(f"{omc}, {transport.name}")
