@@ -1,4 +1,4 @@
-"""Toolkit from the description of a mechanism to a readable Modelica model, a verified FMU and a report.
+"""Toolkit that turns a mechanism's description into readable Modelica, a verified FMU and a report.
 
 >>> import gpmelica as gp
 >>> run = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.1}).simulate()

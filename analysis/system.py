@@ -124,13 +124,11 @@ class System:
 
     @property
     def signals(self) -> dict[str, Signal]:
-        """Physical quantity and part of the mechanism of each output, by output name."""
+        """Physical quantity, and associated part of the mechanism, for each output, by output name."""
         return self.program.signals
 
     def start_values(self) -> dict[str, float]:
-        """Return the value of each `start(x)` expression of the description, by its name in the
-        program.
-        """
+        """Return the value of each `start(x)` expression of the description, by its name in the equations."""
         numbers, state = self.problem.model, self.problem.initial_state
         return {v.name: numbers.reader.reading(v.name, v.tree).number(state) for v in self.program.start_values}
 
@@ -159,8 +157,9 @@ class System:
         return modelica.render(program, self.chain, __version__, start_values, self._lines_at_start())
 
     def _lines_at_start(self) -> dict[str, Array]:
-        """Return initial lengths, m, and directions of all two-point force elements, by their names
-        in the program.
+        """Return the initial lengths, m, and directions of all two-point force elements.
+
+        The keys are the names of these quantities in the equations.
         """
         frames = analysis.poses(self.mechanism, self.start[0])
         found: dict[str, Array] = {}
@@ -172,8 +171,9 @@ class System:
 
 
 def _world(place: mechanism.Place, frames: Array) -> Array:
-    """Return the world position of a point, m, from the frames of all bodies, shape (bodies, 4, 4),
-    m.
+    """Return the world position of a body-fixed point, m.
+
+    The argument `frames` contains the frames of all bodies, shape (bodies, 4, 4).
     """
     position = np.array(place.position, dtype=float)
     return (
@@ -227,7 +227,7 @@ def assemble_system(chain: Description, source: str = "description") -> System:
     clashes = variables.clashes(program)
     if clashes:
         raise DescriptionError(source, clashes)
-    free = solvability.rank < numbers.n  # otherwise, all coordinates are dependent
+    free = solvability.rank < numbers.n  # false if the constraints determine all coordinates
     settings = chain.constraints
     chooses = free and settings.formulation == "gpme" and settings.dependent == "auto"
     if not free or (settings.formulation == "lagrange" and program.rows):
@@ -240,8 +240,9 @@ def assemble_system(chain: Description, source: str = "description") -> System:
 
 
 def _solvability(problem: analysis.InitialValueProblem, source: str) -> analysis.Solvability:
-    """Return rank and partition in the initial state; raise DescriptionError if the equations have
-    no solution there.
+    """Return the rank of the constraints and the coordinate partition in the initial state.
+
+    Raises DescriptionError if the equations have no solution in this state.
     """
     settings = problem.mechanism.chain.constraints
     named = {key: getattr(settings, key) for key in ("dependent", "redundant", "actuated")}

@@ -25,7 +25,9 @@ from .results import Run
 
 @dataclass(frozen=True, eq=False)
 class CoupledRun(Run):
-    """Signals of a co-simulation of coupled FMUs, with a verdict; signals are named `FMU.variable`.
+    """Signals of a co-simulation of coupled FMUs, with a verdict.
+
+    The names of the signals have the form `FMU.variable`.
 
     Parameters
     ----------
@@ -34,9 +36,9 @@ class CoupledRun(Run):
     units
         Unit of each signal.
     model
-        None: a coupled system has no description.
+        Always None, because a coupled system has no description.
     inputs
-        None: a coupled system has no free inputs.
+        Always None, because a coupled system has no free inputs.
     verdict
         Coupling methods, estimated error, energy residuals and remarks.
 
@@ -70,9 +72,7 @@ class CoupledRun(Run):
 
     @property
     def energy_residual(self) -> float:
-        """Largest energy that a connection creates or loses, relative to the energy exchanged
-        there.
-        """
+        """Largest energy created or lost at a connection, relative to the energy transferred there."""
         return self.coupled.energy_residual
 
     @property
@@ -87,7 +87,10 @@ class CoupledRun(Run):
 
     @property
     def comparison(self) -> tuple[ComparedRun, ...]:
-        """Errors and times of runs by other coupling methods and steps; empty without `compare`."""
+        """Errors and wall times of runs with other coupling methods and communication steps.
+
+        The tuple is empty unless the option `compare` is set.
+        """
         return tuple(self.coupled.comparison)
 
     def data(self) -> dict[str, Any]:

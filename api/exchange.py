@@ -25,7 +25,7 @@ BASES = ("fixed", "floating")
 
 @dataclass(frozen=True)
 class Conversion:
-    """Description of the mechanism in a file of another format.
+    """Result of converting a file of another format to a description.
 
     Parameters
     ----------
@@ -34,7 +34,8 @@ class Conversion:
     name
         Name of the mechanism.
     description
-        Validated description, or the error if the description has no regular equations of motion.
+        Validated description. If the description is invalid or the mass matrix is always singular, a
+        DescriptionError.
     notes
         Changes and omissions of the conversion, one sentence each.
     """
@@ -46,7 +47,13 @@ class Conversion:
 
     @property
     def valid(self) -> Description:
-        """Validated description; raises DescriptionError if it is invalid."""
+        """Validated description.
+
+        Raises
+        ------
+        DescriptionError
+            If the converted description is invalid.
+        """
         if isinstance(self.description, DescriptionError):
             raise self.description
         return self.description
@@ -57,7 +64,7 @@ def convert_urdf(
 ) -> Conversion:
     """Convert the robot of a URDF file to a description.
 
-    The text exists also if the description is invalid, so that it can be completed.
+    If the description is invalid, the result still contains its text, so that users can complete it.
 
     Parameters
     ----------
@@ -66,10 +73,10 @@ def convert_urdf(
     base
         Joint of the root link, see `from_urdf`.
     folder
-        Folder of the TOML file, which mesh paths in the description are relative to. Default: the working
-        folder.
+        Folder of the TOML file. Mesh paths in the description are relative to this folder. Default: the
+        working folder.
     density
-        Density of the shapes of links without inertia, kg/m³, see `from_urdf`.
+        Density, kg/m³, for links that have a shape but no inertia in the file; see `from_urdf`.
 
     Returns
     -------
@@ -96,8 +103,12 @@ def convert_urdf(
 
 
 def _without_mass(source: str, description: Description) -> list[str]:
-    """Return notes on massless bodies; raise DescriptionError if the mass matrix is singular in all
-    states.
+    """Return notes on massless bodies that make the mass matrix singular in the initial state.
+
+    Raises
+    ------
+    DescriptionError
+        If the mass matrix is singular in all states.
     """
     numbers = analysis.ReferenceModel(mechanism.build(description))
     start = np.array([coordinate.position for coordinate in numbers.mechanism.coordinates])
@@ -115,13 +126,13 @@ def from_urdf(path: Path | str, base: str = "fixed", *, density: float | None = 
     Parameters
     ----------
     path
-        URDF file. Files with xacro macros must be expanded before.
+        URDF file. Expand xacro macros in the file first.
     base
         Joint of the root link: `fixed` attaches the root link to the ground, `floating` gives the root
         link six degrees of freedom.
     density
-        Density, kg/m³, by which links without inertia get mass and inertia of their shapes. Default: these links
-        have no mass.
+        Density, kg/m³, from which mass and inertia are computed for links that have a shape but no
+        inertia in the file. Default: these links have no mass.
 
     Returns
     -------
@@ -175,7 +186,7 @@ def to_urdf(model: Model) -> Exported:
 
 
 def _hinted(error: DescriptionError, base: str) -> DescriptionError:
-    """Return the error with a hint at a floating base if the mechanism cannot move."""
+    """Return the error; if a mechanism on a fixed base cannot move, suggest a floating base."""
     hint = "; use --base floating to let the root link move" if base == "fixed" else ""
     problems = [Problem(p.where, p.message + hint * ("nothing can move" in p.message)) for p in error.problems]
     return DescriptionError(error.source, problems)

@@ -1,7 +1,7 @@
 """Mechanism of a description file, with all tasks of the package as its methods.
 
-A method imports the modules of its task when it is called, because compilers and solvers take a
-second to load.
+Compilers and solvers take a second to load. Each method therefore imports the modules of its task only
+when the method is called.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ def load(path: Path | str, case: str | None = None, **changes: Any) -> Model:
     case
         Name of one of the `[[cases]]` of the description. Default: the description without a case.
     **changes
-        Keys of the description and their new values, applied after the case. A mapping changes keys of
-        a table; any other value replaces the value of the key. Dotted keys work as in `[[cases]]`.
+        Keys of the description and their new values, applied after the case. If a value is a mapping,
+        it changes the given keys of a table; any other value replaces the old value. Dotted keys work
+        as in `[[cases]]`.
 
     Returns
     -------
@@ -82,14 +83,14 @@ def load(path: Path | str, case: str | None = None, **changes: Any) -> Model:
 
 @dataclass(frozen=True)
 class Model:
-    """Mechanism of a description, and every task that can be performed for the mechanism.
+    """Mechanism of a description, with one method for each task.
 
     Parameters
     ----------
     description
         Validated tables of the description, with the case and the changes applied; immutable.
     source
-        Name of the description file, which error messages begin with.
+        Name of the description file; error messages begin with this name.
     case
         Name of the case that was applied, or None.
     notes
@@ -116,7 +117,11 @@ class Model:
         return f"<Model {self.name} of {self.source}{f', case {self.case}' if self.case else ''}>"
 
     def _repr_html_(self) -> str:
-        """Return the parts of the mechanism as HTML, without deriving its equations."""
+        """Return a table of the mechanism's parts as HTML.
+
+        The table is built without deriving the equations of motion, so that notebooks show it
+        immediately.
+        """
         description = self.description
         parts = (
             ("links", [link.name for link in description.links]),
@@ -141,7 +146,8 @@ class Model:
         Raises
         ------
         DescriptionError
-            If no consistent initial state exists, or if the task has no solution from the initial state.
+            If no consistent initial state exists, or if the prescribed motion is impossible from the
+            initial state.
         """
         return assemble_system(self.description, self.source)
 
@@ -173,9 +179,9 @@ class Model:
         Parameters
         ----------
         drives
-            Whether to return the package `NameDrives` instead, which is loaded after the model. The model
-            `NameDrives.Drive` has flanges and signals of the Modelica Standard Library; see
-            docs/openmodelica.md.
+            Whether to return the package `NameDrives` instead of the model `Name`. Load this package
+            after the model. The model `NameDrives.Drive` in the package has flanges and signals of the
+            Modelica Standard Library; see docs/openmodelica.md.
 
         Returns
         -------
@@ -235,13 +241,14 @@ class Model:
         Returns
         -------
         Split
-            Paths of the archives and of the descriptions, constants of the bushings that replace joints,
-            and notes on entries that no part contains.
+            Paths of the archives and of the descriptions, stiffness, damping and preload of the
+            bushings that replace joints, and notes on entries of the description that no part contains.
 
         Raises
         ------
         DescriptionError
-            If a place cannot be cut, or the two sides of a cut remain connected.
+            If a joint, loop closure or line cannot be cut, or if something else still connects both
+            sides of a cut.
         MissingToolError
             If there is no C compiler.
         """
@@ -253,7 +260,7 @@ class Model:
     def simulate(self, options: SimulateOptions) -> Run:
         """Simulate the mechanism by one solver.
 
-        Equal simulations of earlier calls and commands are reused; see docs/reuse.md.
+        If an earlier call or command made an equal simulation, its result is reused; see docs/reuse.md.
 
         Returns
         -------
@@ -267,7 +274,7 @@ class Model:
         SolveError
             If the integration cannot continue; the message contains the time in s.
         MissingToolError
-            If no C compiler is installed, with the solver `fmu`.
+            If the solver is `fmu` and no C compiler is installed.
 
         Examples
         --------
@@ -283,7 +290,7 @@ class Model:
         return Run(run, model.prepared.units, model.prepared, given)
 
     def _until(self, stop: float) -> Model:
-        """Return the model with another end time, s."""
+        """Return a copy of the model with the end time `stop`, s."""
         above_zero("stop", stop)
         tables, changes = tables_of(self.description), {"simulation.stop": float(stop)}
         return replace(self, description=from_data(tables, None, self.source, changes))
@@ -294,7 +301,8 @@ class Model:
         Parameters
         ----------
         out
-            Folder of the drawings. Default: the name of the model, with `_` and the case.
+            Folder of the drawings. Default: `Name`, the name of the model, or `Name_CASE` if a case is
+            applied.
 
         Returns
         -------
@@ -321,8 +329,9 @@ class Model:
     def run(self, options: RunOptions) -> RunReport:
         """Build the model, simulate it by all available solvers, compare the results, and write a report.
 
-        The folder contains the Modelica model, the FMUs, `result.json` and `report.html`. A failed run of one
-        solver is an entry of the report, not an exception.
+        The folder contains the Modelica model, the FMUs, `result.json` and `report.html`. If a solver
+        other than the reference solver fails, the report contains the reason, and no exception is
+        raised.
 
         Returns
         -------
@@ -385,7 +394,7 @@ class Model:
         Returns
         -------
         Reactions
-            Rank of the constraint Jacobian, and one verdict per joint.
+            Rank of the constraint Jacobian, and for each joint, whether its reactions are unique.
 
         Raises
         ------
@@ -496,8 +505,8 @@ class Model:
     def modes_along(self, options: ModesAlongOptions) -> ModeTracks:
         """Track modes over values of a key of the description, or over times of a simulation.
 
-        Modes at neighbouring values are matched by their shapes. One compiled FMU serves all models
-        that differ in numbers alone.
+        Modes at neighbouring values are matched by their shapes. Models that differ only in numbers
+        share one compiled FMU.
 
         Returns
         -------
@@ -540,7 +549,7 @@ class Model:
         Parameters
         ----------
         out
-            Folder, or None for a folder with the name of the model, with `_` and the case.
+            Folder. Default: `Name`, the name of the model, or `Name_CASE` if a case is applied.
 
         Returns
         -------
@@ -566,7 +575,7 @@ class Model:
         Returns
         -------
         InputTable or None
-            Inputs that are linear between the given times, in the units of the FMU.
+            Inputs in the units of the FMU, interpolated linearly between the given times.
 
         Raises
         ------
@@ -583,7 +592,7 @@ class Model:
 
 
 def _solver(name: str) -> Callable[[System, InputTable | None, Progress], Trajectory]:
-    """Return the function that simulates a model with inputs."""
+    """Return the function that simulates a model with inputs by the named solver."""
     if name == "fmu":
         from ..tasks.fmu_simulation import fmu_simulation
 

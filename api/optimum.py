@@ -31,7 +31,7 @@ def optimize(model: Model, options: OptimizeOptions) -> Optimum:
     Returns
     -------
     Optimum
-        Best values, the objective there, and whether the constraints are fulfilled.
+        Best parameter values, the objective at these values, and whether the constraints are fulfilled.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def verified(model: Model, file: Path, found: Optimum, out: Path, progress: Prog
     Raises
     ------
     DescriptionError
-        If a key is a parameter of the FMU that the description does not have.
+        If an optimised parameter of the FMU has no corresponding key in the description.
     """
     parameters = model.description.parameters
     changes = {f"parameters.{key}" if key in parameters else key: value for key, value in found.values.items()}

@@ -11,7 +11,7 @@ from ..core.trajectory import Array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_STYLES = ("-", "--", ":", "-.")  # A later run remains visible on top of an earlier one with equal values.
+_STYLES = ("-", "--", ":", "-.")  # Different line styles keep runs with equal values distinguishable.
 
 
 class Signals(Protocol):
@@ -27,7 +27,10 @@ class Signals(Protocol):
 
 
 def draw(runs: Mapping[str, Signals], names: Sequence[str]) -> list[Axes]:
-    """Draw the named signals of runs, which are given by their labels; see `api.plots.plot`."""
+    """Draw the named signals of several runs; see `api.plots.plot`.
+
+    The argument `runs` maps the label of each run in the legend to the signals of this run.
+    """
     from matplotlib import pyplot
 
     if not runs:

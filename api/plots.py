@@ -18,7 +18,8 @@ def plot(runs: Run | Mapping[str, Run] | Iterable[Run], *names: str) -> list[Axe
     Parameters
     ----------
     runs
-        Runs by their labels in the legend, or runs without labels, which are labelled by solver and number.
+        One run, several runs, or a mapping from labels in the legend to runs. Several runs without
+        labels are labelled by their solvers; runs of the same solver also get a number.
     *names
         Names of the signals, at least one.
 
@@ -30,13 +31,14 @@ def plot(runs: Run | Mapping[str, Run] | Iterable[Run], *names: str) -> list[Axe
     Raises
     ------
     UnknownNameError
-        If there is no run, no name is given, or a run has no signal of that name.
+        If no run or no name is given, or if a run lacks one of the signals.
 
     Examples
     --------
     >>> import gpmelica as gp
     >>> runs = {
-    ...     f"{mass} kg": gp.load("examples/four_bar_3d.toml", links={"crank": {"mass": mass}}).simulate(stop=0.02)
+    ...     f"{mass} kg": gp.load("examples/four_bar_3d.toml", links={"crank": {"mass":
+    mass}}).simulate(stop=0.02)
     ...     for mass in (1.0, 2.0)
     ... }
     >>> [axes.get_ylabel() for axes in gp.plot(runs, "crank_angle")]

@@ -1,4 +1,4 @@
-"""Signals of a simulation as arrays by name, as a table of pandas, as a plot and as an animation."""
+"""Signals of a simulation: arrays by name, pandas data frames, plots and animations."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from ..analysis import InitialValueProblem
     from ..runs.compare.compare import Comparison
 
-_MOST_ROWS = 30  # Largest number of signals in the table of a notebook.
+_MOST_ROWS = 30  # Largest number of signals in a table that a notebook shows.
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Signals of one simulation, each an array of shape (N,) under the name of the FMU's variable.
+    """Signals of one simulation: arrays of shape (N,) by the name of the FMU variable.
 
     A run is a mapping: `run["crank_angle"]` is an array, `list(run)` contains all names, and `"time" in
     run` is true.
@@ -115,7 +115,7 @@ class Run:
         return html_lines(repr(self).strip("<>"), *made) + html_table(header, rows) + "".join(map(html_note, more))
 
     def to_dataframe(self) -> DataFrame:
-        """Return the signals as a table of pandas.
+        """Return the signals as a pandas data frame.
 
         Returns
         -------
@@ -173,7 +173,7 @@ class Run:
         Parameters
         ----------
         other
-            Run that is compared. If the output times differ, the finer run is interpolated.
+            Run to compare with this run. If the output times differ, the finer run is interpolated.
         tolerance
             Admissible error, relative to the scale of each signal.
 
@@ -194,8 +194,8 @@ class Run:
         >>> model = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.02})
         >>> heavier = gp.load("examples/four_bar_3d.toml", links={"crank": {"mass": 2.0}})
         >>> found = model.simulate().compare(heavier.simulate(stop=0.02))
-        >>> found.ok, found.max_rel_error > 0.01
-        (False, True)
+        >>> found.ok, found.worst_signal
+        (False, 'crank_angle_ddot')
         """
         from ..options.checks import above_zero
         from ..runs.compare.compare import compare
@@ -222,7 +222,7 @@ class Run:
         UnknownNameError
             If the run has no model.
         DescriptionError
-            If the run has no signals of some coordinates.
+            If the run lacks the signals of some coordinates.
         SolveError
             If the joint reactions that friction depends on cannot be determined.
 
@@ -284,11 +284,12 @@ class Run:
         Raises
         ------
         DescriptionError
-            If the suffix is unknown, a run has no signals of some coordinates, or a mesh is invalid.
+            If the suffix is unknown, if a run lacks the signals of some coordinates, or if a mesh is
+            invalid.
         UnknownNameError
             If the run has no model.
         MissingToolError
-            If ffmpeg is missing for an mp4 film, or ziglang for a page that simulates.
+            If ffmpeg is missing for an MP4 film, or ziglang for a page with `live`.
 
         Examples
         --------

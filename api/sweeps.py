@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def sweep(model: Model, options: SweepOptions) -> Sweep:
     """Simulate a model at many parameter values by the native co-simulation FMU.
 
-    One compiled FMU serves all models that differ in numbers alone. A sweep that was interrupted
-    continues when the same call is repeated. A failed simulation is a row of the table with a reason,
-    not an exception. Scripts need the usual guard `if __name__ == "__main__":`, because the simulations
-    run in several processes.
+    Models that differ only in numbers share one compiled FMU. An interrupted sweep continues when the
+    same call is repeated. If a simulation fails, its row of the table contains the reason, and no
+    exception is raised. Scripts need the usual guard `if __name__ == "__main__":`, because the
+    simulations run in several processes.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def sweep(model: Model, options: SweepOptions) -> Sweep:
     DescriptionError
         If an argument is invalid; the error contains all problems.
     MissingToolError
-        If no C compiler is installed, or a package of the extra `sweep`.
+        If no C compiler is installed, or if a package of the extra `sweep` is missing.
 
     Examples
     --------

@@ -85,7 +85,7 @@ _RESOURCES |= {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 
 
 def main() -> NoReturn:
-    """Run the command line and exit with a status as listed at the end of `--help`."""
+    """Run the command line and exit with one of the statuses that `--help` lists."""
     try:
         with printed():
             app(standalone_mode=True)
@@ -109,7 +109,7 @@ def main() -> NoReturn:
 
 
 def _file_error(error: OSError) -> tuple[int, str]:
-    """Return exit status and message of an error of the file system."""
+    """Return the exit status and the message for an error of the file system."""
     text = f"{error.filename or 'file'}: {error.strerror or error}"
     if error.errno not in _RESOURCES:
         return BAD_INPUT, text
@@ -273,7 +273,7 @@ def animate(source: DescribedVariant, options: AnimateOptions, answer: Printed) 
 
 @command(app)
 def view(source: DescribedVariant, options: ViewOptions) -> None:
-    """Show the mechanism in a local page that follows every save of the description."""
+    """Show the mechanism in a local web page, which updates whenever the description file is saved."""
     from ..preview import view as preview
 
     def say(text: str) -> None:
@@ -285,9 +285,7 @@ def view(source: DescribedVariant, options: ViewOptions) -> None:
 
 @command(app)
 def evaluate(source: DescribedVariant, options: EvaluateOptions) -> None:
-    """Print mass matrix, forces, constraints and accelerations at one state, from every backend, as
-    JSON.
-    """
+    """Print mass matrix, forces, constraints and each backend's accelerations at one state as JSON."""
     from ..runs.fmpy_runs.states import further_states, read_state
     from ..tasks.evaluate import evaluate as evaluate_model
 
@@ -298,7 +296,7 @@ def evaluate(source: DescribedVariant, options: EvaluateOptions) -> None:
 
 @command(app)
 def statics(source: DescribedVariant, answer: Printed) -> None:
-    """Find the static equilibrium of base, beams and joints that are not locked."""
+    """Find the static equilibrium of the base, the beams and all joints that are not locked."""
     model = load(source)
     found = model.statics()
     if answer.as_json:

@@ -10,7 +10,7 @@ from ..core.errors import DescriptionError, Problem
 
 
 def changes_of(texts: Iterable[str]) -> dict[str, Any]:
-    """Return the values by dotted key of texts `KEY=VALUE`.
+    """Return a mapping from dotted keys to values, read from texts `KEY=VALUE`.
 
     Raises
     ------
@@ -33,7 +33,10 @@ def changes_of(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    """Return a value in the notation of TOML, or the text itself, such as the expression `2*payload`."""
+    """Return the value of a text in TOML notation.
+
+    Any other text, such as the expression `2*payload`, is returned unchanged.
+    """
     try:
         tables = tomllib.loads(f"value = {text}")
     except (tomllib.TOMLDecodeError, RecursionError):

@@ -91,13 +91,16 @@ def wrote(paths: list[Path], as_json: bool) -> None:
 
 @dataclass(frozen=True)
 class Written:
-    """Files that a command wrote, and the reasons why it could not write others, by path."""
+    """Files that a command wrote, and files that it could not write, with the reasons."""
 
     paths: list[Path]
     missing: dict[Path, str]
 
     def show(self, as_json: bool) -> int:
-        """Print the paths and the reasons, as text or JSON, and return the exit status: 3 if a tool is missing."""
+        """Print the paths and the reasons, as text or JSON, and return the exit status.
+
+        The status is 3 if a file was not written because a tool is missing.
+        """
         if as_json:
             lacking = {str(path): reason for path, reason in self.missing.items()}
             emit({"files": [str(path) for path in self.paths]} | ({"not_written": lacking} if lacking else {}))
@@ -109,9 +112,9 @@ class Written:
 
 
 def write_each(targets: Iterable[Path], write: Callable[[Path], Path]) -> Written:
-    """Write each file, and go on if a tool for one of them is missing.
+    """Write each file; if a tool for one file is missing, continue with the next file.
 
-    Raises MissingToolError if no file can be written.
+    If no file can be written, MissingToolError is raised.
     """
     paths: list[Path] = []
     missing: dict[Path, MissingToolError] = {}
@@ -144,7 +147,10 @@ def emit_strict(data: Any) -> None:
 
 
 def verdict_table(comparisons: Iterable[Comparison]) -> Table:
-    """Return a table with one comparison per row; a narrow terminal folds texts, but never the name of a run."""
+    """Return a table with one comparison per row.
+
+    In a narrow terminal, long cells are wrapped, except the name of the run and the verdict.
+    """
     others = ("wall s", "max rel error", "tolerance", "worst signal", "horizon s")
     folded = (Column(header, overflow="fold") for header in others)
     table = Table(Column("run", no_wrap=True), *folded, Column("verdict", no_wrap=True))
@@ -164,8 +170,10 @@ def verdict_table(comparisons: Iterable[Comparison]) -> Table:
 
 @contextmanager
 def printed() -> Iterator[None]:
-    """Flush standard output at the end of the context; after a failure, prevent a second attempt at
-    exit.
+    """Flush standard output at the end of the context.
+
+    If flushing fails, standard output is redirected to the null device before the error is raised.
+    Otherwise, Python would flush standard output again at exit, and fail a second time.
     """
     try:
         yield

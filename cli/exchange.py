@@ -40,14 +40,12 @@ def import_urdf(options: ImportOptions, answer: Printed) -> None:
     path = options.out or _new(Path(f"{found.name}.toml"))
     write_atomically(path, found.text)
     _say(path, found.notes, answer.as_json)
-    _ = found.valid  # Raises the error of an invalid description after the file is written.
+    _ = found.valid  # If the description is invalid, raise its error only after writing the file.
 
 
 @command(export_app, "urdf")
 def export_urdf(source: DescribedVariant, options: ExportOptions, answer: Printed) -> None:
-    """Write links and joints as URDF, beams by their rigid elements; print what URDF cannot
-    represent.
-    """
+    """Write links, joints and the rigid elements of beams as URDF; print what URDF cannot represent."""
     from ..api.exchange import to_urdf
     from ..core.files import write_atomically
 
@@ -59,8 +57,12 @@ def export_urdf(source: DescribedVariant, options: ExportOptions, answer: Printe
 
 
 def _new(path: Path) -> Path:
-    """Return the default path; raise DescriptionError if the file exists, because it may have been
-    edited.
+    """Return the default path if no file exists there.
+
+    Raises
+    ------
+    DescriptionError
+        If the file exists, because users may have edited it.
     """
     if path.exists():
         raise DescriptionError(str(path), "the file exists already; choose a file by --out")

@@ -1,4 +1,4 @@
-"""Commands whose options are generated from the option records that their functions take."""
+"""Conversion of functions to commands, whose options are the fields of option records."""
 
 from __future__ import annotations
 
@@ -45,8 +45,10 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[Callable[...
 
 
 def _gathered(parameter: str, kind: Any, values: dict[str, Any]) -> Any:
-    """Return the argument to pass for one parameter of a function: a record made of its options, or
-    the value of its only option.
+    """Return the argument for one parameter of a function.
+
+    If the type of the parameter is an option record, the argument is a record of all its options.
+    Otherwise, the argument is the value from typer.
     """
     if not is_dataclass(kind):
         return values[parameter]
@@ -66,7 +68,7 @@ def _parameters(parameter: str, kind: Any) -> Iterator[inspect.Parameter]:
 
 
 def _form(entry: Entry) -> Any:
-    """Return the description of an option for typer."""
+    """Return the typer declaration of an option."""
     option = entry.option
     if option.positional:
         return typer.Argument(help=option.help)

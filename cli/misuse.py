@@ -1,5 +1,6 @@
-"""Invalid command lines, and the removal of the earlier verdict of such a command from the output
-folder.
+"""Removal of earlier verdicts from the output folder after an invalid command line.
+
+An earlier verdict could otherwise be mistaken for the result of the invalid command.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ _WITHDRAW: dict[str, Callable[[Path, str | None, Path | None], None]] = {
 
 
 def withdraw_misused(arguments: Sequence[str]) -> None:
-    """Remove the earlier verdict of a command with invalid options, if its folder is known.
+    """Remove the verdict of an earlier command if the same command is called with invalid options.
+
+    Nothing is removed if the output folder cannot be determined from the arguments.
 
     Parameters
     ----------
     arguments
-        Command and its arguments.
+        Name of the command, followed by its arguments.
     """
     if not arguments or arguments[0] not in _WITHDRAW or "--help" in arguments:
         return

@@ -36,7 +36,10 @@ def simulate(source: DescribedCase, folder: Folder, options: SimulateOptions, an
 
 
 def show_reused(times: Mapping[str, str]) -> None:
-    """Print which runs are those of earlier commands; runs without a time were made now."""
+    """Print which runs were reused from earlier commands.
+
+    The mapping `times` contains the time at which each run was made; new runs have an empty time.
+    """
     told = [f"{name} of {when}" for name, when in times.items() if when]
     if told:
         screen.print(

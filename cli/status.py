@@ -14,14 +14,17 @@ OK, DISAGREES, BAD_INPUT, MISSING_TOOL, EXHAUSTED, QUESTIONABLE = range(6)
 
 
 def exit_status(ok: bool, questionable: bool) -> int:
-    """Return the exit status of a verdict; unusual values count only with `--strict`."""
+    """Return the exit status of a verdict.
+
+    Callers set `questionable` only if a value is unusual and the option `--strict` is given.
+    """
     if not ok:
         return DISAGREES
     return QUESTIONABLE if questionable else OK
 
 
 def load(source: DescribedCase) -> Model:
-    """Return the model of a description, with the case and the changes of the command line."""
+    """Return the model of a description, after applying the case and the changes of the command line."""
     from ..api.model import load as load_model
 
     changes = changes_of(source.changes) if isinstance(source, DescribedVariant) else {}

@@ -40,7 +40,7 @@ def study(described: Described, choice: StudyChoice, options: StudyOptions, answ
 
 
 def sweep(context: typer.Context, source: DescribedCase, options: SweepOptions, answer: Printed) -> None:
-    """Simulate at many parameter values, on all cores or a cluster; a repeated command continues."""
+    """Simulate at many parameter values, on all cores or a cluster; continue an interrupted sweep."""
     from ..api.sweeps import sweep as run_sweep
     from ..tasks.verdicts import withdraw_sweep
 
@@ -69,7 +69,7 @@ def sweep(context: typer.Context, source: DescribedCase, options: SweepOptions, 
 
 
 def _best(found: Sweep, name: str) -> str:
-    """Return the varied keys of the run with the best value of an objective in one line."""
+    """Return a line about the best run of an objective: its number and its values of the varied keys."""
     row = found.best(name)
     return f"best {name}: run {row['run']} with {', '.join(f'{key} = {_short(row[key])}' for key in found.keys)}"
 

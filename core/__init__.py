@@ -1,3 +1,1 @@
-"""Utilities without knowledge of mechanisms: errors, files, tables over time, templates,
-worker processes.
-"""
+"""Utilities independent of mechanisms: errors, files, trajectories, templates, worker processes."""

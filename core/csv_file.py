@@ -1,4 +1,4 @@
-"""Result files with comma-separated values: a column of the time, and one column per signal."""
+"""Result files with comma-separated values: one column with the time, and one column per signal."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def read_table(path: Path) -> tuple[list[str], Masked, list[Problem]]:
 
 
 def split(header: Sequence[str], table: Array) -> tuple[Array, dict[str, Array]]:
-    """Return the column of the time, shape (N,), s, and the other columns by their headers."""
+    """Return the time column, shape (N,), s, and a mapping from the other headers to their columns."""
     time = [name.lower() for name in header].index("time")
     return table[:, time], {name: table[:, k] for k, name in enumerate(header) if k != time}
 

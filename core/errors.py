@@ -63,7 +63,7 @@ class DescriptionError(GpmelicaError):
     source
         File or argument that is invalid.
     problems
-        All problems found, or the text of a single problem that has no place in the file.
+        All problems found, or the message of a single problem that concerns the whole file.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""Kinds of binary files by their contents, and reasons of failed file accesses, for error messages."""
+"""Phrases for error messages: the kind of a binary file, and the reason of a failed file access."""
 
 from __future__ import annotations
 
 import zipfile
 from pathlib import Path
 
-# Member that identifies an archive, with its kind and the commands that take it.
+# Files that identify the kind of an archive, with the kind and the commands that accept the archive.
 _ARCHIVES = {
     "modelDescription.xml": "an FMU, which the commands compare and animate --result take",
     "SystemStructure.ssd": "an SSP archive, which the command cosim takes",
@@ -28,12 +28,14 @@ _SIGNATURES = (
 
 
 def binary_kind(path: Path, begin: bytes) -> str:
-    """Return what a binary file is, as a phrase such as `a PNG picture`; empty for text and for unknown contents.
+    """Return the kind of a binary file as a phrase, such as `a PNG picture`.
+
+    The phrase is empty for text files and for unknown formats.
 
     Parameters
     ----------
     path
-        The file; archives are opened to find out what they contain.
+        File to classify. An archive is opened and classified by its members.
     begin
         First bytes of the file.
     """
@@ -42,7 +44,10 @@ def binary_kind(path: Path, begin: bytes) -> str:
 
 
 def why(error: Exception) -> str:
-    """Return the reason of an error without the number of an operating system's error."""
+    """Return the reason of an error.
+
+    For an error of the operating system, the reason does not contain the error number.
+    """
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 

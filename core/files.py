@@ -8,7 +8,10 @@ from uuid import uuid4
 
 
 def write_all(folder: Path, contents: Mapping[str, str | bytes]) -> list[Path]:
-    """Write files by name to a folder, each atomically, and return their paths."""
+    """Write several files to a folder, each atomically, and return their paths.
+
+    The mapping `contents` contains the content of each file by file name.
+    """
     for name, content in contents.items():
         write_atomically(folder / name, content)
     return [folder / name for name in contents]
@@ -27,7 +30,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Files of the module `tempfile` are readable by their owner only, and so would be the result.
+    # The module `tempfile` is not used, because only the owner could read the resulting file.
     partial = path.with_name(f".{path.name}.{uuid4().hex}.part")
     try:
         with partial.open("xb") as stream:

@@ -1,4 +1,7 @@
-"""Fingerprints of the program and of this machine: they change if simulations could give other results."""
+"""Fingerprints of the program and of this machine.
+
+A fingerprint changes if simulations could give other results than before.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,11 @@ from functools import cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
-_BEGUN = time.time()  # Files that changed later may differ from the code in this process.
+_BEGUN = time.time()  # If a file changed after this time, the loaded code may be outdated.
 _ROOT = Path(__file__).resolve().parent.parent
 _NAME = re.compile(r"[\w.-]+")
-_OTHERS = re.compile(r"extra\s*==\s*['\"](?!check|cross)")  # Extras that take no part in a simulation.
-# Variables that choose libraries, compilers or their headers, and kernels of linear algebra.
+_OTHERS = re.compile(r"extra\s*==\s*['\"](?!check|cross)")  # Extras that simulations do not need.
+# Prefixes of environment variables that select compilers, headers, libraries or linear algebra kernels.
 _VARIABLES = (
     *("LD_", "DYLD_", "OMP_", "MKL_", "OPENBLAS_", "BLIS_", "VECLIB_", "NPY_", "ZIG_", "GCC_", "SUNDIALS_"),
     *("CPATH", "C_INCLUDE_PATH", "COMPILER_PATH", "LIBRARY_PATH", "SDKROOT", "MACOSX_DEPLOYMENT_TARGET"),
@@ -51,7 +54,10 @@ def _program_digest() -> str:
 
 @cache
 def machine_fingerprint() -> str:
-    """Return a fingerprint of operating system, processor, C library, and variables that choose libraries."""
+    """Return a fingerprint of the operating system, the processor and the C library.
+
+    The fingerprint includes the environment variables that select compilers and libraries.
+    """
     chosen = sorted((name, value) for name, value in os.environ.items() if name.startswith(_VARIABLES))
     told = repr((*platform.uname(), *platform.libc_ver(), platform.processor(), _processor(), chosen))
     return hashlib.sha256(told.encode()).hexdigest()
@@ -66,7 +72,7 @@ def _processor() -> tuple[str, ...]:
 
 
 def _sources(folder: Path) -> Iterator[Path]:
-    """Yield the Python files of a package and of the packages in it."""
+    """Yield the Python files of a package and of its subpackages."""
     with os.scandir(folder) as entries:
         inner = list(entries)
     for entry in inner:
@@ -86,7 +92,7 @@ def _changed(path: Path) -> bool:
 
 @cache
 def _packages() -> tuple[Distribution, ...]:
-    """Return the installed packages that gpmelica needs for simulations, by name."""
+    """Return the installed packages that gpmelica needs for simulations, sorted by name."""
     needed = [text for text in distribution("gpmelica").requires or () if not _OTHERS.search(text)]
     names = {match[0] for match in map(_NAME.match, needed) if match}
     return tuple(found for name in sorted(names) for found in _installed(name))
@@ -94,7 +100,7 @@ def _packages() -> tuple[Distribution, ...]:
 
 @cache
 def _records() -> tuple[Path, ...]:
-    """Return the paths of the lists of files of these packages."""
+    """Return the paths of the RECORD files, which list the installed files of the required packages."""
     texts = ((package, package.read_text("RECORD") or "") for package in _packages())
     return tuple(Path(str(package.locate_file(path))) for package, text in texts for path in _RECORD.findall(text))
 

@@ -1,4 +1,4 @@
-"""Tables and lines of text as HTML, which notebooks show for an object."""
+"""Conversion of tables and texts to HTML, by which notebooks display objects."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ _NUMBER = ' style="text-align: right"'
 
 
 def html_table(header: Sequence[str], rows: Iterable[Sequence[str | float]]) -> str:
-    """Return a table; numbers are shown with six digits and aligned to the right."""
+    """Return an HTML table; numbers have six significant digits and are aligned to the right."""
     head = "".join(f"<th>{escape(name)}</th>" for name in header)
     lines = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
 
 
 def html_lines(title: str, *notes: str) -> str:
-    """Return a title and notes below it."""
+    """Return a title and the notes below the title as HTML."""
     return f"<p><b>{escape(title)}</b></p>" + "".join(map(html_note, notes))
 
 
 def html_note(text: str) -> str:
-    """Return a paragraph."""
+    """Return a text as an HTML paragraph."""
     return f"<p>{escape(text)}</p>"
 
 

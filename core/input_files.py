@@ -24,8 +24,8 @@ def read_text(path: Path, largest: int) -> str:
     path : Path
         File to read.
     largest : int
-        Maximum file size, bytes. No more than this is read, so that endless files such as devices are
-        rejected.
+        Maximum file size, bytes. Reading stops at this size, so that endless files, such as devices,
+        are rejected.
 
     Raises
     ------

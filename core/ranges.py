@@ -9,12 +9,14 @@ import numpy as np
 
 
 def numbers_of(text: str, most: int) -> list[float]:
-    """Return `count` evenly spaced numbers for a range `first:last:count`, at most `most`.
+    """Return the evenly spaced numbers of a range `first:last:count`.
+
+    The range must not have more than `most` numbers.
 
     Raises
     ------
     ValueError
-        If the range is invalid; the text names the problem.
+        If the range is invalid; the message explains the problem.
 
     >>> numbers_of("0:1:3", 100)
     [0.0, 0.5, 1.0]

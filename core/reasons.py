@@ -7,11 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-_MOST = 12  # Largest number of kinds of reasons in a summary.
+_MOST = 12  # Largest number of different reasons that a summary lists.
 
 
 def frequent_reasons(reasons: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence for each of the most frequent reasons; reasons that differ only in numbers count as one.
+    """Yield a sentence for each of the most frequent reasons why runs failed.
+
+    Reasons that differ only in numbers count as the same reason. If further reasons exist, a last
+    sentence gives the number of the remaining runs.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """Reuse of results that earlier commands computed.
 
-A result is stored under a key of everything that it depends on. Functions that compute results call `recalled`.
-Results are reused only within the context `reusing`, which the commands open.
+The key of a stored result is a checksum of everything that the result depends on. Functions that
+compute results call `recalled`. Results are reused only within the context `reusing`, which the
+commands open.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ from .trajectory_bytes import read_trajectory, trajectory_bytes
 
 @dataclass(frozen=True)
 class _Reuse:
-    """Store of the current command, and whether results are computed even if the store contains them."""
+    """Store of the current command.
+
+    If `fresh` is true, results are computed again even if the store contains them.
+    """
 
     store: Store
     fresh: bool
@@ -37,7 +41,10 @@ _CURRENT: ContextVar[_Reuse | None] = ContextVar("_CURRENT", default=None)
 
 
 class NoKeyError(TypeError):
-    """A result depends on a value without a fingerprint, such as a function, and is never stored."""
+    """Error if a result depends on a value without a fingerprint, such as a function.
+
+    Such a result is never stored.
+    """
 
 
 @contextmanager
@@ -60,7 +67,10 @@ def reusing(fresh: bool = False) -> Iterator[None]:
 
 
 def object_folder() -> Path | None:
-    """Return the folder of the store for reusable object files; None if no object file may be reused."""
+    """Return the folder for reusable object files of the C compiler.
+
+    The result is None if no object file may be reused.
+    """
     current = _CURRENT.get()
     return None if current is None or current.fresh else current.store.folder
 
@@ -81,7 +91,10 @@ class Slot:
         self._key = self._found_key()
 
     def read(self) -> Trajectory | None:
-        """Return the result of an earlier command, with its time in the field `reused`, or None."""
+        """Return the stored result of an earlier command, or None.
+
+        The field `reused` of the result contains the date and time of the computation.
+        """
         if self._current is None or self._current.fresh or self._key is None:
             return None
         content = self._current.store.read(self._key)
@@ -137,7 +150,7 @@ def fingerprint(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as data for JSON, in which different values are different."""
+    """Return a value as data for JSON; different values yield different data."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

@@ -14,20 +14,20 @@ from pathlib import Path
 from .errors import DescriptionError
 from .files import write_atomically
 
-FOLDER, LIMIT = "GPMELICA_CACHE", "GPMELICA_CACHE_LIMIT"  # Environment variables: folder or `off`; size in MB.
+FOLDER, LIMIT = "GPMELICA_CACHE", "GPMELICA_CACHE_LIMIT"  # Environment: cache folder or `off`, and limit in MB.
 _MOST = 1000.0  # Default limit of the total size, MB.
-_LEFT = 0.8  # Share of the limit that remains after old results have been removed.
+_LEFT = 0.8  # If the cache exceeds the limit, it is reduced to this fraction of the limit.
 _MAGIC = b"gpmelica result 1\n"
-_ABANDONED = 3600.0  # Age, s, after which an unfinished file belongs to no running process.
+_ABANDONED = 3600.0  # If an unfinished file is older than this, s, it is abandoned.
 
 
 @dataclass(frozen=True)
 class Store:
-    """Results by key in a folder.
+    """Folder that stores each result in a file, identified by a key.
 
-    A file contains a checksum of its key and content. A file with a wrong checksum is removed and counts as
-    missing. Errors of the file system never reach the caller: a result that cannot be read is missing, and a
-    result that cannot be written is not stored.
+    A file contains a checksum of its key and content. A file with a wrong checksum is removed and
+    counts as missing. Errors of the file system never reach the caller: a result that cannot be read
+    counts as missing, and a result that cannot be written is not stored.
 
     Attributes
     ----------
@@ -52,12 +52,12 @@ class Store:
             with suppress(OSError):
                 path.unlink()
             return None
-        with suppress(OSError):  # The results that were used least recently are removed first.
+        with suppress(OSError):  # Record the use, because the least recently used results are removed first.
             os.utime(path)
         return content
 
     def write(self, key: str, content: bytes) -> None:
-        """Store a content under a key."""
+        """Store content under a key."""
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_atomically(self._path(key), _head(key, content) + content)
@@ -69,14 +69,17 @@ class Store:
                 path.unlink()
 
     def files(self) -> Iterator[tuple[float, int, Path]]:
-        """Yield the time of the last use, s, the size, bytes, and the path of each file."""
+        """Yield the time of the last use in s, the size in bytes and the path of each file."""
         for path in self.folder.glob("*/*") if self.folder.is_dir() else ():
             with suppress(OSError):
                 found = path.stat()
                 yield found.st_mtime, found.st_size, path
 
     def shrink(self) -> None:
-        """Remove abandoned files, and the results that were used least recently if the limit is exceeded."""
+        """Remove abandoned files, and enforce the size limit.
+
+        If the limit is exceeded, the least recently used results are removed.
+        """
         files, now = sorted(self.files()), time.time()
         total, aim = sum(size for _, size, _ in files), self.most
         aim = _LEFT * aim if total > aim else aim

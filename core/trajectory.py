@@ -26,9 +26,9 @@ class Magnitude:
     owner : str
         Link, point or base to which the signal belongs.
     size : float
-        Magnitude in the unit, not negative.
+        Magnitude in the given unit, at least 0.
     least : float
-        Minimum scale of this signal; rounding errors are smaller than a millionth of it.
+        Minimum scale of this signal. Rounding errors are smaller than a millionth of this scale.
     """
 
     signal: str
@@ -40,18 +40,18 @@ class Magnitude:
 
 @dataclass(frozen=True)
 class Event:
-    """Change of a condition during a run.
+    """Event of a run, at which a switching condition becomes true or false.
 
     Attributes
     ----------
     t : float
         Time, s.
     label : str
-        Element of the mechanism, such as `force deck`.
+        Kind and name of the element that has the condition, such as `force deck`.
     holds : bool
         Whether the condition is true after the event.
     word : str
-        Verb that describes the event, such as `lifts`.
+        Phrase that describes the event, such as `lifts`.
     """
 
     t: float
@@ -101,9 +101,9 @@ class Trajectory:
     note : str
         Remark for the reader, such as a shortened time span.
     extra : mapping
-        Additional figures by name.
+        Additional numbers about the run, by name.
     natural : tuple of Magnitude
-        Characteristic magnitudes of the signals that do not follow from the values alone.
+        Characteristic magnitudes of signals, which cannot be derived from the signal values alone.
     events : tuple of Event
         Events in chronological order; empty if the run does not report events.
     singular : tuple of Singular

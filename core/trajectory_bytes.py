@@ -1,4 +1,7 @@
-"""Trajectories as bytes, with exactly the same numbers after reading; no code is executed when they are read."""
+"""Lossless conversion of trajectories to bytes and back.
+
+The numbers remain exactly the same. Reading the bytes does not execute any code.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ def trajectory_bytes(trajectory: Trajectory) -> bytes:
 
 
 def read_trajectory(data: bytes) -> Trajectory:
-    """Return the trajectory of `trajectory_bytes`.
+    """Return the trajectory that `trajectory_bytes` converted to bytes.
 
     Raises
     ------

@@ -19,7 +19,7 @@ from contextvars import copy_context
 from pathlib import Path
 from typing import Any, TypeVar
 
-# CPU quota of a container: microseconds per period, and the period in microseconds.
+# File with the CPU quota of a container: CPU time per period, and length of the period, both in µs.
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 _CAN_FORK = sys.platform == "linux"  # whether workers can be forked from a server process
 _SHARE = "GPMELICA_CORES"  # environment variable with a worker's share of the cores
@@ -76,7 +76,7 @@ def worker_processes(
         Whether `call_ahead` has been called.
     """
     others = set(multiprocessing.active_children())
-    # Workers that are killed cannot remove their temporary files; they are removed with this folder.
+    # Killed workers cannot remove their temporary files, which are therefore removed with this folder.
     with tempfile.TemporaryDirectory(prefix="gpmelica-", ignore_cleanup_errors=True) as scratch:
         context = multiprocessing.get_context("forkserver" if ahead and _CAN_FORK else "spawn")
         count = max(min(count, cores()), 1)
@@ -93,7 +93,7 @@ def worker_processes(
                 worker.terminate()
             for worker in workers:
                 worker.join()
-            # Otherwise the pool's thread, and thereby the interpreter, would wait for the rest of an answer.
+            # A killed worker may leave an incomplete answer; without this, the pool's thread would wait forever.
             answers._writer.close()
             raise
         pool.shutdown()
@@ -111,8 +111,9 @@ def alone(
 ) -> int | None:
     """Run `python -m module folder` and return its exit status.
 
-    The exit status is negative for a signal and None if the time limit was reached. An exception, including
-    Ctrl-C, terminates the process immediately. Its temporary files are stored in the folder.
+    The exit status is negative if a signal ended the process, and None if the time limit was reached.
+    An exception during the call, including Ctrl-C, terminates the process immediately. The process
+    stores its temporary files in the folder.
 
     Parameters
     ----------
@@ -146,20 +147,21 @@ def alone(
 
 
 class _Over(Exception):
-    """Signal that the result of a job is not needed any more."""
+    """Exception that stops a job whose result is no longer needed."""
 
 
 @contextmanager
 def beside(job: Callable[[Callable[[], None]], _Result]) -> Iterator[Callable[[], _Result]]:
-    """Run a job in a thread beside the `with` block, and yield a function that waits for the result.
+    """Run a job in a thread parallel to a `with` block, and yield a function that awaits the result.
 
     At the end of the block, a job that still runs is cancelled.
 
     Parameters
     ----------
     job : callable
-        Function of a callback, which the job has to call several times per second and which raises an exception
-        after the end of the block; `alone` calls such a function.
+        Function with one argument, a callback. The job has to call the callback several times per
+        second. After the end of the block, the callback raises an exception, which stops the job. The
+        function `alone` calls such a callback.
     """
     over = threading.Event()
 

@@ -1,6 +1,6 @@
-"""Description of a mechanism:
+"""Description of a mechanism, read from a TOML file (schema 1).
 
-TOML file, schema 1, validated and immutable. It contains no computed values.
+A description is validated and immutable. It contains no computed values.
 """
 
 from .load import faulty_cases, load, schema

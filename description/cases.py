@@ -19,7 +19,10 @@ _LISTS = {key for key, field in Description.model_fields.items() if field.defaul
 
 
 def entries(data: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield index and table of each case in a file, without entries that are no tables."""
+    """Yield the index and the table of each case in a file.
+
+    Entries that are not tables are skipped.
+    """
     cases = data.get("cases")
     for index, case in enumerate(cases if isinstance(cases, list) else ()):
         if isinstance(case, dict):
@@ -153,9 +156,9 @@ def _assign(target: Any, path: Location, value: Any) -> None:
 
 
 def _places_of(data: dict[str, Any], key: str) -> list[_Place]:
-    """Return the places of a dotted key; raise LookupError if it has none.
+    """Return the places of a dotted key in the tables of a description.
 
-    The name of a parameter alone stands for the parameter's key.
+    A parameter's name alone is a valid key of the parameter. Raises LookupError if there is no place.
     """
     keys = key.split(".")
     parameters = data.get("parameters")
@@ -166,8 +169,9 @@ def _places_of(data: dict[str, Any], key: str) -> list[_Place]:
 
 
 def _places(target: Any, keys: Sequence[str], found: _Place) -> Iterator[_Place]:
-    """Yield the places below a place. A key is the key of a table, the name or index of a list's member,
-    or `*` for all members.
+    """Yield all places in the tables to which the remaining parts of a dotted key lead.
+
+    Each part is the key of a table, the name or index of a list's member, or `*` for all members.
     """
     if not keys:
         yield found

@@ -35,12 +35,15 @@ def problems(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _circle(waiting: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return forces of one algebraic loop, each dependent on the next, the first repeated at the end."""
+    """Return the forces of one algebraic loop, with the first force repeated at the end.
+
+    Each force depends on the next one.
+    """
     try:
         TopologicalSorter(
             {name: [x for x in others if x in waiting] for name, others in waiting.items()}
         ).prepare()
     except CycleError as error:
-        found: list[str] = error.args[1][::-1]  # graphlib lists each force before the forces that depend on it
+        found: list[str] = error.args[1][::-1]  # reversed: graphlib lists a force before its dependants
         return found
     return []

@@ -72,7 +72,7 @@ def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
     for key in ("links", "closures", "forces", "lines", "contacts", *ELEMENTS, "cases"):
         yield from _repeated(draft.names(key))
     yield from _folded(draft.names("cases"))
-    # Of several closures with one name, only the first has constraint equations; the name is reported already.
+    # If several closures have the same name, which is reported already, only the first one is considered.
     closures = {entry.name: (where, entry) for where, entry in reversed([*draft.entries("closures")])}
     tasks = [entry for key in ("programmed", "motions", "nonholonomic") for entry in draft.entries(key)]
     entries = [*tasks, *reversed(closures.values())]
@@ -107,7 +107,10 @@ def _folded(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
 
 
 def _parents(draft: Draft, names: References) -> Iterator[Problem]:
-    """Yield a problem for each unknown parent and each cycle of parents, also of links with other faults."""
+    """Yield a problem for each unknown parent and for each cycle of parents.
+
+    Links that also have other faults are included.
+    """
     called = dict(draft.names("links"))
     texts = draft.texts("links", "parent")
     given = [(where, called.get(where.removesuffix(".parent"), ""), parent) for where, parent in texts]
@@ -182,7 +185,7 @@ def _at_rest(motion: Motion, where: str, names: References) -> Iterator[Problem]
 
 
 def _input_clashes(draft: Draft) -> Iterator[Problem]:
-    """Yield a problem for each input of a filter whose name is taken by another input."""
+    """Yield a problem for each filter input that has the same name as another FMU input."""
     taken = {motion.name: where for where, motion in draft.entries("motions") if motion.input}
     taken |= {force.name: where for where, force in draft.entries("forces")}
     taken |= {line.name: where for where, line in draft.entries("lines")}
@@ -317,8 +320,9 @@ def _forces(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _elements(draft: Draft, names: References) -> Iterator[Problem]:
-    """Yield unknown points, joints and names in the tables of force elements that the package
-    `laws` defines.
+    """Yield a problem for each unknown point, joint or name in the tables of force elements.
+
+    The package `laws` defines these force elements.
     """
     for key, table in ELEMENTS.items():
         for part, reference in table.marked(Reference).items():
@@ -344,8 +348,10 @@ def _lines(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _ambiguous(text: str, where: str, names: References) -> Iterator[Problem]:
-    """Yield a problem for each parameter with the same name as a quantity of the line, `length` or
-    `rate`.
+    """Yield a problem if the expression of a two-point force element uses an ambiguous name.
+
+    The names `length` and `rate` mean the length of the element and its rate. Neither may also be the
+    name of a parameter.
     """
     for name in OWN_NAMES:
         if name in names.parameters and name in names_in(text):
@@ -419,7 +425,7 @@ def _listed_name(key: str, name: str, where: str, draft: Draft, names: Reference
         yield from _force_joint(name, where, names)
     elif key == "redundant":
         rows = constraint_rows(draft.chain)
-        if name not in rows and not draft.faulty:  # constraints of faulty parts are unknown
+        if name not in rows and not draft.faulty:  # faulty parts may define further constraints
             yield Problem(where, unknown("constraint row", name, rows))
     elif name not in names.coordinates and name.partition(".")[0] not in names.faulty:
         yield Problem(where, unknown("coordinate", name, names.coordinates))
@@ -437,7 +443,7 @@ def _whole(chain: Description, names: References) -> Iterator[Problem]:
         return
     dependent, redundant = chain.constraints.dependent, chain.constraints.redundant
     rows, listed = len(constraint_rows(chain)) - len(_listed(redundant)), len(_listed(dependent))
-    # Redundant constraint equations, found later, need no dependent coordinate.
+    # Redundant constraint equations are found later. They need no dependent coordinates.
     wrong = listed > rows or (listed < rows and not isinstance(redundant, str))
     if dependent != "auto" and wrong:
         where = "constraints.dependent"

@@ -74,7 +74,7 @@ def draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
 
     The first result is None if a list or table such as `links` is faulty as a whole.
     """
-    with known_parameters(values(data.get("parameters"))):  # parameters of the whole file, also of faulty parts
+    with known_parameters(values(data.get("parameters"))):  # all parameters of the file, also faulty ones
         return _draft(data)
 
 
@@ -97,8 +97,9 @@ def _part(location: Location) -> Location:
 
 
 def _without(data: dict[str, Any], faulty: frozenset[Location]) -> dict[str, Any]:
-    """Return the tables without faulty parts, with placeholders for the required keys `schema` and
-    `name`.
+    """Return the tables without faulty parts.
+
+    If the required keys `schema` and `name` are missing or faulty, they are replaced by placeholders.
     """
     rest: dict[str, Any] = {"schema": 1, "name": "unnamed"}
     for key, value in data.items():

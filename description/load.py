@@ -79,7 +79,7 @@ def from_data(
     source: str = "description",
     changes: Mapping[str, Any] | None = None,
 ) -> Description:
-    """Return the validated description in the tables of a TOML file; see `load`."""
+    """Return the validated description from the parsed tables of a TOML file; see `load`."""
     if _is_deeper(data, _DEEPEST):
         raise DescriptionError(source, f"expected tables and arrays nested in at most {_DEEPEST} levels")
     chain, problems = _validate(data)
@@ -110,7 +110,10 @@ def _faulty(data: dict[str, Any], known: Sequence[Problem]) -> Iterator[tuple[st
 def _variant(
     tables: dict[str, Any], settings: Any, where: str, leads: str, known: Sequence[Problem] = ()
 ) -> tuple[Description | None, dict[str, Any], list[Problem]]:
-    """Return the description with changed keys, its tables, and all problems except known ones."""
+    """Return the description with changed keys, its tables, and all problems.
+
+    Known problems are omitted.
+    """
     varied, problems = cases.varied(tables, settings, where, lambda changed: _validate(changed)[1])
     variant, consequences = _validate(varied)
     problems += [] if variant is None else misspelled(tables, variant, where)
@@ -119,7 +122,10 @@ def _variant(
 
 
 def tables_of(chain: Description) -> dict[str, Any]:
-    """Return a description as tables that can be written to a description file, without its cases."""
+    """Return a description as tables that can be written to a description file.
+
+    Cases are not included.
+    """
     tables: dict[str, Any] = chain.model_dump(mode="json", by_alias=True, exclude_unset=True)
     tables.pop("cases", None)
     return tables

@@ -45,9 +45,7 @@ def problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
 
 
 def named(problem: Problem, data: Mapping[str, Any]) -> Problem:
-    """Return the problem with the name of the member beside its index, such as `links[3].mass
-    (boom)`.
-    """
+    """Return a problem with the name of the list member in its location: `links[3].mass (boom)`."""
     place = re.match(r"(\w+)\[(\d+)\]", problem.where)
     entry = data[place[1]][int(place[2])] if place else None
     name = entry.get("name") if isinstance(entry, dict) else None

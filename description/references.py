@@ -18,12 +18,14 @@ _COSINES = tuple(f"R{i}{j}" for i in "123" for j in "123")
 
 
 class References:
-    """All names of a description; names of faulty parts count as known, because their faults are reported already.
+    """All names that a description defines.
+
+    Names of faulty parts count as known, because the faults of these parts are reported already.
 
     Attributes
     ----------
     links
-        Valid links by name; of several links with one name, the first.
+        Valid links by name; if several links have the same name, the first one.
     all_links
         Names of all links.
     faulty
@@ -53,9 +55,7 @@ class References:
         self._accelerations = dict.fromkeys(self._second_rates())
 
     def _measured(self, draft: Draft) -> Iterator[tuple[str, str]]:
-        """Yield pairs for the measured quantities of force elements: the name in expressions and
-        the name in equations.
-        """
+        """Yield the name in expressions and the name in equations of each measured quantity."""
         for kind in ("line", "contact"):
             for _, name in draft.names(f"{kind}s"):
                 yield from spelled(kind, name).items()
@@ -114,7 +114,7 @@ class References:
 
 
 def axes_for(point: str) -> str:
-    """Return the remedy for a point without axes of its own."""
+    """Return the advice in an error message about a point without axes of its own."""
     return f"give points.{point} an rpy ([0.0, 0.0, 0.0]: axes of its link)"
 
 
@@ -123,8 +123,9 @@ def _has_axes(point: Any) -> bool:
 
 
 def _by_law(draft: Draft) -> Iterator[tuple[str, str]]:
-    """Yield pairs for the quantities that elements of the package `laws` publish: the name in
-    expressions and the name in equations.
+    """Yield the name in expressions and the name in equations of each published quantity.
+
+    The quantities are those of force elements that the package `laws` defines.
     """
     for key, table in ELEMENTS.items():
         for _, name in draft.names(key):

@@ -19,7 +19,7 @@ from .tables.chain import Description
 _OPEN = {
     "parameters": "parameter",
     "tables": "table",
-}  # keys of a description whose members have names chosen by the user, and what a member is called
+}  # tables with entries that the user names, and the word for an entry in messages
 
 
 def unused(chain: Description) -> dict[str, tuple[str, ...]]:

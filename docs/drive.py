@@ -1,4 +1,5 @@
-"""Pages of five examples that visitors of the site can drive: `python docs/drive.py` writes them.
+"""Generator of interactive pages: `python docs/drive.py` writes five examples that visitors of the
+site can control.
 
 The pages `docs/machines/*.html` have about 5 MB and are not in the repository; `mkdocs build` copies
 them to the site.
@@ -12,7 +13,7 @@ import gpmelica as gp
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = Path(__file__).with_name("machines")
-# File name of the page: example, case, and file of inputs over time.
+# Pages by file name, each with its example, case, and file of inputs over time.
 MACHINES: dict[str, tuple[str, str | None, str | None]] = {
     "tower_crane": ("tower_crane/tower_crane.toml", None, "tower_crane/commands.csv"),
     "lorry_crane": ("lorry_crane.toml", None, None),
@@ -23,7 +24,7 @@ MACHINES: dict[str, tuple[str, str | None, str | None]] = {
 
 
 def write(name: str) -> Path:
-    """Simulate an example, and write its page; return the path."""
+    """Simulate an example, write its interactive page, and return the path of the page."""
     file, case, inputs = MACHINES[name]
     model = gp.load(ROOT / "examples" / file, case)
     run = model.simulate(inputs=inputs and ROOT / "examples" / inputs)

@@ -1,5 +1,5 @@
-"""Pictures of all examples at their initial state, and of a sweep: `python docs/gallery.py` writes
-`docs/gallery/*.png`.
+"""Pictures of all examples at their initial state, and of a sweep: `python docs/gallery.py` writes the
+files `docs/gallery/*.png`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ def draw(example: Path) -> None:
 
 
 def draw_sweep() -> None:
-    """Draw the smallest support force of the lorry crane over the payload and its way."""
+    """Draw a map of the lorry crane's smallest support force as a function of the keys `payload` and
+    `way`.
+    """
     forces = ", ".join(f"{place}_force" for place in ("front_left", "front_right", "rear_left", "rear_right"))
     keys = {"payload": "500:2500:9", "way": "0:1.5:7"}
     with TemporaryDirectory() as folder:

@@ -1,4 +1,6 @@
-"""Generator of the reference of all keys: `python docs/keys.py` writes `docs/keys.md` from the JSON Schema."""
+"""Generator of the reference of all description keys: `python docs/keys.py` writes `docs/keys.md` from
+the JSON Schema.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,9 @@ def page() -> str:
 
 
 def _sections(table: Schema, tables: dict[str, Schema], path: str, done: set[str]) -> Iterator[str]:
-    """Yield the sections of all tables nested below a table; each table is described where it first
-    occurs.
+    """Yield the sections of all tables that are nested below a table.
+
+    A table that occurs several times is described only at its first occurrence.
     """
     for key, value in table["properties"].items():
         for name, heading in _tables_of(value, f"{path}{key}"):
@@ -60,7 +63,7 @@ def _section(heading: str, table: Schema, tables: dict[str, Schema], name: str =
     yield from (f"## {heading}{anchor}", "", table["description"], "")
     yield from ("| key | value | default | meaning |", "|---|---|---|---|")
     for key, value in table["properties"].items():
-        # pydantic omits the description of a key that repeats the description of the table
+        # pydantic omits the description of a key if it equals the description of the key's table
         meaning = value.get("description") or tables[_name(value)]["description"]
         default = "required" if key in table.get("required", ()) else _default(value)
         yield f"| `{key}` | {_value(value)} | {default} | {_cell(meaning)} |"

@@ -1,5 +1,5 @@
-"""Argument lists in the API reference: the fields of an options record replace the record as
-argument.
+"""Parameter lists of the API reference: each field of an options record is listed as a separate
+parameter.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ _MODULES = re.compile(r"\b(?:[a-z]\w*\.)+")
 
 
 class OptionFields(griffe.Extension):
-    """Extension that shows the parameters which a caller of a function with the decorator `taking` sees.
+    """Extension that documents functions with the decorator `taking` as callers use them.
 
-    mkdocstrings reads the source code, where these functions have a single parameter for an options record.
-    The extension therefore takes the parameters and the docstring from the imported function.
+    mkdocstrings reads the source code, in which such a function has one parameter for all options. A
+    caller passes the options as separate arguments. The extension therefore takes the parameters and
+    the docstring from the imported function.
     """
 
     def on_function(self, *, func: griffe.Function, **others: Any) -> None:

@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 FOLDER = Path(__file__).with_name("pictures")
 COLOURS = ("#c0392b", "#1e8449", "#1f618d")  # colours of the x, y and z axes
 GREY, INK, BLUE = "#9aa2ad", "#1f2733", "#0072b2"
-ANGLE, LENGTH = np.deg2rad(30.0), 0.55  # size of drawn rotations, rad, and translations, in axis lengths
+ANGLE, LENGTH = np.deg2rad(30.0), 0.55  # size of a drawn rotation, rad, and translation, in axis lengths
 STYLE = {"svg.hashsalt": "gpmelica", "font.family": "sans-serif", "font.size": 12, "text.color": INK}
 
 
@@ -73,7 +73,7 @@ def draw_path() -> None:
 
 
 def draw_profiles() -> None:
-    """Plot reference runs of a point that goes around a corner with three different path profiles."""
+    """Plot reference runs of a point that moves around a corner with three different path profiles."""
     kinds = {
         "quintic": {},
         "quintic, blend_time = 0.4": {"blend_time": 0.4},
@@ -229,8 +229,8 @@ def _motion(axes: Axes3D, motion: Any, rotation: Array, origin: Array) -> None:
 
 
 def _transform(motion: Any) -> tuple[Array, Array]:
-    """Return the rotation, shape (3, 3), and the translation, shape (3,), by which the picture
-    shows a motion.
+    """Return the rotation, shape (3, 3), and the translation, shape (3,), with which the picture
+    represents an elementary motion.
     """
     axis = np.array(motion.axis)
     if motion.kind == "rotation":

@@ -1,7 +1,8 @@
 """Adaptation of the documents in the repository to the web site.
 
-The site also contains files from outside of `docs`: the README as first page, and all files to which
-pages link. Links in the documents are those of the repository, so that the documents can be read there.
+The site also contains files from outside of `docs`: the README as first page, and all files to
+which pages link. Links in the source documents refer to paths in the repository, so that they also
+work there.
 """
 
 from __future__ import annotations
@@ -47,8 +48,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turn links between files of the repository into links of the site, which has the contents of
-    `docs/` at its top.
+    """Convert links between files of the repository into links of the site.
+
+    On the site, the contents of `docs/` are at the top level.
     """
     source = "README.md" if page.file.src_uri == "index.md" else page.file.src_uri
     here = PurePosixPath(source if (ROOT / source).is_file() and source != "index.md" else f"docs/{source}").parent

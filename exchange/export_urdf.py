@@ -1,7 +1,8 @@
 """Conversion of a description's tree of bodies to URDF, with a list of omissions.
 
 Beams are exported as their rigid finite elements. A joint with several coordinates becomes a chain of
-joints with auxiliary frames, apart from `free` and `planar` joints, which URDF has.
+URDF joints with auxiliary frames. Joints of type `free` and `planar` remain single joints, because URDF
+has equivalent types.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ..description.tables.frame import angles_of
 from ..description.tables.link import Joint
 from ..mechanism import GROUND, Body, Coordinate, Mechanism
 
-# URDF requires limits of a prismatic joint, and effort and velocity of each limit.
+# Placeholders: URDF requires limits of prismatic joints, and effort and velocity in all limits.
 _UNLIMITED = {"lower": -1e9, "upper": 1e9, "effort": 1e9, "velocity": 1e9}
 _WHOLE = {"free": "floating", "planar": "planar"}
 _Z = (0.0, 0.0, 1.0)
@@ -63,7 +64,7 @@ class _Writer:
         self.rpy = {link.name: link.frame.rpy for link in numbers.chain.links if link.frame.matrix is None}
         self.joints = {link.name: link.joint for link in numbers.chain.links}
         self.aliases = _aliases(numbers)
-        self.taken: set[str] = set()  # names of joints
+        self.taken: set[str] = set()  # names of joints that are already in use
         self.robot = etree.Element("robot", name=numbers.name)
 
     def text(self) -> str:
@@ -75,10 +76,10 @@ class _Writer:
         return str(etree.tostring(self.robot, encoding="unicode")) + "\n"
 
     def root_body(self) -> Body | None:
-        """Return the root link of the tree, or None if the ground must be the root.
+        """Return the body that is the root link in URDF, or None if the ground must be the root.
 
-        A body is the root if it alone is fixed to the ground, at the ground's origin and orientation, by a joint
-        without a name.
+        A body can be the root if it is the only body on the ground, with the frame of the ground. The
+        joint between them must be fixed and have no name.
         """
         roots = [body for body in self.numbers.bodies if body.parent == GROUND]
         if any(self.joints[body.link].name for body in roots if body.link in self.joints):
@@ -110,7 +111,10 @@ class _Writer:
         return name
 
     def steps(self, body: Body) -> Iterator[tuple[str, Coordinate | None]]:
-        """Yield the URDF joint types and coordinates between a body and its parent."""
+        """Yield the type and the coordinate of each URDF joint between a body and its parent body.
+
+        The coordinate of fixed, floating and planar joints is None.
+        """
         coordinates = [self.numbers.coordinates[k] for k in body.coordinates]
         held = body.name == "base" and self.numbers.base_fixed
         whole = _WHOLE.get(self.kinds[body.link]) if coordinates and coordinates[0].role != "elastic" else None
@@ -123,15 +127,19 @@ class _Writer:
                 yield "continuous" if c.motion.kind == "rotation" else "prismatic", c
 
     def angles(self, body: Body) -> Iterable[float]:
-        """Return roll, pitch and yaw of a body's frame, rad, unchanged if the description contains
-        these angles.
+        """Return roll, pitch and yaw of a body's frame, rad.
+
+        If the description contains these angles, they are returned unchanged.
         """
         first = next(b for b in self.numbers.bodies if b.link == body.link)
         given = self.rpy.get(body.link) if first is body else None
         return values_of(given) if given else angles_of(body.rotation)
 
     def joint_name(self, body: Body, child: str, coordinate: Coordinate | None, *, alone: bool) -> str:
-        """Return an unused name for a joint: the name in the description if it is one joint in URDF, too."""
+        """Return an unused name for a URDF joint.
+
+        If a joint of the description becomes a single URDF joint, its name in the description is used.
+        """
         described = self.joints.get(body.link)
         own = described is not None and alone and (coordinate is None or coordinate.role == "joint")
         name = described.name if own and described is not None else ""
@@ -142,7 +150,7 @@ class _Writer:
         return name
 
     def joint(self, names: tuple[str, str, str], kind: str, frame: Any, coordinate: Coordinate | None) -> None:
-        """Write a joint; `names` are those of the joint, of its parent link and of its child link."""
+        """Write a joint; `names` contains the names of the joint, the parent link and the child link."""
         name, parent, child = names
         limits = _limits(self.joints.get(coordinate.owner) if coordinate and coordinate.role == "joint" else None)
         if kind == "continuous" and {"lower", "upper"} <= limits.keys():
@@ -167,7 +175,7 @@ class _Writer:
 
 
 def _aliases(numbers: Mechanism) -> dict[str, str]:
-    """Return a different name in URDF for each body: its link's alias, or its own name."""
+    """Return a unique URDF name for each body: the alias of its link, or else the name of the body."""
     given = {link.name: link.alias for link in numbers.chain.links if link.alias}
     found, own = dict[str, str](), {body.name for body in numbers.bodies} - given.keys()
     for body in numbers.bodies:
@@ -177,7 +185,7 @@ def _aliases(numbers: Mechanism) -> dict[str, str]:
 
 
 def _limits(joint: Joint | None) -> dict[str, float]:
-    """Return the limits of a joint by the attributes of URDF."""
+    """Return the limits of a joint, with the attribute names of URDF as keys."""
     given = None if joint is None else joint.limits
     keys = ("lower", "upper", "effort", "velocity")
     return {} if given is None else {k: value_of(v) for k in keys if (v := getattr(given, k)) is not None}

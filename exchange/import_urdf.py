@@ -34,7 +34,17 @@ _UNITS = {"soft_lower_limit": "", "soft_upper_limit": ""}
 
 @dataclass(frozen=True)
 class LinkText:
-    """Table of a link, a comment about its origin in the URDF file, and commented keys that the file lacks."""
+    """Link of a description, with comments for the TOML file.
+
+    Attributes
+    ----------
+    table : dict
+        Keys and values of the link.
+    comment : str
+        Comment about the origin of the link in the URDF file.
+    missing : dict
+        Placeholders for keys that the URDF file does not define; they are written as comments.
+    """
 
     table: Table
     comment: str
@@ -52,7 +62,7 @@ class Imported:
     links : tuple of LinkText
         Links in the order of the URDF file.
     programmed : tuple of dict
-        Constraint equations of joints that mimic others.
+        Constraint equations of joints that mimic other joints.
     notes : tuple of str
         Changes and omissions, one sentence each.
     """
@@ -76,7 +86,8 @@ def imported(robot: Robot, floating: bool, source: str, density: float | None = 
     source
         Name of the file.
     density
-        Density that gives links without inertia the inertia of their shapes, kg/m³; None for links without mass.
+        Density, kg/m³, from which mass and inertia are computed for links that have a shape but no
+        inertia. None leaves these links without mass.
 
     Raises
     ------
@@ -131,9 +142,10 @@ class _Import:
         yield self.described(self.table(root, "ground", {}, joint), "root")
 
     def link(self, joint: UrdfJoint) -> Iterator[LinkText]:
-        """Yield the link that a joint moves, with the joint.
+        """Yield the link that a joint moves; the table of the link contains the joint.
 
-        If the normal of a planar joint is not the z axis, an auxiliary frame with this z axis precedes the link.
+        If the normal of a planar joint is not the z axis, the joint moves an auxiliary frame whose z
+        axis is the normal. The link is then fixed to this frame.
         """
         child, parent = self.robot.links[joint.child], self.parent(joint)
         comment = f"joint {joint.name}: {joint.type}{_kept_text(joint)}"
@@ -160,7 +172,10 @@ class _Import:
         yield self.described(fixed, f"carried by joint {joint.name}")
 
     def described(self, table: Table, comment: str) -> LinkText:
-        """Return the text of a link; a link without inertia has it as a commented placeholder."""
+        """Return the text of a link.
+
+        For a link without inertia, the text contains placeholder values as comments.
+        """
         if "mass" in table:
             return LinkText(table, comment)
         self.massless.append(table["name"])
@@ -180,8 +195,10 @@ class _Import:
         return table | self.inertia(link) | shape | {"joint": joint}
 
     def inertia(self, link: UrdfLink) -> Table:
-        """Return the mass, centre of mass and inertia of a link; the table is empty for a frame
-        without mass.
+        """Return the mass, centre of mass and inertia of a link.
+
+        If the URDF file contains no inertia, the values are computed from the shape and the density.
+        Without a shape or a density, the table is empty.
         """
         if link.inertial is None or not any((link.inertial.mass, *link.inertial.moments)):
             return self.filled(link)
@@ -198,7 +215,10 @@ class _Import:
         return table
 
     def filled(self, link: UrdfLink) -> Table:
-        """Return the inertia of a link's shape with the given density; an empty table without either."""
+        """Return the mass, centre of mass and inertia of a link's shape with the given density.
+
+        Without a shape or a density, the table is empty.
+        """
         if self.density is None or link.shape is None:
             return {}
         table, is_closed = inertia_of(link.shape, self.density)
@@ -231,7 +251,10 @@ class _Import:
         return table
 
     def limits(self, joint: UrdfJoint) -> Table:
-        """Return the limits of a joint, which do not act; an empty range is omitted."""
+        """Return the limits of a joint; an empty range of positions is omitted.
+
+        The limits are information for the reader and exert no forces in simulations.
+        """
         found = joint.limits
         if found.get("lower", -math.inf) >= found.get("upper", math.inf):
             self.notes.append(f"omitted: the empty range of joint {joint.name!r}")
@@ -280,7 +303,10 @@ class _Import:
 
 
 def relocated(robot: Imported, folder: Path) -> Imported:
-    """Return the robot with paths of mesh files relative to a folder, if such paths exist."""
+    """Return the robot with paths of mesh files relative to a folder.
+
+    A path remains absolute if no relative path exists.
+    """
     links = tuple(replace(link, table=_relocated(link.table, folder)) for link in robot.links)
     return replace(robot, links=links)
 

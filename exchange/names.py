@@ -9,11 +9,11 @@ from itertools import chain, count
 from ..description.fields.names import prefix as part_name
 
 _LONGEST = 64
-_TAKEN = ("base",)  # Names of tables in a description.
+_TAKEN = ("base",)  # Reserved names, which denote tables in a description.
 
 
 def identifiers(names: Iterable[str], prefix: str, valid: Callable[[str], str] = part_name) -> dict[str, str]:
-    """Return a different valid name for each name.
+    """Return a unique valid name for each given name.
 
     Parameters
     ----------
@@ -22,13 +22,13 @@ def identifiers(names: Iterable[str], prefix: str, valid: Callable[[str], str] =
     prefix
         Text that precedes names that do not begin with a letter.
     valid
-        Function that returns a valid name unchanged and raises ValueError for others, see
+        Function that returns a valid name unchanged, and raises ValueError for an invalid name; see
         `description.fields.names`.
 
     Returns
     -------
     dict
-        Valid name of each name; valid names remain unchanged.
+        Mapping from given names to valid names. Names that are already valid remain unchanged.
     """
 
     def is_free(name: str, taken: Iterable[str]) -> bool:

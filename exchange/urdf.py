@@ -80,7 +80,7 @@ class UrdfInertial:
 class UrdfLink:
     """Link of a URDF file: a body, or a frame if it has no inertia.
 
-    `shape` is the shape table of a description.
+    The field `shape` is a table `shape` as in a description.
     """
 
     name: str
@@ -268,7 +268,10 @@ class _Reader:
         return Mimic(self.text(element, "joint"), *factors)
 
     def limits(self, joint: etree._Element) -> dict[str, float]:
-        """Return the limits of a joint by attribute; a negative effort or velocity is a problem."""
+        """Return the limits of a joint by attribute name.
+
+        A problem is reported if the limit of effort or velocity is negative.
+        """
         limit = joint.find("limit")
         found = {} if limit is None else {key: self.number(limit, key) for key in _LIMITS if key in limit.attrib}
         for key in {"effort", "velocity"} & found.keys():
@@ -341,7 +344,7 @@ class _Reader:
             self.problem(self.root, f"these links form a closed loop: {_few(lost)}; links must form one tree")
 
     def mimics(self, joints: dict[str, UrdfJoint]) -> None:
-        """Report problems of joints that mimic others."""
+        """Report invalid couplings of joints that mimic other joints."""
         for element in self.root.iterchildren("joint"):
             joint = joints.get(element.get("name", ""))
             if joint is None or joint.mimic is None:
@@ -437,7 +440,7 @@ class _Reader:
                 self.others[f"<{child.tag}> of {place}, after the first"] += 1
             elif child.tag in _READ:
                 self.others.update(f"{key} of <{child.tag}>" for key in _unread(child))
-                seen |= {child.tag} if place != "robot" else set()  # a robot has many links and joints
+                seen |= {child.tag} if place != "robot" else set()  # only a robot may repeat child elements
 
     def problem(self, element: etree._Element, message: str) -> None:
         """Record a problem with the line and tag of the XML element, and the name of its link or
@@ -464,7 +467,7 @@ def _without_namespace(root: etree._Element) -> etree._Element:
 
 
 def _returns(joint: UrdfJoint, joints: dict[str, UrdfJoint]) -> bool:
-    """Return whether a chain of mimicking joints that begins at this joint is a cycle."""
+    """Return whether joints mimic each other in a cycle, which is reached from the given joint."""
     seen, here = {joint.name}, joint
     while here.mimic is not None and here.mimic.joint in joints:
         here = joints[here.mimic.joint]

@@ -1,6 +1,6 @@
 """Conversion of the visual elements in a URDF file to shapes of a description.
 
-The shape of a link is its first visual element, if a description can express it.
+The shape of a link is its first visual element that a description can represent.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ class Visuals:
         self.left: Counter[str] = Counter()
 
     def shape(self, link: etree._Element) -> Table | None:
-        """Return the table of a link's shape, or None; paths of meshes are absolute."""
+        """Return the shape table of a link; None if no visual element can be represented.
+
+        The paths of mesh files are absolute.
+        """
         shape: Table | None = None
         for visual in link.iterchildren("visual"):
             if shape is not None:
@@ -54,7 +57,7 @@ class Visuals:
         Raises
         ------
         ValueError
-            If no shape is equivalent; the text names the reason.
+            If a description has no equivalent shape; the message contains the reason.
         """
         form = next(visual.iterfind("geometry/*"), None)
         if form is None:

@@ -19,7 +19,7 @@ _DOCUMENT_TYPE = re.compile(r"(?>\s+|<!--.*?-->|<\?.*?\?>)*+<!DOCTYPE", re.DOTAL
 
 
 def read_xml(path: Path) -> etree._Element:
-    """Return the root element of an XML file; its elements know their line numbers.
+    """Return the root element of an XML file; all elements have line numbers.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def read_xml(path: Path) -> etree._Element:
         raise DescriptionError(
             str(path), "has a document type (<!DOCTYPE …>), which may define entities; remove it"
         )
-    # lxml rejects strings that declare an encoding; for bytes, the parser's encoding replaces a declared one.
+    # lxml rejects strings with an encoding declaration; for bytes, the parser's encoding has priority.
     parser = etree.XMLParser(
         encoding="utf-8",
         resolve_entities=False,

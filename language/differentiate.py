@@ -32,7 +32,7 @@ def expand(tree: Expr) -> Expr:
 def derivative(tree: Expr, name: str) -> Expr:
     """Return the partial derivative of an expanded expression with respect to a name.
 
-    The function `start(x)` is a constant.
+    The function `start(x)` is treated as a constant.
     """
     if tree.op == "symbol":
         return ONE if tree.data == name else ZERO

@@ -1,5 +1,6 @@
-"""Values for the state variables in the search for short features over time, in which only time
-varies.
+"""Assumed values of state variables for the search for short pulses in expressions over time.
+
+In this search, only time varies.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from .pace import Pace
 
 Array = NDArray[np.float64]
 
-# Step bound below which a feature counts as short, relative to the searched time.
+# If a feature requires smaller steps than this, relative to the searched time, it is short.
 _SHORT = 0.02
 _LOOKS = 257  # Number of samples of a short feature.
-_HALF = 0.5  # Fraction of a pulse's height that separates its inside from its outside.
+_HALF = 0.5  # Inside a pulse, the change exceeds this fraction of the pulse's height.
 
 
 def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:
@@ -24,7 +25,7 @@ def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:
 
     A short feature of the expression over time can be hidden at the initial values:
     `exp(-((t - 3)/0.01)^2 - x^2)` is tiny far from x = 0. It can also be hidden at zero, as in
-    `min(x, exp(-((t - 3)/0.01)^2))`. So several choices of values are tried.
+    `min(x, exp(-((t - 3)/0.01)^2))`. Several choices of values are therefore tried.
 
     Parameters
     ----------
@@ -73,10 +74,10 @@ def _pulses(pace: Pace, function: Callable[[Array], Array], horizon: float) -> I
 
 
 def _is_missed(times: Array, other: Pace) -> bool:
-    """Whether a pulse at the given times, shape (N,), s, would be missed with other step lengths.
+    """Whether the step lengths for another choice of assumed values miss a pulse.
 
-    The step lengths belong to another choice of values for the time-independent parts. The pulse is missed if the
-    steps are longer than the pulse at most of its times.
+    The array `times`, shape (N,), s, contains times within the pulse. The pulse is missed if, at most
+    of these times, the steps are longer than the pulse.
     """
     index = np.maximum(np.searchsorted(other.begins, times, side="right") - 1, 0)
     return bool(np.mean(other.bounds[index] > times[-1] - times[0]) > _HALF)

@@ -63,7 +63,7 @@ class Expr:
     args: tuple[Expr, ...] = ()
     data: Any = None
 
-    # Prevents NumPy from applying its operators to the elements of an expression.
+    # With this attribute, NumPy leaves operators such as * to this class.
     __array_ufunc__ = None
 
     def __add__(self, other: Operand) -> Expr:
@@ -447,5 +447,5 @@ def _identity(node: Expr) -> Hashable:
         return str(node.data[0])
     if node.op == "constant":
         return float(node.data)
-    # Slices are hashable only in newer Python versions.
+    # Slices are converted to text, because older Python versions cannot hash slices.
     return tuple(map(str, node.data)) if node.op == "index" else node.data

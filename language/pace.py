@@ -18,27 +18,27 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Number of samples over the searched time; a pulse of a hundred-thousandth of it gets several samples.
+# Number of samples of the searched time. A pulse that lasts 1/100,000 of this time gets several samples.
 CELLS = 2**19
 _FEW = 65  # Number of samples of a polynomial between two breakpoints.
 _NODES = 5  # Number of nodes of the interpolating polynomial of degree 4.
 # Largest error of the polynomial in an interval, relative to the function's deviation from a straight line.
 _RESOLVED = 0.01
 _QUIET = 1e-7  # Negligible deviation from a straight line, relative to the range of the function.
-_AWAKE = 4  # Number of equal intervals after which a step-size control has adapted to their length.
-_SCATTER = 0.8  # Range of the irregular shifts of samples, relative to their mean distance.
-# Golden ratio, whose multiples modulo 1 are evenly spread and never repeat.
+_AWAKE = 4  # After this many intervals of equal length, a step-size control has adapted to the length.
+_SCATTER = 0.8  # Range of the irregular shifts of sample times, relative to the mean distance.
+# Fractional part of the golden ratio. The multiples modulo 1 are evenly spread and never repeat.
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
-# Fraction of the searched time that may stay unresolved; jumps and single narrow pulses occupy less.
+# Largest admissible unresolved fraction of the searched time. Jumps and single narrow pulses occupy less.
 _UNRESOLVED = 0.01
-_SAME = 1e-9  # Relative difference of times that count as equal.
-# Time before an interval, relative to its length, in which intervals of similar length are counted.
+_SAME = 1e-9  # Largest relative difference of times that are treated as equal.
+# Intervals of similar length are counted within this time before an interval, relative to the interval.
 _MEMORY = 16.0
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Longest integration steps over time, by intervals.
+    """Largest admissible integration step as a function of time, given in intervals.
 
     Parameters
     ----------
@@ -65,16 +65,18 @@ class Pace:
 
     @cached_property
     def following(self) -> Array:
-        """Latest time, s, at which a step from each interval may end, due to the step limits of all
-        later intervals, shape (K,).
+        """Latest admissible end, s, of a step that begins in each interval, shape (K,).
+
+        The step limits of all later intervals determine this time.
         """
         latest = np.minimum.accumulate((self.begins + self.bounds)[::-1])[::-1]
         return np.append(latest[1:], np.inf)
 
     @cached_property
     def marks(self) -> NDArray[np.bool_]:
-        """Whether a short feature begins in each interval that a solver with longer previous steps
-        can miss, shape (K,).
+        """Whether a short feature that a solver can miss begins in each interval, shape (K,).
+
+        A solver can miss a feature if its previous steps are longer than the feature.
         """
         found = np.zeros(len(self.begins), dtype=bool)
         margin = _SAME * float(np.abs(self.begins).max())
@@ -131,14 +133,15 @@ def searched(
     smooth: bool,
     points: Sequence[float] = (),
 ) -> Pace:
-    """Return the step lengths that resolve a function of time, by a search over its samples.
+    """Return the step lengths that resolve a function of time, determined from samples of the function.
 
     Parameters
     ----------
     function : callable
-        Function of times of shape (N,), s, and of the beginning of the current smooth piece, s.
+        Function with two arguments: times, shape (N,), s, and beginning of the smooth piece that
+        contains these times, s.
     span : tuple of float
-        Searched time, s.
+        Begin and end of the searched time, s.
     breaks : sequence of float
         Times, s, at which solvers stop in any case; the function is smooth between them.
     smooth : bool
@@ -176,8 +179,9 @@ def _scattered(begin: float, end: float, count: int) -> Array:
 
 
 def sampled(time: Array, values: Array) -> Pace:
-    """Return the longest steps for a function that is known at sufficiently many arguments, shape
-    (N,) each.
+    """Return the longest steps that resolve a function given by samples.
+
+    Arguments and values have shape (N,) each. The samples must be sufficiently dense.
     """
     allowed = _QUIET * float(np.ptp(values))
     return _paced([*_cut(time, values, allowed)], allowed)
@@ -202,8 +206,9 @@ class _Interval:
 
 
 def _cut(time: Array, values: Array, allowed: float) -> Iterator[_Interval]:
-    """Yield intervals of a smooth piece in which the function is linear, or simple enough for one
-    step.
+    """Yield intervals of a smooth piece in which one integration step resolves the function.
+
+    In such an interval, the function is linear or close to a polynomial of degree 4.
     """
     waiting = [(0, len(time) - 1)]
     while waiting:
@@ -224,8 +229,9 @@ def _cut(time: Array, values: Array, allowed: float) -> Iterator[_Interval]:
 
 
 def _paced(intervals: Sequence[_Interval], allowed: float) -> Pace:
-    """Return the lengths of the intervals as longest steps; no bound if the function is linear
-    over the whole time.
+    """Return a limit of the step length in each interval: the length of the interval.
+
+    If the function is linear over the whole time, steps are not limited.
     """
     kept = [intervals[0]]
     for interval in intervals[1:]:

@@ -15,7 +15,7 @@ from .pace import STEADY, Pace, sampled
 
 Array = NDArray[np.float64]
 _SHARES = np.array([0.0, 0.25, 0.5, 0.75])  # Sample positions in a piece, relative to its length.
-# Numbers of one piece: its left end, and the coefficients c0 to c3 of its polynomial from there.
+# Numbers that define one piece: left end x0, and coefficients c0 to c3 of the polynomial in x − x0.
 PIECE = 5
 
 
@@ -49,9 +49,9 @@ class Piecewise:
 
     @property
     def pace(self) -> Pace:
-        """Longest steps of the argument with which samples resolve the function.
+        """Largest steps of the argument that resolve the function.
 
-        A function with kinks needs no bound, because solvers stop between its pieces, and each piece is
+        A function with kinks needs no limit, because solvers stop between its pieces, and each piece is
         monotone.
         """
         if self.kinks:

@@ -1,6 +1,4 @@
-"""Parts of the description's expressions that depend on time alone, and the steps that resolve
-them.
-"""
+"""Parts of expressions that depend on time alone, and the integration steps that resolve them."""
 
 from __future__ import annotations
 
@@ -21,12 +19,12 @@ from .pace import STEADY, Pace, merged, searched
 Array = NDArray[np.float64]
 _POLYNOMIAL = ("+", "-", "*", "neg", "quintic_0")
 _POWERS = (2.0, 3.0, 4.0)  # Exponents of polynomials that a few samples resolve.
-# Distance of samples from both ends of a smooth piece, relative to its length.
+# Smallest distance of samples from the ends of a smooth piece, relative to the length of the piece.
 _INSIDE = 1e-9
 
 
 class _NoValueError(ValueError):
-    """Error of an expression that has no value at some time."""
+    """Exception for an expression that is undefined at some time."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ def timed_pace(
 ) -> TimedPace:
     """Return the longest steps from time 0 to `horizon` that resolve expressions of time.
 
-    Lookup tables are excluded, because they bound the steps of their own argument.
+    Lookup tables are excluded, because they limit the steps of their arguments themselves.
 
     Parameters
     ----------
@@ -87,9 +85,10 @@ def _has_table(tree: Expr) -> bool:
 
 
 def _without_states(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """Yield those functions of time in an expression of time and states that can have short features.
+    """Yield functions of time that can cause short features in an operation on time and states.
 
-    These are 1/d for each divisor d that depends on time alone, and 1 or 0 for each such condition.
+    A divisor d that depends on time alone yields 1/d. A condition that depends on time alone yields 1
+    if it is true, otherwise 0.
     """
     if tree.op == "/" and _is_timely(parameters, tree.args[1]):
         yield differentiate.ONE / tree.args[1]
@@ -104,9 +103,9 @@ def _running(parameters: Mapping[str, float], *trees: Expr) -> set[str]:
 
 
 def _mixed(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """Yield the operations on both time and state variables that can have short pulses of their own.
+    """Yield the operations on both time and state variables that can cause short pulses.
 
-    Sums and products cannot.
+    Sums and products are excluded, because they have short pulses only if an operand has short pulses.
     """
     if _is_mixed(parameters, tree):
         if _is_decisive(tree, parameters):
@@ -240,7 +239,7 @@ def _values(tree: Expr, known: Mapping[str, Array | float]) -> Array | float:
     if tree.op == "symbol":
         return known[tree.data]
     if tree.function == "start":
-        return 0.0  # The unknown start value is constant and does not shorten a pulse.
+        return 0.0  # The value of `start` is unknown here; a constant does not shorten pulses.
     operands = [_values(child, known) for child in tree.args]
     if tree.op == "if":
         left, right, then, otherwise = operands

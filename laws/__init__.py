@@ -1,8 +1,8 @@
 """Laws of force elements, each written once as expressions of the names in descriptions.
 
-For each table in `description.elements` there is a module of the same name. Its function `act` states the
-forces and outputs of an element. Reference solver and generator evaluate these expressions like those of
-`[[forces]]`; the oracle has its own laws.
+For each table in `description.elements` there is a module of the same name. The function `act` of a
+module defines the forces and outputs of an element. Reference solver and generator evaluate these
+expressions like those of `[[forces]]`. The oracle has its own implementation of the laws.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class Law:
     forces : list
         Name of a point in `[points]` and the force on it, world axes, N.
     energy : Expr or None
-        Stored energy, J. The forces must include its negative gradient.
+        Stored energy, J. The forces must include the negative gradient of this energy.
     """
 
     def __init__(

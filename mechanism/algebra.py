@@ -1,8 +1,8 @@
 """Arithmetic of a mechanism: numbers, or symbols as in `generator.program.Symbols`.
 
-The records of a mechanism are generic in their scalars `S`, vectors `V` and matrices `M`. Without type
-arguments they contain numbers: `Mechanism` is the mechanism of the reference solver. The module
-`mechanism.symbolic` names the records of symbols.
+The records of a mechanism are generic in their scalars `S`, vectors `V` and matrices `M`. Records
+without type arguments contain numbers: `Mechanism` is the mechanism of the reference solver. The
+module `mechanism.symbolic` contains type aliases for records with symbols.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Algebra(Protocol[S, V, M]):
         """Return a parameter of the description, on which later numbers can depend."""
 
     def value(self, number: AnyNumber) -> S:
-        """Return a number of the description, or the expression of parameters in its place."""
+        """Return a number of the description, or the expression of parameters that replaces the number."""
 
     def cos(self, angle: S) -> S: ...
 

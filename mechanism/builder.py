@@ -64,8 +64,8 @@ def build(chain: Description, algebra: Algebra[S, V, M] | None = None) -> Mechan
 def placement_order(links: Sequence[Link]) -> list[Link]:
     """Return the links in an order with parents first.
 
-    Repeatedly, the first link of the file whose parent is already placed comes next. Links with a missing
-    parent or in a cycle are omitted.
+    The next link is always the first link of the file whose parent is already placed. Links with a
+    missing parent or in a cycle are omitted.
     """
     placed, waiting, order = {"ground", "base"}, list(links), []
     while ready := next((link for link in waiting if link.parent in placed), None):
@@ -80,9 +80,7 @@ class _Builder(Generic[S, V, M]):
 
     def __init__(self, chain: Description, algebra: Algebra[S, V, M]) -> None:
         self.chain, self._general = chain, algebra
-        self.algebra = (
-            algebra  # Arithmetic whose new quantities get the current part of the description as origin.
-        )
+        self.algebra = algebra  # Arithmetic with the current part of the description as origin of new quantities.
         self.bodies: list[Body[S, V, M]] = []
         self.coordinates: list[Coordinate[S]] = []
         self.first_body: dict[str, int] = {"ground": GROUND}
@@ -142,8 +140,9 @@ class _Builder(Generic[S, V, M]):
         return self.algebra
 
     def _stabilisation(self, constraints: Constraints) -> dict[str, S]:
-        """Return the coefficients of the constraint stabilisation; only those of the formulation
-        become parameters.
+        """Return the coefficients of the constraint stabilisation.
+
+        Only the coefficients that the formulation uses become parameters.
         """
         self._begin("general")
         given = {"alpha": constraints.alpha, "beta": constraints.beta, "kappa": constraints.kappa}
@@ -431,8 +430,9 @@ class _Builder(Generic[S, V, M]):
     def _springs(
         self, closure: described.Closure, stiffness: Sequence[AnyNumber]
     ) -> tuple[tuple[Condition, ...], tuple[S, ...], tuple[S, ...]]:
-        """Return the deformations of a replacement joint that have stiffness or damping, with both
-        coefficients.
+        """Return the deformations of a replacement joint that are resisted by a spring or damper.
+
+        The second and third result are the stiffness and the damping of each deformation.
         """
         conditions = DEFORMATIONS[closure.axes or "local"]
         damping = closure.damping or (0.0,) * len(conditions)
@@ -511,14 +511,16 @@ _DEFORMATIONS = (*((axis, "N/m") for axis in "xyz"), *((angle, "N.m/rad") for an
 
 
 def _power(support: DescribedSupport, i: int) -> str:
-    """Return the unit of a nonlinear stiffness along z as text, because FMI and Modelica units
-    cannot express it.
+    """Return a text with the unit of a nonlinear stiffness along z.
+
+    The text is part of the description, because units of FMI and Modelica cannot contain a variable
+    exponent.
     """
     return f"; along z N/m^support{i}_exponent" if support.law is not None else ""
 
 
 def _acts(number: AnyNumber) -> bool:
-    """Whether a coefficient creates an element; an expression always does, even if its value is 0."""
+    """Whether a coefficient creates a force element: a nonzero number, or any expression."""
     return isinstance(number, ParametricNumber) or number != 0.0
 
 

@@ -1,4 +1,4 @@
-"""Force elements whose law consists of expressions, with the numbers of their description tables."""
+"""Force elements whose law consists of expressions, with their numbers from the description."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..laws import law
 from ..laws.law import Vector, own_expressions, own_name
 from .algebra import Algebra, M, V
 
-# Function of a joint's name: full name of its coordinate, unit of the coordinate, and unit of its effort.
+# Function that maps a joint's name to the full name of its coordinate, the unit, and the unit of the effort.
 Coordinate = Callable[[str], tuple[str, str, str]]
 
 

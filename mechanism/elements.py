@@ -22,7 +22,7 @@ from ..language.ir import Expr
 from .algebra import Algebra, M, V
 from .parts import CoulombFriction, EndStops, Filter, HuntCrossley, Place, PlaneContact, TwoPointForce
 
-Placed = Callable[..., Place[V]]  # Its arguments are link, position, name and description text.
+Placed = Callable[..., Place[V]]  # The arguments are link, position, name and description text.
 
 
 def line(
@@ -37,7 +37,7 @@ def line(
     algebra : Algebra
         Arithmetic that creates numbers.
     place : callable
-        Function that returns the place of a link's point.
+        Function that returns the `Place` of a point on a link.
     parsed : callable
         Parser of expressions, which can use measured quantities of other elements.
     """
@@ -73,7 +73,10 @@ def _filter(given: Followed, algebra: Algebra[S, V, M]) -> Filter[S]:
 
 
 def contact(given: described_contact.Contact, algebra: Algebra[S, V, M], place: Placed[V]) -> PlaneContact[S, V]:
-    """Return a contact with a plane; the function `place` returns the place of a link's point."""
+    """Return a contact with a plane.
+
+    The function `place` returns the `Place` of a point on a link.
+    """
     name, friction = given.name, given.friction
     where = place(given.link, given.point, f"{name}_point", f"contact point of {name}")
     text = f"point on the plane of contact {name} in the world frame"
@@ -161,8 +164,8 @@ def _pressed(
 ) -> tuple[S, S, HuntCrossley[S] | None]:
     """Return stiffness, damping and optional Hunt–Crossley parameters of a unilateral element.
 
-    With the Hunt–Crossley law the damping is zero. The unit of its stiffness depends on the
-    exponent, so that it is part of the description text.
+    With the Hunt–Crossley law, the damping is zero, and the unit of the stiffness depends on the
+    exponent. The description text therefore contains the unit.
     """
     (effort, length), law = units, given.law
     assert given.stiffness is not None

@@ -19,9 +19,9 @@ from .algebra import M, V
 from .by_law import LawElement
 
 GROUND = -1  # Index of the ground among the bodies.
-# Length of a two-point force element that counts as zero, relative to the mechanism's extent.
+# Largest length of a two-point force element that is treated as zero, relative to the mechanism's extent.
 MEETING = 1e-6
-# Newton steps for the loop between friction and joint reactions, the same number in every backend.
+# Number of Newton steps that solve for friction and joint reactions together. It is equal in all backends.
 FRICTION_SWEEPS = 6
 
 
@@ -298,8 +298,9 @@ class KnifeEdge(Generic[V]):
 
 @dataclass(frozen=True)
 class BaseSupport(Generic[S, V]):
-    """Spring-damper between base and ground along world axes, with vectors of shape (3,) in m, N/m
-    and N·s/m.
+    """Spring-damper between base and ground along the world axes.
+
+    Position, m, stiffness, N/m, and damping, N·s/m, have shape (3,).
     """
 
     name: str
@@ -447,8 +448,11 @@ class PlaneContact(Generic[S, V]):
 
 @dataclass(frozen=True)
 class ProgrammedTask(Generic[S]):
-    """Programmed constraint: a vanishing expression of given order, a path, or a coordinate that
-    follows a filter. `joint` is the index of a driven joint's coordinate, None for other constraints.
+    """Programmed constraint: an expression kept at zero, a path, or a coordinate that follows a filter.
+
+    The field `order` is the level of the constraint: 0 for positions, 1 for velocities, 2 for
+    accelerations. The field `joint` is the index of the coordinate of a driven joint, and None for
+    other constraints.
     """
 
     name: str
@@ -549,10 +553,7 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def redundant(self) -> str | tuple[str, ...]:
-        """Treatment of redundant constraints:
-
-        `auto`, `minimum_norm`, or names of the equations to omit.
-        """
+        """Treatment of redundant constraints: `auto`, `minimum_norm`, or names of equations to omit."""
         return self.chain.constraints.redundant
 
     @property

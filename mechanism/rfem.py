@@ -15,7 +15,7 @@ from ..core.arithmetic import S
 
 @dataclass(frozen=True)
 class RigidElement(Generic[S]):
-    """Rigid finite element of a beam; its frame is at its start, with x along the beam.
+    """Rigid finite element of a beam, with its frame at the start of the element and x along the beam.
 
     Attributes
     ----------

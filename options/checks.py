@@ -1,4 +1,4 @@
-"""Checks of option values that need no description."""
+"""Checks of option values that are possible without a description."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class PrintedVerdict:
-    """Output format and strictness of a verdict."""
+    """Output format of a verdict, and whether unusual values change the exit status."""
 
     strict: Annotated[
         bool, Option("exit status 5 if the verdict is positive but a value is questionable", "--strict")

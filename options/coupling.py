@@ -24,25 +24,25 @@ class CosimOptions:
     Parameters
     ----------
     out
-        Folder for `report.html`, `result.json`, `report.txt` and `signals.csv`. Default: the name of the
-        archive for the command, and no files for Python.
+        Folder for `report.html`, `result.json`, `report.txt` and `signals.csv`. Default: a folder with
+        the name of the archive for the command; no files for calls from Python.
     tolerance
         Admissible error, relative to the range of each signal. Default: the tolerance in the archive, or
         1e-4.
     method
-        Coupling method of all groups of FMUs: `sequential`, `hermite`, `mean_force`, `pin`, or `auto` for a
-        choice per group.
+        Coupling method of all groups of FMUs: `sequential`, `hermite`, `mean_force`, `pin`, or `auto`,
+        which chooses a method for each group.
     step
-        Fixed communication step, s. Default: a step according to the tolerance.
+        Fixed communication step, s. Default: the steps are chosen according to the tolerance.
     order
         Degree of extrapolation of the sequential method, 0 to 2.
     stop
         Final time, s. Default: the final time in the archive.
     compare
-        Whether to simulate the system by other coupling methods and steps as well, and to report the error
-        and the time of each run.
+        Whether to simulate the system by other coupling methods and steps as well, and to report the
+        error and the wall time of each run.
     command
-        Command line for the report.
+        Command line that the report shows.
     progress
         Function that is called with an activity and the completed fraction.
     """

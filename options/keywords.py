@@ -23,7 +23,7 @@ def taking(
     """Return a decorator that replaces the second parameter of a function by the fields of a record.
 
     The signature of the decorated function has the names, order, types and default values of the
-    fields. The section `Parameters` of the docstring contains the texts of the record.
+    fields. The section `Parameters` of the docstring contains the field descriptions of the record.
 
     Parameters
     ----------
@@ -75,6 +75,6 @@ def _sections(item: Any) -> dict[str, str]:
 
 
 def _entries(item: Any) -> dict[str, str]:
-    """Return the entries of the section `Parameters` of an item's docstring by name."""
+    """Return the parameter descriptions in the docstring of a function or class, by parameter name."""
     entries = _ENTRY.split(_sections(item).get("Parameters", ""))
     return {entry.split()[0]: entry.rstrip() for entry in entries if entry}

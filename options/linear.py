@@ -21,7 +21,7 @@ class StateOptions:
     Parameters
     ----------
     time
-        Time of a simulation whose state is the operating point, s.
+        Time, s. The operating point is the state of a simulation at this time.
     state
         Operating point: a JSON file, or `{"t": 0.0, "q": […], "qd": […], "z": […]}` with time in s,
         coordinates, rates and friction states.
@@ -62,9 +62,7 @@ class StateOptions:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """Names of the options that select an operating point and are set; at most one is
-        admissible.
-        """
+        """Names of the given options that select an operating point; at most one may be given."""
         chosen = {"time": self.time is not None, "state": self.state is not None}
         chosen |= {"equilibrium": self.equilibrium, "trim": self.trim}
         return tuple(name for name, is_given in chosen.items() if is_given)
@@ -82,8 +80,8 @@ class LinearizeOptions(StateOptions):
     outputs
         Names of the outputs of the linear model. Default: all except norms of constraint violations.
     full
-        Whether the linear model has all states of the equations, including the eigenvalues of the
-        constraint stabilisation.
+        Whether the linear model has all states of the equations. The eigenvalues then include those of
+        the constraint stabilisation.
     """
 
     _: KW_ONLY
@@ -111,8 +109,9 @@ class ModesAlongOptions(StateOptions):
     Parameters
     ----------
     key
-        `t` for the time of a simulation in s, a name in `[parameters]`, or a dotted key of the description.
-        An operating point other than the default requires a key of the description.
+        `t` for the time of a simulation in s, a name in `[parameters]`, or a dotted key of the
+        description. With `t`, the simulation determines the operating points, and other options must
+        not select one.
     values
         Values of the key in rising or falling order, shape (K,).
     """

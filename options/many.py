@@ -23,7 +23,7 @@ class StudyOptions:
     out
         Folder for all files. Default: `Name_study`.
     rumoca
-        Whether to simulate the Modelica model in rumoca also, if it is installed.
+        Whether to simulate the Modelica model also in rumoca, if rumoca is installed.
     fresh
         Whether to simulate again, even if the results of an earlier command can be reused.
     progress
@@ -60,10 +60,11 @@ class SweepOptions:
         Texts `"name=expression"` with expressions of signals, such as `"top=peak(E_z)"`; see
         docs/sweeps.md.
     out
-        Folder of the results. Default: the name of the model, with the case, and `_sweep`.
+        Folder of the results. Default: `Name_sweep` with the name of the model, or `Name_CASE_sweep` if
+        a case is applied.
     maximize
-        Objectives whose large values are better: names of `objectives`, or texts `"name=expression"`. The
-        goal decides which runs are the best and the worst.
+        Objectives whose large values are better: names of `objectives`, or texts `"name=expression"`.
+        These goals decide which runs are the best and the worst.
     minimize
         Objectives whose small values are better, in the same form.
     samples
@@ -80,7 +81,8 @@ class SweepOptions:
         `processes`; `here` for this process only; `dask` for Dask on this computer; the address of a Dask
         scheduler; or `auto` for `processes`.
     workers
-        Largest number of worker processes on this computer. Default: one per core, which is also the most.
+        Largest number of worker processes on this computer. Default and upper limit: one process per
+        core.
     command
         Command line that repeats the sweep, for the report.
     progress
@@ -147,7 +149,8 @@ class OptimizeOptions:
     objective
         Expression of signals to be minimised, such as `"peak(E_z)"`; a minus sign maximises.
     out
-        Folder of the FMU. Default: the name of the model, with the case, and `_optimum`.
+        Folder of the FMU. Default: `Name_optimum` with the name of the model, or `Name_CASE_optimum` if
+        a case is applied.
     constraints
         Texts such as `"rms(column_angle_effort) <= 900"`, with `<=` or `>=`.
     method

@@ -39,7 +39,8 @@ class BuildOptions:
     Parameters
     ----------
     out
-        Folder of the files. Default: the name of the model, with `_` and the case.
+        Folder of the files. Default: `Name`, the name of the model, or `Name_CASE` if a case is
+        applied.
     compiler
         `openmodelica`, `native`, or `auto` for OpenModelica if `omc` is installed.
     fmi
@@ -52,7 +53,7 @@ class BuildOptions:
     omc
         Path of the OpenModelica compiler `omc`, or `docker:IMAGE`.
     timeout
-        Longest time for `omc`, s.
+        Time limit for `omc`, s.
     progress
         Function that is called with an activity and the completed fraction.
     """
@@ -110,20 +111,22 @@ class SplitOptions:
     at
         Joints (named by their links), loop closures and lines to cut: a list, or a text with commas.
     out
-        Folder of archives and descriptions; default: the model's name, `_` and the case.
+        Folder of archives and descriptions; default: `Name`, the name of the model, or `Name_CASE` if a
+        case is applied.
     fmi
         Version of FMI, `2.0` or `3.0`.
     march
         Processors to build for: `native` (this one) or `x86-64-v3`; default: all.
     step
-        Communication step, s, for which bushings are stable in other programs; default: a tenth of the output
-        step.
+        Communication step, s, at which the bushings are stable in other co-simulation programs;
+        default: a tenth of the output step.
     stiffness
-        Stiffness of each bushing in all directions, N/m; default: the largest stable value for the step.
+        Stiffness of each bushing in all directions, N/m; default: the largest value that is stable at
+        this communication step.
     damping
         Damping of each bushing in all directions, N·s/m; default: half of the critical damping.
     progress
-        Function that is called with an activity and the fraction done.
+        Function that is called with an activity and the completed fraction.
     """
 
     at: Annotated[
@@ -147,7 +150,8 @@ class RunOptions:
     Parameters
     ----------
     out
-        Folder for all files. Default: the name of the model, with `_` and the case.
+        Folder for all files. Default: `Name`, the name of the model, or `Name_CASE` if a case is
+        applied.
     inputs
         Inputs of the FMU over time: a CSV file, or arrays by name with the times `time` in s. Default:
         zero.
@@ -155,9 +159,9 @@ class RunOptions:
         Admissible error, relative to the scale of each signal. Default: 100 times `simulation.tolerance`
         of the description, between 1e-6 and 1e-2.
     rumoca
-        Whether to simulate the Modelica model in rumoca also, if it is installed.
+        Whether to simulate the Modelica model also in rumoca, if rumoca is installed.
     compiler
-        `openmodelica`, `native`, or `auto` for both if `omc` is installed.
+        `openmodelica`, `native`, or `auto`: both if OpenModelica is installed, otherwise `native`.
     fmi
         Version of FMI, `2.0` or `3.0`.
     march
@@ -165,7 +169,7 @@ class RunOptions:
     omc
         Path of the OpenModelica compiler `omc`, or `docker:IMAGE`.
     timeout
-        Longest time for `omc` and for the simulation in rumoca, s.
+        Time limit for `omc` and for the simulation in rumoca, s.
     live
         Whether the report contains the model as WebAssembly, so that the browser can simulate the
         mechanism with other inputs and parameters. Requires ziglang.

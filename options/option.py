@@ -14,16 +14,18 @@ NO_DEFAULT: Any = inspect.Parameter.empty
 
 @dataclass(frozen=True)
 class Option:
-    """Command-line form of a field, in the type `Annotated[type, Option(…)]` of the field.
+    """Command-line form of a field of an options record.
 
-    A field without this annotation, such as a function, exists in Python only.
+    The form is a part of the field's type, `Annotated[type, Option(…)]`. A field without this
+    annotation, such as a function, exists in Python only.
 
     Parameters
     ----------
     help
         Text of `--help`.
     flag
-        Flags on the command line, separated by spaces. Default: the name of the field, with `--no-…` for a switch.
+        Flags on the command line, separated by spaces. Default: the name of the field; a switch also
+        has the flag `--no-…`.
     type
         Type on the command line; None for the type of the field.
     unset

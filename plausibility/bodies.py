@@ -14,10 +14,10 @@ from .remark import Remark
 
 _LARGEST = 5.0  # largest plausible radius of gyration, relative to the mechanism's extent
 _SMALLEST = 1e-3  # smallest plausible radius of gyration, relative to the body's own size
-_ROUNDING = 1e-9  # relative radius of gyration below which a body is a point mass
-# Implausible ratio of a length to the next smaller one; confusion of mm and m causes a ratio of 1,000.
+_ROUNDING = 1e-9  # if the relative radius of gyration is smaller than this, the body is a point mass
+# If a length exceeds the next smaller one by this factor, mm and m may be confused (factor 1,000).
 _APART = 200.0
-_LONGEST = 10.0  # length below which a value in metres is always plausible, m
+_LONGEST = 10.0  # lengths up to this value are always plausible, m
 
 
 def inertias(model: System) -> Iterator[Remark]:
@@ -66,8 +66,10 @@ def lengths(model: System) -> Iterator[Remark]:
 
 
 def _first_apart(ascending: list[float]) -> int:
-    """Return the index of the first length that is far larger than the previous one, searched in
-    the upper half of the ascending lengths.
+    """Return the index of the first length that is far larger than the length before it.
+
+    The lengths are in ascending order, and only their upper half is searched. If no such length exists,
+    the result is the number of lengths.
     """
     for k in range((len(ascending) + 1) // 2, len(ascending)):
         if ascending[k] > max(_APART * ascending[k - 1], _LONGEST):

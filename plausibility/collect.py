@@ -58,7 +58,8 @@ def of_run(
     further : iterable of Remark
         Additional remarks of the caller.
     problem : InitialValueProblem, optional
-        Equations of motion of the run with its inputs; default the model's, without inputs.
+        Equations of motion with the inputs of the run. Default: the equations of the model without
+        inputs.
 
     Returns
     -------

@@ -16,8 +16,8 @@ from .geometry import extent
 from .places import by_law, member
 from .remark import Remark
 
-_ROUNDING = 1e-12  # motion that counts as rounding error, rad or m, or relative to the coordinate's value
-# Smallest relevant change of a force, relative to the weight on earth (times extent for a moment).
+_ROUNDING = 1e-12  # a smaller motion is a rounding error, rad or m (relative to the position if above 1)
+# Smallest relevant change of a force relative to the weight, or of a moment relative to weight times extent.
 _CHANGE = 1e-9
 _EARTH = 9.80665  # standard gravity, m/s²
 _SAMPLES, _LATER = 60, 100.0  # number of samples, and sampled time in multiples of the run's duration
@@ -54,7 +54,10 @@ def constant_inputs(model: System, run: Trajectory, inputs: Mapping[str, Input] 
 
 
 def input_starts(model: System) -> dict[str, float]:
-    """Return the initial value of each FMU input: the initial output of its filter, otherwise 0."""
+    """Return the initial value of each FMU input.
+
+    The initial value of a filtered input is the initial output of the filter.
+    """
     mechanism = model.mechanism
     begins = zip(mechanism.filters, model.problem.model.filters.begins(model.start[0]), strict=True)
     return {entry.name: entry.start for entry in model.program.inputs} | {f.name: begin for f, begin in begins}
@@ -105,7 +108,11 @@ def idle_drives(model: System, run: Trajectory, course: analysis.EnergyHistory) 
 
 
 def _changes(model: System, course: analysis.EnergyHistory) -> Iterator[tuple[str, float, float]]:
-    """Yield name, change and smallest relevant change of each applied force or moment, N or N·m."""
+    """Yield the name, the change and the smallest relevant change of each force or moment.
+
+    Only applied forces, N, and applied moments, N·m, are considered. The change is that of the
+    magnitude during the run.
+    """
     mass = sum(float(body.mass) for body in model.mechanism.bodies)
     least = {"force": _CHANGE * mass * _EARTH, "moment": _CHANGE * mass * _EARTH * extent(model)}
     for mark, acting in zip(course.marks, course.acting.transpose(1, 0, 2), strict=True):
@@ -114,7 +121,7 @@ def _changes(model: System, course: analysis.EnergyHistory) -> Iterator[tuple[st
 
 
 def _varies(model: System, numbers: analysis.ReferenceModel, position: str | float) -> bool:
-    """Whether an expression of time varies, either during the run or later."""
+    """Return whether an expression of time varies during the run or within 100 times its duration."""
     tree = expressions.parse(position)
     reading = numbers.reader.reading("motion", tree)
     stop = model.chain.simulation.stop

@@ -14,9 +14,9 @@ from .places import member, support_key
 from .remark import Remark
 
 _TIMES = 100.0  # largest plausible force in multiples of the weight
-# Mechanism size below which larger forces are plausible (strength ~ size², weight ~ size³), m.
+# If the mechanism is smaller than this, m, larger forces are plausible (strength ~ size², weight ~ size³).
 _REFERENCE_LENGTH = 1.0
-_WEIGHTLESS = 0.1  # gravity below which the weight is no reference, m/s²
+_WEIGHTLESS = 0.1  # if gravity is smaller than this, m/s², the weight is no reference
 
 
 def weight(model: System) -> float:
@@ -72,7 +72,7 @@ def _remark(where: str, force: float, when: str, most: float, time: float | None
 
 
 def _places(model: System, found: tuple[analysis.ForceArrow, ...]) -> Iterator[str]:
-    """Yield the description key of the element that each force arrow belongs to."""
+    """Yield, for each force arrow, the description key of the element that exerts the force."""
     supports = 0
     for mark in found:
         if mark.table == "base.supports":

@@ -22,7 +22,7 @@ from .places import link, member, support_key
 
 @dataclass(frozen=True)
 class Mark:
-    """Position on a body that the description gives.
+    """Position on a body that the description specifies.
 
     Parameters
     ----------
@@ -40,8 +40,9 @@ class Mark:
 
 
 def marks(model: System) -> Iterator[Mark]:
-    """Yield the described positions on all bodies: centres of mass, joints, closures, points and
-    ends of force elements.
+    """Yield the positions on all bodies that the description specifies.
+
+    The positions are centres of mass, joints, closures, points, supports and ends of force elements.
     """
     chain, mechanism = model.chain, model.mechanism
     for index, body in enumerate(mechanism.bodies):
@@ -88,9 +89,9 @@ def extent(model: System) -> float:
     Returns
     -------
     float
-        Diagonal of the bounding box of all joints, centres of mass, points, force elements and shapes
-        of moving bodies, m; the largest radius of gyration if the box is a point, or 1 m if that is
-        zero as well.
+        Diagonal of the bounding box of all joints, centres of mass, points and force elements on moving
+        bodies, or the size of the largest shape if that is larger, m. If both are zero, the result is
+        the largest radius of gyration; if this is also zero, 1 m.
     """
     frames = analysis.poses(model.mechanism, model.start[0])
     at = [frames[m.body][:3] @ [*m.position, 1.0] for m in marks(model) if m.body != GROUND]

@@ -13,7 +13,7 @@ from .places import link
 from .remark import Remark
 
 _TURN = 2.0 * np.pi
-_PRESSED = 1e-2  # plausible penetration of an end stop in equilibrium, relative to the travel
+_PRESSED = 1e-2  # largest plausible penetration of an end stop, relative to the travel between the stops
 
 
 def initial_positions(model: System) -> Iterator[Remark]:
@@ -40,7 +40,10 @@ def initial_positions(model: System) -> Iterator[Remark]:
 
 
 def _balanced(model: System) -> tuple[int, ...]:
-    """Return the coordinates that start in static equilibrium, whose end stops may carry loads."""
+    """Return the indices of the coordinates that start in static equilibrium.
+
+    The end stops of such a coordinate may carry a load in the initial state.
+    """
     if model.chain.simulation.start != "statics":
         return ()
     return analysis.free_coordinates(model.mechanism, model.start[0])

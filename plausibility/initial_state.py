@@ -16,7 +16,7 @@ from ..mechanism import Mechanism
 from .places import member, support_key
 from .takeover import taken_over
 
-_ROUNDING = 1e-6  # acceleration that counts as rounding error, relative to the scale of unbalanced forces
+_ROUNDING = 1e-6  # a smaller acceleration, relative to that by unbalanced forces, is a rounding error
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,11 @@ class InitialState:
     is_significant : ndarray of bool, shape (n,)
         Whether each acceleration exceeds rounding errors of balanced forces.
     uncommanded : ndarray, shape (n,)
-        Accelerations without commanded accelerations of programmed constraints and motions, rad/s² or m/s²;
-        rounding errors are set to zero.
+        Accelerations minus the parts that programmed constraints and motions command, rad/s² or m/s².
+        Rounding errors are set to zero.
     is_taken_over : ndarray of bool, shape (n,)
-        Whether a programmed constraint takes over the coordinate's load from a joint.
+        Whether each coordinate accelerates because a programmed constraint carries a load that a locked
+        joint carried in static equilibrium.
     """
 
     forces: tuple[ElementForce, ...]
@@ -148,7 +149,10 @@ def _contacts(mechanism: Mechanism, signals: Mapping[str, float]) -> Iterator[El
 
 
 def _closures(mechanism: Mechanism, acting: Mapping[str, Array]) -> Iterator[ElementForce]:
-    """Yield the forces of spring-damper closures from the acting forces, by closure name."""
+    """Yield the forces of spring-damper closures.
+
+    The mapping `acting` contains the force vectors by closure name.
+    """
     for closure in mechanism.closures:
         if closure.stiffness is not None:
             where = member("closures", mechanism.chain.closures, closure.name)

@@ -37,8 +37,8 @@ def overshooting_tables(model: System) -> Iterator[Remark]:
 def largest_overshoot(table: Table) -> tuple[float, float]:
     """Return time, s, and size of the largest overshoot of a cubic spline, relative to the range of its points.
 
-    Between two points of monotone data, the spline overshoots if it leaves the range of these two points;
-    elsewhere, if it leaves the range of all points.
+    If the data are monotone near two neighbouring points, the spline must stay in the range of these
+    two points. Elsewhere, the spline must stay in the range of all points.
     """
     time, values = table.points
     spread = float(np.ptp(values))
@@ -53,7 +53,7 @@ def largest_overshoot(table: Table) -> tuple[float, float]:
 
 
 def _admissible(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the smallest and largest admissible value between each two points, shape (N − 1,) each."""
+    """Return the smallest and largest admissible values between neighbouring points, shape (N − 1,)."""
     rises = np.pad(np.sign(np.diff(values)), 1)
     near = np.array([rises[:-2], rises[1:-1], rises[2:]])
     monotone = np.all(near >= 0.0, axis=0) | np.all(near <= 0.0, axis=0)

@@ -10,9 +10,7 @@ from .remark import Remark
 
 
 def unused_names(model: System) -> Iterator[Remark]:
-    """Yield remarks on parameters and tables that neither the description nor one of its cases
-    uses.
-    """
+    """Yield remarks on parameters and lookup tables that neither the description nor a case uses."""
     for key, names in unused(model.chain).items():
         for name in names:
             yield Remark(

@@ -19,8 +19,9 @@ class Named(Protocol):
 
 
 def member(key: str, parts: Sequence[Named], name: str) -> str:
-    """Return the description key of a named part, such as `links[2] (boom)`, or the name alone
-    without a table.
+    """Return the description key of a named part, such as `links[2] (boom)`.
+
+    If no part has this name, the name alone is returned.
     """
     index = next((k for k, part in enumerate(parts) if part.name == name), None)
     return name if index is None else f"{key}[{index}] ({name})"

@@ -102,7 +102,7 @@ def ordered(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
 
 
 def word(remarks: Sequence[Remark]) -> str:
-    """Return the summary of all remarks in one word, which is the fourth line of the verdict."""
+    """Return the fourth line of the verdict: `plausible`, or `questionable` if there are remarks."""
     return "questionable" if remarks else "plausible"
 
 

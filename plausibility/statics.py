@@ -1,6 +1,4 @@
-"""Remarks on a static equilibrium far from the description, and on an initial state that
-accelerates.
-"""
+"""Remarks on a static equilibrium far from the described position, and on initial accelerations."""
 
 from __future__ import annotations
 
@@ -16,16 +14,17 @@ from .initial_state import InitialState
 from .places import link
 from .remark import Remark
 
-_TURNED = 0.2  # largest plausible rotation by static equilibrium, rad
-_MOVED = 0.1  # largest plausible displacement by static equilibrium, relative to the extent
+_TURNED = 0.2  # largest plausible rotation from the described position to equilibrium, rad
+_MOVED = 0.1  # largest plausible displacement from the described position, relative to the extent
 _STANDARD_GRAVITY = 9.80665  # standard gravity, m/s²
-_AT_REST = 1e-3 * _STANDARD_GRAVITY  # acceleration below which a coordinate is at rest, m/s²
+_AT_REST = 1e-3 * _STANDARD_GRAVITY  # a coordinate with a smaller acceleration is at rest, m/s²
 
 
 def far_equilibria(model: System) -> Iterator[Remark]:
     """Yield remarks on joints, beams and the base whose static equilibrium is far from their described position.
 
-    The comparison starts from the described position with closed loops, so that open loops do not count.
+    Kinematic loops are closed before the comparison. Gaps of loops in the description therefore cause
+    no remarks.
     """
     if model.chain.simulation.start != "statics" or not _balanced(model):
         return
@@ -49,8 +48,9 @@ def _balanced(model: System) -> tuple[int, ...]:
 
 
 def _by_link(model: System, q: Array) -> dict[str, Array]:
-    """Return the frame of each link (of a beam: the last element) relative to its parent body,
-    shape (4, 4), by link.
+    """Return the frame of each link relative to its parent body, shape (4, 4), by link name.
+
+    For a beam, the frame is that of the last beam element.
     """
     frames, bodies = analysis.poses(model.mechanism, q), model.mechanism.bodies
     carriers: dict[str, int] = {}
@@ -71,7 +71,10 @@ def _difference(before: Array, after: Array) -> tuple[float, float]:
 
 
 def _found(model: System, name: str) -> str:
-    """Return the coordinates of a link's joint in the static equilibrium, for messages; empty without joint."""
+    """Return the joint coordinates of a link in static equilibrium as a phrase for messages.
+
+    The phrase is empty if the joint of the link has no coordinates.
+    """
     found = [
         f"{c.name} = {q:.4g} {c.unit}"
         for c, q in zip(model.mechanism.coordinates, model.start[0], strict=True)
@@ -92,9 +95,10 @@ def _cause(name: str) -> str:
 def accelerated_start(model: System, initial: InitialState) -> Iterator[Remark]:
     """Yield a remark on the coordinate that accelerates most at t = 0, if the description requests a static start.
 
-    Commanded accelerations and their effects are ignored. Initial velocities and programmed constraints
-    that may start violated justify accelerations. So does a programmed constraint that takes over the
-    load of a joint that was locked in the search for the equilibrium.
+    Some accelerations are justified and cause no remark. Commanded accelerations and their effects are
+    ignored. No remark is made if the mechanism has initial velocities, or if the description allows
+    programmed constraints to be violated initially. Coordinates are ignored if a programmed constraint
+    takes over the load of a joint that was locked in the search for the equilibrium.
     """
     if not _is_static(model):
         return
@@ -121,8 +125,9 @@ def accelerated_start(model: System, initial: InitialState) -> Iterator[Remark]:
 
 
 def _is_static(model: System) -> bool:
-    """Whether the description requests a static start and contains no reason for initial
-    accelerations.
+    """Return whether the description requests a static start without reasons to accelerate.
+
+    Initial velocities and programmed constraints that may be violated initially are such reasons.
     """
     chain, simulation = model.chain, model.chain.simulation
     asked = "start" in simulation.model_fields_set or "statics" in chain.model_fields_set

@@ -1,8 +1,8 @@
 """Coordinates that accelerate at t = 0 because a programmed constraint takes over a joint's load.
 
 In the search for the static equilibrium, the moment of a locked joint carries the load. In the run, a
-force at the constrained point carries it, so that the mechanism accelerates although the description is
-correct.
+force at the constrained point carries the load, so that the mechanism accelerates although the
+description is correct.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from .. import analysis
 from ..analysis.system import System
 from ..core.trajectory import Array
 
-_ROUNDING = 1e-12  # entry of a Jacobian row that counts as zero, relative to the largest entry
+_ROUNDING = 1e-12  # smaller entries of a Jacobian row, relative to its largest entry, count as zero
 
 
 def taken_over(model: System, C: Array, rows: tuple[str, ...]) -> NDArray[np.bool_]:
     """Return a mask of the coordinates that accelerate because a programmed constraint drives a locked joint.
 
-    The joint was locked only while the static equilibrium was computed. Coordinates are coupled if they move
-    the same body, or if one constraint equation contains them.
+    The joint was locked only while the static equilibrium was computed. Two coordinates are coupled if
+    they move the same body, or if one constraint equation contains both. The mask contains all
+    coordinates that are coupled to the joint, directly or through other coordinates.
 
     Parameters
     ----------

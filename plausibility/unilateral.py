@@ -13,8 +13,8 @@ from .initial_state import ElementForce, InitialState
 from .places import member, support_key
 from .remark import Remark
 
-_ROUNDING = 1e-9  # elongation or gap that counts as rounding error, m
-_LOADED = 1e-6  # force below which a support carries no load, relative to the largest support force
+_ROUNDING = 1e-9  # a smaller elongation or gap is a rounding error, m
+_LOADED = 1e-6  # if the force is smaller, relative to the largest support force, a support carries no load
 
 
 def inactive_at_start(initial: InitialState) -> Iterator[Remark]:

@@ -10,8 +10,10 @@ from .remark import Remark
 
 
 def unresolved_functions(model: System) -> Iterator[Remark]:
-    """Yield remarks on expressions that vary too fast for the search that bounds the solvers' step
-    sizes.
+    """Yield remarks on expressions that vary so fast that solvers may step over the variation.
+
+    The step sizes are limited by a search for fast variations. The resolution of this search is
+    limited.
     """
     stop = model.chain.simulation.stop
     for label in model.problem.model.unresolved(stop):

@@ -30,7 +30,7 @@ def write_animation(
     notes: Sequence[str] = (),
     live: LivePart | None = None,
 ) -> Path:
-    """Write a page that plays a scene in any browser without other files, or a film of the scene.
+    """Write an animation of a scene: a film, or a page that plays in any browser without other files.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def write_animation(
     table, notes
         Table and remarks below the player of a page.
     live
-        Simulation in the browser below the player of a page.
+        Interactive simulation, which a page shows below its player.
 
     Raises
     ------

@@ -50,7 +50,9 @@ def wall_times(outcomes: Sequence[Outcome]) -> TextTable:
 
 
 def decays(runs: Sequence[CaseRun]) -> TextTable:
-    """Return a table of the fitted decay rates of ‖Φ‖ and of the stabilisation's slow roots, 1/s, by case."""
+    """Return a table with two decay rates of each case, 1/s: the fitted rate of ‖Φ‖, and the slow root of
+    the constraint stabilisation.
+    """
     fitted = [(run, run.stabilisation.decay) for run in runs]
     rows = [_decay_row(run, decay) for run, decay in fitted if decay is not None]
     headers = (
@@ -99,14 +101,14 @@ def load_table(runs: Sequence[CaseRun]) -> TextTable:
 
 
 def largest_differences(runs: Sequence[CaseRun]) -> dict[str, float]:
-    """Return, by case, the largest difference from the first case over all shared joints, relative
-    to the joints' ranges.
+    """Return, by case, the largest difference from the first case over all shared joint coordinates,
+    relative to the ranges of the coordinates.
     """
     distances = {run.case: _apart(runs, run) for run in runs[1:]}
     return {case: max(ratio for _, ratio in d.values()) for case, d in distances.items() if d}
 
 
-# Words for violated properties, by the name of the property in `result.json`.
+# Words for negative findings, by the name of the finding in `result.json`.
 NOT = {
     "consistent": "inconsistent",
     "agrees": "disagrees",
@@ -126,7 +128,7 @@ def verdict(outcome: Outcome) -> str:
 
 
 def plausible(outcome: Outcome) -> str:
-    """Return whether the values of a case are plausible, in one word; a dash for a failed case."""
+    """Return one word that says whether the values of a case are plausible; a dash for a failed case."""
     if isinstance(outcome, CaseFailure):
         return NOTHING
     return "questionable" if outcome.result["plausible"] else "plausible"
@@ -152,7 +154,9 @@ def errors(outcome: Outcome) -> list[float]:
 
 
 def remark(outcome: Outcome) -> str:
-    """Return the reason of a bad verdict: an error message, or each bad run's largest error and its signal."""
+    """Return the reasons for a negative verdict: an error message, the largest error of each disagreeing
+    run, or the violated findings.
+    """
     if isinstance(outcome, CaseFailure):
         return outcome.message
     of_runs = (
@@ -165,8 +169,8 @@ def remark(outcome: Outcome) -> str:
 
 
 def _settings(changes: Mapping[str, Any]) -> str:
-    """Return changed settings as `key = value, key = value`, which may be broken into lines between
-    settings only.
+    """Return changed settings as text `key = value, key = value` that can be broken into lines only
+    between settings.
     """
     return ", ".join(f"{key} = {_value(value)}".replace(" ", "\u00a0") for key, value in changes.items())
 

@@ -1,4 +1,4 @@
-"""Verdict of one run as lines of a word and a sentence."""
+"""Verdict of one run as lines of text: each line consists of a word and an explanatory sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _WORDS = {
 def lines(report: RunReport) -> list[tuple[str, str, str]]:
     """Return the lines of the verdict: a word, a sentence, and the colour `green`, `amber` or `red`.
 
-    Questionable values are the first line, unless a finding is negative.
+    The line about unusual values comes last. It comes first if values are unusual and the verdict is
+    positive.
     """
     found = [(word(name, report), f.text, "green" if f.ok else "red") for name, f in report.findings.items()]
     remarks = report.plausible
@@ -24,7 +25,9 @@ def lines(report: RunReport) -> list[tuple[str, str, str]]:
 
 
 def word(name: str, report: RunReport) -> str:
-    """Return the finding `consistent`, `agrees` or `holds` of a run in one word."""
+    """Return the word that summarises one finding of the verdict, such as `disagrees` for a negative
+    finding `agrees`.
+    """
     if name == "agrees" and not report.others:
         return "not compared"
     return _WORDS[name][not report.findings[name].ok]

@@ -11,16 +11,16 @@ from ..runs.compare.context import RunReport
 from .plots.number_text import decimal
 
 _MOST = 4  # Largest number of elements with events that are shown.
-_STABLE = 3  # Least number of pressed supports that keep a base from tipping.
-_WORDS = ("lifts", "is met", "is slack", "touches")  # Words of the events that count, most serious first.
-Happening = tuple[str, str]  # Sentence about an element, and time of the first event.
+_STABLE = 3  # Smallest number of loaded supports with which a base does not tip.
+_WORDS = ("lifts", "is met", "is slack", "touches")  # Kinds of events to report, the most serious first.
+Happening = tuple[str, str]  # Text about the events of one element, and time of the first event.
 
 
 def happenings(report: RunReport) -> list[Happening]:
-    """Return events of the reference run: tipping, then the first event of each element in the order of time.
+    """Return the events of the reference run that readers have to know first.
 
-    A support counts when it lifts, a stop when it is met, a rope when it becomes slack, and a contact when
-    it touches.
+    Tipping is listed first. The first event of each element follows in the order of time: a support
+    lifts, a stop is reached, a rope becomes slack, or a contact touches.
     """
     found = [*_tipping(report), *_first_events(report.reference.events)]
     more = len(found) - _MOST
@@ -39,7 +39,9 @@ def _first_events(events: Sequence[Event]) -> Iterator[Happening]:
 
 
 def _tipping(report: RunReport) -> Iterator[Happening]:
-    """Yield the first time at which fewer than three supports of at least three press on the ground."""
+    """Yield the first time at which fewer than three supports press on the ground; nothing for a mechanism
+    with fewer than three supports.
+    """
     course, events = report.course, report.reference.events
     first = {mark.name: course.acting[0, k] for k, mark in enumerate(course.marks) if mark.kind == "support"}
     if len(first) < _STABLE:

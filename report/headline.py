@@ -16,15 +16,15 @@ from .plots.loads import is_doubtful, loaded_links, magnitude
 from .plots.number_text import decimal, scientific, unit_text
 
 _MODES = 3
-_ZERO = 1e-9  # Share of the largest magnitude of a kind below which a value is a rounding error of zero.
-# Kinds of arrows, the kind of element that readers know them by, quantity and unit.
+_ZERO = 1e-9  # Values below this fraction of the largest similar value are rounding errors of zero.
+# For each kind of force: internal name, name of the element for readers, quantity and unit.
 _ELEMENTS = (
     ("line", "two-point element", "force", "N"),
     ("plane", "contact", "force", "N"),
     ("force", "force element", "force", "N"),
     ("moment", "force element", "moment", "N.m"),
 )
-Number = tuple[str, str]  # Label with the time, and value with the unit.
+Number = tuple[str, str]  # Key number as two texts: label with the time, and value with the unit.
 
 
 def headline(report: RunReport) -> list[Number]:
@@ -54,7 +54,10 @@ class _Peak:
 
 
 def _sizes(report: RunReport) -> Mapping[str, float]:
-    """Return the largest force, N, and moment, N·m, in the mechanism, which rounding errors are relative to."""
+    """Return the largest force, N, and the largest moment, N·m, in the mechanism.
+
+    Much smaller values are rounding errors.
+    """
     mechanism, course = report.mechanism, report.course
     weight = sum(float(body.mass) for body in mechanism.bodies) * float(np.linalg.norm(_gravity(mechanism)))
     acting = np.linalg.norm(course.acting, axis=2).max(initial=0.0)
@@ -85,14 +88,14 @@ def _efforts(report: RunReport, sizes: Mapping[str, float]) -> Iterator[Number]:
 
 
 def _elements(report: RunReport, sizes: Mapping[str, float]) -> Iterator[Number]:
-    """Yield the peak force or moment of the elements of each kind."""
+    """Yield the peak force or moment for each kind of force element."""
     for kind, what, quantity, unit in _ELEMENTS:
         peak = _peak(_magnitudes(report.course, kind), report.course.time)
         yield from _numbers(f"largest {quantity} of a {what}", peak, unit, sizes)
 
 
 def _frequencies(modes: tuple[LinearisedMode, ...]) -> Iterator[Number]:
-    """Yield the lowest undamped eigenfrequency, with the next ones in its label.
+    """Yield the lowest undamped eigenfrequency; its label also lists the next eigenfrequencies.
 
     Rigid-body modes and modes of the constraint stabilisation are left out.
     """
@@ -137,7 +140,9 @@ def _supports(report: RunReport, sizes: Mapping[str, float]) -> Iterator[Number]
 
 
 def _violation(report: RunReport) -> Iterator[Number]:
-    """Yield the largest constraint violation if it is more than a rounding error of the mechanism's size."""
+    """Yield the largest constraint violation, unless it is as small as a rounding error relative to the
+    mechanism's size.
+    """
     found = [
         (float(np.nanmax(run.signals["violation_position"])), run)
         for run in (report.reference, *report.runs)
@@ -154,7 +159,7 @@ def _gravity(mechanism: Mechanism) -> Array:
 
 
 def _magnitudes(course: EnergyHistory, kind: str) -> dict[str, Array]:
-    """Return the magnitudes of the forces of one kind of arrow by name, shape (N,), N."""
+    """Return the magnitudes of all forces of one kind, N, shape (N,) each, by the name of the force."""
     marks: list[tuple[int, ForceArrow]] = [(k, mark) for k, mark in enumerate(course.marks) if mark.kind == kind]
     return {mark.name: np.linalg.norm(course.acting[:, k], axis=1) for k, mark in marks}
 

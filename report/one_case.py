@@ -40,7 +40,10 @@ should be zero; they are reported and not compared."""
 
 
 def page(report: RunReport, figures: Mapping[str, Sequence[Picture]]) -> ReportPage:
-    """Return the page of one case; `figures` holds groups of figures, of which `model` is shown with the model."""
+    """Return the page of one case.
+
+    The figures are given in groups; the group `model` is placed in the section about the model.
+    """
     verdict = lines(report)
     others = [picture for group, drawn in figures.items() if group != "model" for picture in drawn]
     return ReportPage(
@@ -117,7 +120,9 @@ def _reproduction(report: RunReport) -> Iterator[Part]:
 
 
 def _nearest_to_tolerance(report: RunReport) -> str:
-    """Return a sentence about the run whose error is the largest share of its tolerance; empty without any."""
+    """Return a sentence about the run whose error is the largest fraction of its tolerance; empty if no
+    run has a finite error.
+    """
     finite = [c for c in report.others if np.isfinite(c.max_rel_error)]
     if not finite:
         return ""
@@ -130,7 +135,9 @@ def _nearest_to_tolerance(report: RunReport) -> str:
 
 
 def _reading(runs: int) -> str:
-    """Return a hint for curves that cover each other; empty without runs to compare."""
+    """Return an explanation of the line styles in figures with several runs; empty if there is only the
+    reference run.
+    """
     if runs == 0:
         return ""
     if runs == 1:

@@ -1,4 +1,4 @@
-"""Pages of HTML that need no other file: headings, paragraphs, tables and figures in the order of reading."""
+"""HTML pages that need no other file: headings, paragraphs, tables and figures in reading order."""
 
 from __future__ import annotations
 
@@ -126,11 +126,11 @@ class ReportPage:
     Attributes
     ----------
     name, case, description
-        Title, its addition in grey, and the sentence below.
+        Title of the page, case name in grey after the title, and description below the title.
     verdict
-        Verdict in the title of the browser's window.
+        Verdict that the title of the browser window shows.
     content
-        Sections in the order of reading.
+        Sections in reading order.
     findings
         Lines of the verdict: a word and a sentence each.
     remarks
@@ -140,7 +140,7 @@ class ReportPage:
     player
         Player of the motion next to the key numbers, or None.
     live
-        Simulation in the browser below the player, or None.
+        Interactive simulation below the player, or None.
     """
 
     name: str

@@ -1,4 +1,6 @@
-"""Reports as files: `report.html` of one case, `cases.html` and `cases.json` of several, with their figures."""
+"""Report files: `report.html` for one case, or `cases.html` and `cases.json` for several cases, with
+figures.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +33,12 @@ def write_report(out: Path, report: RunReport, progress: Progress = silent, live
     progress
         Function that is called with the title of each finished figure.
     live
-        Simulation in the browser for the report, or None.
+        Interactive simulation on the report page, or None.
 
     Returns
     -------
     Path
-        The report.
+        Path of `report.html`.
     """
     figures = _drawn(of_one_case(report), out, progress)
     return replace(one_case.page(report, figures), live=live).write(out / "report.html")
@@ -63,7 +65,7 @@ def write_comparison(
     Returns
     -------
     Path
-        The page.
+        Path of `cases.html`.
     """
     figures = _drawn(of_cases([o for o in outcomes if isinstance(o, CaseRun)]), folder, progress)
     write_atomically(folder / "cases.json", strict_json(cases_data(chain, outcomes)))

@@ -91,7 +91,7 @@ def contacts(mechanism: Mechanism) -> TextTable:
 
 
 def elements(mechanism: Mechanism) -> dict[str, TextTable]:
-    """Return one table for each kind of force element that has a law of its own, by heading."""
+    """Return tables of the force elements that have their own law: one table per kind, by heading."""
     meanings = {(element.key, element.name): element.meanings for element in mechanism.elements}
     found: dict[str, list[tuple[Element, Mapping[str, Quantity]]]] = {}
     for key, element in mechanism.chain.elements:
@@ -193,7 +193,10 @@ def closures(mechanism: Mechanism) -> TextTable:
 
 
 def knife_edges(mechanism: Mechanism) -> TextTable:
-    """Return a table of the knife edges: points without velocity along a normal."""
+    """Return a table of the knife edges.
+
+    A knife edge is a point whose velocity along a normal direction is zero.
+    """
     columns: list[tuple[str, Kind, Callable[[Nonholonomic], str]]] = [
         ("knife edge", "code", lambda e: e.name),
         ("link", "code", lambda e: e.link),
@@ -204,7 +207,9 @@ def knife_edges(mechanism: Mechanism) -> TextTable:
 
 
 def mode_text(mode: LinearisedMode) -> str:
-    """Return the coordinate that moves most in a mode, with the frequency and the time constant of the mode."""
+    """Return a text about a mode: the coordinate with the largest motion, the frequency and the time
+    constant.
+    """
     whose = "stabilisation of the constraints" if mode.violating else mode.coordinate
     if mode.rigid_body:
         return f"{whose}: rigid-body motion"
@@ -235,7 +240,7 @@ def supports(mechanism: Mechanism) -> TextTable:
 
 
 def signals(report: RunReport, relative: bool) -> TextTable:
-    """Return a table of the largest errors of each signal by run, relative or in the signal's unit."""
+    """Return a table of each signal's largest error in every run, relative or in the unit of the signal."""
     runs = [c for c in report.comparisons if c.max_abs_error and c.name != report.reference.name]
     errors = [c.rel_error if relative else c.max_abs_error for c in runs]
     names = dict.fromkeys(name for of_run in errors for name in of_run)

@@ -25,11 +25,11 @@ from .fmpy_runs.fmu_run import Mode
 from .fmpy_runs.inputs import InputTable
 
 RUMOCA_TOLERANCE = 1e-5  # smallest admissible relative error of rumoca's run
-_AT_EVENTS = 0.01  # factor on rumoca's tolerance for models with events
-_RUMOCA_FINER = 1e-3  # factor on rumoca's tolerance for a repeated run
+_AT_EVENTS = 0.01  # factor that tightens rumoca's tolerance for models with events
+_RUMOCA_FINER = 1e-3  # factor that tightens rumoca's tolerance for a repeated run
 RUMOCA_EFFORT = 60.0  # maximum processor time of rumoca, which interprets the model, s
-SOLVER_MARGIN = 0.1  # factor on the description's tolerance for all solvers
-CVODE_MARGIN = 0.01  # factor on the description's tolerance for FMPy's CVODE, whose global errors are larger
+SOLVER_MARGIN = 0.1  # ratio of each solver's tolerance to the description's tolerance
+CVODE_MARGIN = 0.01  # ratio of CVODE's tolerance to the description's; CVODE's global errors are larger
 _FINEST = 1e-13  # smallest tolerance of CVODE, just above rounding errors
 # Constraint violation that triggers a projection with restart, relative to CVODE's tolerance.
 RESTART_MARGIN = 1000.0
@@ -71,7 +71,7 @@ def fmu_attempts(
     inputs: InputTable | None,
     progress: Progress,
 ) -> Iterator[Attempt]:
-    """Yield the model-exchange and the co-simulation run of each FMU.
+    """Run each FMU by model exchange and by co-simulation, and yield the attempts.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def fmu_run(
     progress : callable
         Callback with the current activity and the completed fraction.
     part : float
-        Factor on the description's tolerance.
+        Factor by which the description's tolerance is multiplied.
     stop : float
         End time, s.
 
@@ -186,7 +186,7 @@ def rumoca_attempt(
         Function that is called ten times per second; an exception cancels the run.
     """
     simulation = model.chain.simulation
-    # rumoca does not support inputs yet, so this variant keeps them at their initial values.
+    # rumoca does not support inputs yet, so this Modelica source has constant initial values for them.
     text = model.modelica(start_values=model.start_values())
 
     def run(part: float, stop: float) -> Trajectory | None:
@@ -215,7 +215,7 @@ def _rumoca_tolerance(model: System) -> float:
     """
     wanted = model.chain.simulation.tolerance
     usual = min(max(wanted, 1e-8), 10.0 * wanted)
-    # Impacts amplify errors from event to event.
+    # Impacts amplify errors from event to event, so models with events need a tighter tolerance.
     return _AT_EVENTS * usual if model.program.relations else usual
 
 
@@ -228,7 +228,8 @@ def _attempt(
 ) -> Attempt:
     """Run a simulation and return an attempt that can be repeated.
 
-    The simulation is a function of a factor on its usual tolerance and of the end time, s.
+    The simulation is a function with two arguments: a factor for its usual tolerance, and the end time,
+    s.
     """
     stop = model.chain.simulation.stop
     return replace(

@@ -15,7 +15,7 @@ import numpy as np
 from ..core.errors import BuildError, MissingToolError, SolveError
 from ..core.trajectory import Array, Trajectory, output_grid, rows_at
 
-_INSTANT = 1e-9  # duration of a run that evaluates the initial state only, s
+_INSTANT = 1e-9  # duration of a run that serves only to evaluate the initial state, s
 
 
 def available() -> bool:
@@ -63,8 +63,9 @@ class CompiledModel:
     def simulate(
         self, names: Sequence[str], *, stop: float, output_step: float, tolerance: float, budget: float
     ) -> Trajectory:
-        """Simulate from 0 to `stop`, s, with a relative tolerance and a limit of wall-clock time
-        `budget`, s.
+        """Simulate from 0 to `stop`, s, with a relative tolerance.
+
+        The wall-clock time is limited to `budget`, s.
         """
         begin = time.perf_counter()
         result = self._run((0.0, stop), output_step, tolerance, {}, budget)

@@ -26,8 +26,8 @@ from ..core.workers import alone
 from .rumoca import CompiledModel
 
 NAME = "modelica-rumoca"
-_FIRST = 1 / 16  # length of the first part, relative to the run
-_COUNTED = hasattr(signal, "SIGXCPU")  # whether the system can limit processor time
+_FIRST = 1 / 16  # length of a run's first part, relative to the whole run
+_COUNTED = hasattr(signal, "SIGXCPU")  # whether the operating system can limit processor time
 _JOB, _DONE = "job.json", "done"
 
 
@@ -144,7 +144,10 @@ def _run(compiled: CompiledModel, job: SimulationJob) -> Trajectory:
 
 
 def _grant(effort: float) -> None:
-    """Limit the processor time of this process, s; the operating system ends it with SIGXCPU."""
+    """Limit the processor time of this process, s.
+
+    At the limit, the operating system ends the process with SIGXCPU.
+    """
     import resource  # noqa: PLC0415 - exists on Unix only
 
     seconds, most = math.ceil(effort), resource.getrlimit(resource.RLIMIT_CPU)[1]

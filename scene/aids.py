@@ -56,8 +56,8 @@ def aids_of(mechanism: Mechanism) -> list[Aid]:
 def _axes(b: int, body: Body, coordinates: Sequence[Coordinate]) -> Iterator[Aid]:
     """Yield the axes of a joint that are fixed in the body or in its parent.
 
-    These are the axis of the last motion and the axes before any rotation. The axes between, such as the
-    second one of a spherical joint, are left out.
+    These are the axis of the joint's last motion and the axes that no preceding rotation turns.
+    Intermediate axes, such as the second axis of a spherical joint, are left out.
     """
     rotation = np.asarray(body.rotation, dtype=float)
     for k, coordinate in enumerate(coordinates):

@@ -19,8 +19,8 @@ _DEEPEST = 100  # maximum nesting of nodes
 def read_collada(path: Path) -> tuple[Array, NDArray[np.int64]]:
     """Return vertices, m, shape (V, 3), and triangles, shape (F, 3), of the scene in a COLLADA file.
 
-    The file's length unit and the transformations of its nodes are applied. Axes are those of the file, which
-    the tag `up_axis` does not turn.
+    The length unit of the file and the transformations of its nodes are applied. The coordinate axes
+    are those of the file; the tag `up_axis` is ignored.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def read_collada(path: Path) -> tuple[Array, NDArray[np.int64]]:
         If the file is not valid XML or refers to elements that do not exist.
     """
     options = {"resolve_entities": False, "no_network": True, "load_dtd": False, "remove_comments": True}
-    parser = etree.XMLParser(huge_tree=True, **options)  # Coordinates of a mesh are one long text.
+    parser = etree.XMLParser(huge_tree=True, **options)  # Mesh coordinates can be a very long text.
     try:
         root = etree.fromstring(read_text(path, _LARGEST).encode(), parser)
     except etree.XMLSyntaxError as error:
@@ -56,7 +56,7 @@ class _Collada:
         return found, np.asarray(index, dtype=np.int64).reshape(-1, 3)
 
     def node(self, node: etree._Element, above: Array, depth: int) -> Iterator[Array]:
-        """Yield the corners of all triangles below a node, shape (F, 3, 3) each."""
+        """Yield the corners of all triangles in a node and in the nodes below it, shape (F, 3, 3) each."""
         if depth > _DEEPEST:
             raise ValueError(f"its nodes are nested in more than {_DEEPEST} levels")
         pose = above
@@ -122,9 +122,11 @@ def _translation(numbers: Array) -> Array:
 
 
 def _rotation(numbers: Array) -> Array:
-    """Return a rotation by an angle in degrees, the fourth number, about an axis, the first three."""
+    """Return a rotation, shape (4, 4), from four numbers: the axis (three numbers) and the angle in
+    degrees.
+    """
     axis, angle = numbers[:3] / np.linalg.norm(numbers[:3]), np.radians(numbers[3])
-    cross = np.cross(axis, np.eye(3)).T  # cross @ v is the cross product of axis and v
+    cross = np.cross(axis, np.eye(3)).T  # cross @ v equals the cross product of axis and vector v
     pose = np.eye(4)
     pose[:3, :3] += np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
     return pose

@@ -12,9 +12,9 @@ from ..core.errors import DescriptionError
 from ..core.file_kinds import why
 from .collada import read_collada
 
-_FINEST = 1000.0  # cells of a grid along the longest edge of a mesh that has too many triangles
-_RATIO = 1.3  # ratio of the numbers of cells of successive grids
-_MOST = 5_000  # Largest number of triangles, for pages of at most a few megabytes.
+_FINEST = 1000.0  # number of cells along the longest edge, in the finest grid for merging corners
+_RATIO = 1.3  # ratio of the numbers of cells along an edge in successive grids
+_MOST = 5_000  # Largest number of triangles; a page then has at most a few megabytes.
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Mesh:
 
 
 def read_mesh(path: Path, most: int | None = _MOST) -> Mesh:
-    """Return the mesh of a file; raises DescriptionError if it is unreadable.
+    """Return the mesh of a file; raise DescriptionError if the file is unreadable.
 
-    A mesh of more than `most` triangles becomes coarser, unless this number is None.
+    A mesh of more than `most` triangles is coarsened. If `most` is None, the mesh remains unchanged.
     """
     try:
         vertices, faces = read_collada(path) if path.suffix.lower() == ".dae" else _by_trimesh(path)
@@ -50,9 +50,10 @@ def read_mesh(path: Path, most: int | None = _MOST) -> Mesh:
 
 
 def coarser(mesh: Mesh, most: int) -> Mesh:
-    """Return a mesh of at most `most` triangles, in which corners in the same cell of a grid are merged.
+    """Return a coarsened mesh of at most `most` triangles.
 
-    A mesh with fewer triangles remains unchanged.
+    Corners that lie in the same cell of a grid are merged. A mesh that already has at most `most`
+    triangles remains unchanged.
     """
     cells, found = _FINEST, mesh
     least, size = mesh.vertices.min(axis=0), float(np.ptp(mesh.vertices, axis=0).max())

@@ -15,10 +15,10 @@ from .skeleton import frames_of
 
 _RATE = 60.0  # Animation frames per second of model time.
 _LEAST, _MOST = 240, 1800
-_NUMBERS = 40_000  # Largest number of frames times bodies of all animations on a page, 28 bytes each.
+_NUMBERS = 40_000  # Largest number of stored poses (frames times bodies) on a page, 28 bytes each.
 _SCALES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
-_FARTHEST = 1e9  # Largest coordinate, rad or m, or velocity of a run that has not diverged.
-_BENT = 0.6  # Largest bending angle of a beam, end to end, in a magnified drawing, rad.
+_FARTHEST = 1e9  # A run has diverged if a coordinate, rad or m, or a velocity exceeds this value.
+_BENT = 0.6  # Largest angle between the ends of a beam in a magnified drawing, rad.
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,9 @@ def times_of(run: Trajectory, bodies: int, films: int) -> Array:
 
 
 def scales_of(mechanism: Mechanism, run: Trajectory) -> tuple[float, ...]:
-    """Return the scale factors for the drawn beam deformation, 1 first; only 1 for a mechanism
-    without beams.
+    """Return the scale factors with which beam deformation can be drawn.
+
+    The first factor is 1, the only one for a mechanism without beam deformation.
     """
     bent: dict[tuple[str, str], Array] = {}
     for c in mechanism.coordinates:
@@ -77,19 +78,19 @@ def check_coordinates(mechanism: Mechanism, run: Trajectory) -> None:
 
 
 def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajectory, int]:
-    """Return the coordinates and velocities of a run at other times, and how many of these times
+    """Return the coordinates and velocities of a run at given times, and the number of these times that
     the run reaches.
     """
     names = [signal_names(mechanism.coordinates, quantity) for quantity in ("position", "velocity")]
     for led in mechanism.filters:
-        if led.signal("offset_rate").name in run.signals:  # Filter states are as smooth as coordinates.
+        if led.signal("offset_rate").name in run.signals:  # Filter states are interpolated like coordinates.
             names[0].append(led.signal("offset").name)
             names[1].append(led.signal("offset_rate").name)
     q, qd = (run.columns(each) for each in names)
     lost = np.flatnonzero(~(np.abs(np.hstack([q, qd])) < _FARTHEST).all(axis=1))
     last = int(lost[0]) if len(lost) else len(run.time)
     reached = int(np.count_nonzero(times <= run.time[max(last - 1, 0)] * (1 + 1e-9)))
-    # At an event, a run has two samples at the same time.
+    # At an event, a run has two samples with equal time; one is left out for the interpolation.
     kept = np.flatnonzero(np.append(True, np.diff(run.time[:last]) > 0))
     if len(kept) < 2:
         values = np.repeat(np.hstack([q[:1], qd[:1]]), len(times), axis=0)

@@ -36,25 +36,28 @@ class Bar:
 class Scene:
     """Mechanism at K instants of its runs, with the forces that act on it.
 
-    Parts are fixed to bodies and move with the frames of the bodies. Figures and films get their primitives in the
-    world frame from a scene at one instant; the player gets the scene itself, so that the browser can show
-    instants between those computed, from any viewpoint, without a list of primitives for each instant.
+    Parts are fixed to bodies and move with the frames of the bodies. Figures and films get their
+    primitives in the world frame from a scene at one instant; the player gets the scene itself, so that
+    the browser can interpolate between computed instants and show them from any viewpoint. This needs
+    far less data than a list of primitives for each instant.
 
     Attributes
     ----------
     mechanism
         Mechanism of plain numbers.
     time
-        Shape (K,), s; cycles from 0 to 1 for a cyclic scene.
+        Instants, shape (K,), s; for a cyclic scene, fractions of a cycle from 0 to 1.
     scales
         Magnification factors of the beams' deformation, or of a mode's amplitude, for which motions exist.
     motions
-        Runs or modes that can be shown. The last one is the reference run, which is also drawn translucent behind
+        Runs or modes that can be shown. The last one is the reference run, which is also drawn translucent
+        behind
         the others.
     marks
-        Places at which forces and moments act.
+        Forces and moments to draw, with the places at which they act.
     acting
-        Shape (K, number of marks, 3), world frame: force, N, or moment, N·m, of each mark.
+        Force, N, or moment, N·m, of each entry in `marks` at each instant, shape (K, number of marks,
+        3), world frame.
     cyclic
         Whether motions are modes, which start again after one cycle.
     """
@@ -69,7 +72,7 @@ class Scene:
 
     @cached_property
     def extent(self) -> float:
-        """Size of the mechanism in the described pose, m."""
+        """Size of the mechanism in the pose of the description, m."""
         return extent(self.mechanism, self._described)
 
     @cached_property
@@ -83,7 +86,7 @@ class Scene:
         return tuple(bars_of(self.mechanism))
 
     def peak(self, moments: bool) -> float:
-        """Return the largest force, N, or moment, N·m, over all marks and times; 1 if nothing acts."""
+        """Return the largest force, N, or moment, N·m, at any place and time; 1 if nothing acts."""
         own = [k for k, mark in enumerate(self.marks) if (mark.kind == "moment") == moments]
         return float(np.linalg.norm(self.acting[:, own], axis=2).max(initial=0.0)) or 1.0
 
@@ -93,7 +96,7 @@ class Scene:
 
 
 def film(problem: analysis.InitialValueProblem, runs: Sequence[Trajectory]) -> Scene:
-    """Return a film of runs with the forces of the last run.
+    """Return the scene of several runs, with the forces that act in the last run.
 
     Parameters
     ----------
@@ -134,8 +137,8 @@ def poses_of(
 
 
 def bars_of(mechanism: Mechanism) -> list[Bar]:
-    """Return the cut joints that are constraints, and the paths of the sliding joints, as drawn
-    connections.
+    """Return the connections that are drawn as bars: cut joints that are constraints, and the paths of
+    sliding joints.
     """
     closures = [
         Bar(c.name, "rod" if c.length is not None else "closure", c.a.place, c.b.place)

@@ -19,9 +19,9 @@ from .skeleton import extent, held_at
 
 Kind = Literal["box", "cylinder", "sphere", "mesh"]
 _ROD = 0.011  # Radius of drawn rods, relative to the mechanism's extent.
-_THINNEST = 0.004  # Smallest radius of drawn tubes and boxes, relative to the mechanism's extent.
+_THINNEST = 0.004  # Smallest radius of tubes and half thickness of boxes, relative to the extent.
 # Longest edge of an estimated box, relative to the distance from the body's origin to its farthest joint.
-# The inertia of a body can include that of drives, which would make the box too long.
+# The limit is needed because the inertia of drives, if included, would make the box too long.
 _BEYOND = 1.5
 BASE = "#8a94a3"
 COLOURS = ("#4c86b8", "#d9902f", "#3f9c7c", "#b8668f", "#8b79b5", "#7f9a2e", "#c96a3d", "#5aa9c9")
@@ -38,10 +38,10 @@ class Solid:
     kind : str
         "box", "cylinder", "sphere" or "mesh".
     size : ndarray, shape (3,)
-        Edge lengths along the axes of its frame, m; a cylinder's axis is z. For a mesh, its scale factor
-        three times.
+        Edge lengths along the axes of the solid's frame, m; the axis of a cylinder is z. For a mesh,
+        all three values are the scale factor.
     frame : ndarray, shape (4, 4)
-        Pose of its centre, or of a mesh's origin, in the body's frame, m.
+        Pose of the solid's centre, or of the mesh's origin, in the body's frame, m.
     colour : str
         Colour as #rrggbb.
     mesh : Mesh or None
@@ -57,7 +57,9 @@ class Solid:
 
 
 def shapes(mechanism: Mechanism, q: Array) -> list[Solid]:
-    """Return the solids of all bodies; their thickness follows the mechanism's size at coordinates q, (n,).
+    """Return the solids of all bodies.
+
+    The thickness of rods and tubes depends on the size of the mechanism at coordinates q, shape (n,).
 
     Raises
     ------
@@ -123,15 +125,15 @@ def _likely(b: int, body: Body, held: list[Array], feet: list[Array], size: floa
 def _box(b: int, body: Body, size: float, longest: float, colour: str) -> Solid | None:
     """Return a box of uniform density with a body's mass and inertia, or None without mass.
 
-    Its edges along the principal axes are a_i² = 6 (I_j + I_k − I_i)/m; they are reduced if they exceed
-    `longest`, m.
+    The edge a_i along principal axis i follows from the principal moments of inertia: a_i² = 6 (I_j +
+    I_k − I_i)/m. All edges are scaled down if one exceeds `longest`, m.
     """
     mass, inertia = float(body.mass), np.asarray(body.inertia, dtype=float)
     if not mass:
         return None
     moments, axes = np.linalg.eigh(inertia)
     if np.count_nonzero(inertia - np.diag(np.diag(inertia))) == 0:
-        # Without this case, eigh would sort the axes and rotate the box.
+        # For a diagonal matrix, eigh would only sort the axes and thus rotate the box.
         moments, axes = np.diag(inertia), np.eye(3)
     edges = np.sqrt((6.0 * (moments.sum() - 2.0 * moments) / mass).clip(0.0))
     edges *= min(1.0, longest / (edges.max() or 1.0))

@@ -10,10 +10,12 @@ from ..mechanism import GROUND, JointFrame, Mechanism, Place
 
 
 def held_at(mechanism: Mechanism) -> list[list[Array]]:
-    """Return the attachment points of each body apart from its origin, in its frame, shape (3,) each, m.
+    """Return the attachment points of each body in the body's frame, shape (3,) each, m, without the
+    origin.
 
-    These are the joints of its children, closures, named points, knife edges and points of application of
-    forces, without supports. A body without any of these has its centre of mass.
+    These are the joints of child bodies, closures, named points, knife edges, and the points of
+    application of forces except support forces. For a body without any of these, the centre of mass is
+    returned.
     """
     found: list[list[Array]] = [[] for _ in mechanism.bodies]
     joints = [Place(body.parent, body.offset) for body in mechanism.bodies]

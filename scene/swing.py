@@ -17,16 +17,17 @@ from .scene import Scene
 from .skeleton import extent, frames_of, held_places, in_world
 
 _MOST, _LEAST = 48, 16  # Largest and smallest number of animation frames in a cycle.
-_NUMBERS = 40_000  # Largest number of frames times bodies of all animations on a page.
+_NUMBERS = 40_000  # Largest number of stored poses (frames times bodies) on a page.
 _SCALES = (1.0, 0.5, 2.0, 4.0)
-_SEEN = 0.08  # Displacement of a well visible oscillation, relative to the mechanism's extent.
+_SEEN = 0.08  # Displacement that makes an oscillation well visible, relative to the extent.
 _TURNED = 0.5  # Largest rotation of a coordinate in an animated oscillation, rad.
 _SMALL = 1e-4  # Amplitude for the numerical derivative of the poses, rad or m.
 
 
 @dataclass(frozen=True)
 class Swing:
-    """Harmonic motion q + Re(shape exp(2πi·cycles)) about a pose q.
+    """Harmonic motion q + Re(shape exp(2πi·cycles)) about a pose q, where `cycles` is the elapsed number
+    of cycles.
 
     Attributes
     ----------
@@ -41,10 +42,11 @@ class Swing:
 
 
 def swinging(model: analysis.ReferenceModel, pose: Array, swings: Sequence[Swing], t: float = 0.0) -> Scene:
-    """Return the animated scene of harmonic motions about a pose, with the mechanism at rest as the last motion.
+    """Return the animated scene of harmonic motions about a pose.
 
-    The pose has shape (n,), rad or m, at time t, s. Kinematic loops are closed by the smallest
-    projection; they remain open if the projection fails.
+    The last motion of the scene shows the mechanism at rest. The pose has shape (n,), rad or m, at time
+    t, s. Kinematic loops are closed by the smallest possible change of the coordinates. They remain
+    open if no such change is found.
 
     Raises
     ------
@@ -62,8 +64,8 @@ def swinging(model: analysis.ReferenceModel, pose: Array, swings: Sequence[Swing
 
 
 def seen_well(mechanism: Mechanism, pose: Array, shape: NDArray[np.complex128]) -> float:
-    """Return the amplitude factor of a mode shape, (n,), rad or m, with which its motion about a
-    pose is well visible.
+    """Return the factor by which a mode shape, shape (n,), rad or m, is multiplied so that the motion
+    about a pose is well visible.
     """
     turned = [abs(part) for part, c in zip(shape, mechanism.coordinates, strict=True) if c.unit == "rad"]
     poses = pose + _SMALL * _parts(shape, np.linspace(0.0, 1.0, 9))
@@ -75,7 +77,7 @@ def seen_well(mechanism: Mechanism, pose: Array, shape: NDArray[np.complex128]) 
 
 
 def _parts(shape: NDArray[np.complex128], cycles: Array) -> Array:
-    """Return the harmonic motion Re(shape exp(2πi·cycles)), shape (K, n)."""
+    """Return the oscillating part of a harmonic motion, Re(shape exp(2πi·cycles)), shape (K, n)."""
     return np.asarray((shape * np.exp(2j * np.pi * cycles)[:, None]).real)
 
 

@@ -1,7 +1,7 @@
 """Check of a run's parameter values against the description, whose bounds the FMU also enforces.
 
-The check is made in the main process, because workers would have to import the schema of the
-description first.
+The check takes place in the main process. Otherwise, every worker would have to import the schema
+of the description.
 """
 
 from __future__ import annotations

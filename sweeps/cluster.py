@@ -19,7 +19,7 @@ from ..core.workers import cores
 from .pools import Workers
 from .runs import Job, receive
 
-_PATIENCE = 60.0  # Maximum time without an answer of the scheduler or without workers, s.
+_PATIENCE = 60.0  # Maximum waiting time for the scheduler's answer and for workers, s.
 
 
 class _Receiver(WorkerPlugin):  # type: ignore[misc]
@@ -72,7 +72,7 @@ def _opened(job: Job, address: str | None, own: int, most: int | None) -> Iterat
 
 @contextmanager
 def _client(address: str | None, own: int) -> Iterator[Any]:
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are reported by gpmelica
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # gpmelica reports errors itself
     if address is not None:
         with _connected(address) as client:
             yield client
@@ -109,7 +109,9 @@ def _connected(address: str) -> Any:
 
 
 def _check_versions(client: Any) -> None:
-    """Raise GpmelicaError if a worker has another version of gpmelica or none."""
+    """Raise GpmelicaError if a worker has a different version of gpmelica, or if gpmelica is not installed
+    there.
+    """
     try:
         found = client.run(partial(_version))
     except ModuleNotFoundError:

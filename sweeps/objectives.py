@@ -18,7 +18,7 @@ from ..language import on_arrays
 from ..language.expressions import Dialect, names, parse, renamed
 from ..language.ir import Expr
 
-_LATE = 0.9  # Fraction of a run after which a signal outside its band counts as not settled.
+_LATE = 0.9  # A signal that leaves its band after this fraction of the run has not settled.
 _NAME = r"[A-Za-z_]\w*"
 
 
@@ -46,7 +46,7 @@ def _settling(time: Array, x: Array, band: Any) -> float:
     return float(settled) if settled <= time[0] + _LATE * (time[-1] - time[0]) else np.inf
 
 
-# For each function of a signal over time: number of arguments, function of time and arguments, description.
+# Functions of a whole signal, each with its number of arguments, implementation and description.
 OVER_TIME: dict[str, tuple[int, Callable[..., Any], str]] = {
     "peak": (1, lambda t, x: np.max(np.abs(x)), "largest magnitude"),
     "max": (1, lambda t, x: np.max(x), "largest value"),
@@ -86,10 +86,10 @@ class Objective:
     name : str
         Column of the result table.
     text : str
-        Expression of `time`, of signals and parameters by their FMU names, and of the functions in
+        Expression that may contain `time`, FMU names of signals and parameters, and the functions in
         `FUNCTIONS`.
     goal : str
-        `maximize` or `minimize` if large or small values are better; empty if neither is.
+        `maximize` if large values are better, `minimize` if small values are better, or empty.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Objective:
         return tuple(name for name in dict.fromkeys(names(_parsed(self.text))) if name not in ("time", "pi"))
 
     def problem(self, constants: Container[str]) -> str:
-        """Return the error of an expression that is invalid or changes over time, else "".
+        """Return an error message if the expression is invalid or changes over time; otherwise an empty text.
 
         All names except those in `constants` count as time-dependent.
         """
@@ -133,14 +133,16 @@ class Objective:
 def objectives(
     texts: Sequence[str], maximize: Sequence[str] = (), minimize: Sequence[str] = ()
 ) -> tuple[Objective, ...]:
-    """Parse objectives of the form `name=expression`, or expressions, which are their own names.
+    """Parse texts `name=expression`.
+
+    For an expression without a name, the text of the expression is the name.
 
     Parameters
     ----------
     texts
         Objectives without a goal.
     maximize, minimize
-        Objectives with a goal, or names of objectives without one, which get the goal.
+        Objectives with this goal, given as new objectives or as names of objectives in `texts`.
 
     Raises
     ------
@@ -163,7 +165,9 @@ def objectives(
 
 
 def _with_goal(known: Mapping[str, Objective], goal: str, text: str) -> Objective:
-    """Return a new objective, or a known objective with a goal; raise ValueError for an invalid text."""
+    """Return a new objective, or a known objective to which a goal is added; raise ValueError for an
+    invalid text.
+    """
     if goal and text in known:
         if known[text].goal:
             raise ValueError(f"has a goal already, {known[text].goal}; give one goal per objective")
@@ -180,7 +184,7 @@ def _split(text: str) -> tuple[str, str]:
     return (match[1], match[2].strip()) if match else (text.strip(), text.strip())
 
 
-@lru_cache(maxsize=64)  # all runs evaluate the same expressions
+@lru_cache(maxsize=64)  # all runs use the same expressions, so results are cached
 def _parsed(text: str) -> Expr:
     """Return the syntax tree of an expression with the names of FMU variables.
 
@@ -196,7 +200,8 @@ def _parsed(text: str) -> Expr:
 def _over_time(tree: Expr, constants: Container[str] | None) -> bool:
     """Return whether the value of an expression changes over time.
 
-    All names except those in `constants` count as time-dependent; with None, no name does.
+    All names except those in `constants` count as time-dependent. If `constants` is None, no name
+    counts as time-dependent.
 
     Raises
     ------
@@ -218,7 +223,7 @@ def _over_time(tree: Expr, constants: Container[str] | None) -> bool:
 def _makes_a_number(tree: Expr) -> bool:
     """Return whether an expression is a function of a whole signal, such as `peak`.
 
-    `max` of two signals is not, because its value changes over time.
+    The function `max` of two signals does not qualify, because its value changes over time.
     """
     return tree.op == "call" and tree.data in OVER_TIME and OVER_TIME[tree.data][0] == len(tree.args)
 

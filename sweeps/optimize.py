@@ -29,9 +29,9 @@ from .sweep import check_scheduler, check_signals, job_of, known_structures, wor
 from .variations import Distribution, Variation, variations
 
 METHODS = ("evolution", "simplex")
-# Ranks of points that violate constraints or whose run fails; feasible points have lower ranks.
+# Ranks of points with violated constraints, and of points with a failed run; lower ranks are better.
 _INFEASIBLE, _FAILED = 1e30, 1e60
-_POPULATION = 15  # Minimum number of members of the population per key; default of SciPy.
+_POPULATION = 15  # Minimum population size per varied key, which is SciPy's default value.
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Optimum:
     objective
         Value of the objective at the best values.
     constraints
-        Left-hand side of each constraint at the best values, by its text.
+        Value of each constraint's left-hand side at the best values, by the text of the constraint.
     feasible
         Whether the best values fulfil all constraints.
     converged
@@ -217,7 +217,7 @@ class _Judge:
     point: dict[str, float] = field(default_factory=dict)
 
     def ranks(self, places: Iterable[Array]) -> list[float]:
-        """Return the rank of each of several points; a point has the shape (keys,)."""
+        """Return the rank of each of several points. A point is an array of shape (keys,)."""
         asked = [self._asked(k, place) for k, place in enumerate(places)]
         found = {int(number): part for part in self._parts(asked) for number in part.numbers}
         ranks = []
@@ -289,7 +289,7 @@ def _evolution(judge: _Judge, search: OptimizeOptions) -> Any:
 
     The runs of each generation are distributed over all workers.
     """
-    search_for: Any = differential_evolution  # SciPy's types do not declare the parallel evaluation
+    search_for: Any = differential_evolution  # SciPy's type hints lack an argument that is used here
     keys = len(judge.bounds)
     return search_for(
         lambda place: judge.ranks([place])[0],

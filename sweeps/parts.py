@@ -45,7 +45,7 @@ class Parts:
         self._read = lru_cache(maxsize=16)(_read)
 
     def missing(self) -> Numbers:
-        """Return the numbers of the runs that are not finished."""
+        """Return the indices of the runs that are not finished."""
         return np.flatnonzero(self.place[:, 0] < 0)
 
     def add(self, part: ResultChunk) -> None:
@@ -78,7 +78,7 @@ class Parts:
         try:
             with path.open("rb") as file, np.load(file) as data:
                 numbers = data["numbers"]
-                self.place[numbers]  # raises IndexError if the file belongs to another sweep
+                self.place[numbers]  # this raises IndexError if the file belongs to another sweep
         except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile):
             path.unlink(missing_ok=True)
             return
@@ -135,7 +135,8 @@ def is_held(folder: Path) -> bool:
 
 
 def settle(folder: Path, plan: Mapping[str, Any]) -> None:
-    """Write the plan of a sweep to its folder.
+    """Write the settings that identify a sweep to the folder, or check that they equal those in the
+    folder.
 
     Raises
     ------

@@ -31,7 +31,7 @@ class SweepPoints:
     distributions : tuple of Distribution
         Keys with random values.
     quantiles : ndarray, shape (samples, len(distributions))
-        Quantiles of the samples, between 0 and 1.
+        Probability levels between 0 and 1 at which the distributions are evaluated.
     """
 
     axes: tuple[Values, ...]
@@ -40,7 +40,7 @@ class SweepPoints:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """All varied keys; those of the grid precede those with distributions."""
+        """All varied keys: first those of the grid, then those with distributions."""
         return (*(axis.key for axis in self.axes), *(d.key for d in self.distributions))
 
     def __len__(self) -> int:
@@ -63,8 +63,8 @@ def points(variations: Sequence[Variation], samples: int | None, sampler: str, s
     variations : sequence of Variation
         Varied keys.
     samples : int or None
-        Samples per point of the grid. With d random keys, the samplers `saltelli` and `morris` draw d + 2
-        and d + 1 times this number.
+        Samples per point of the grid. With d random keys, the sampler `saltelli` draws d + 2 times this
+        number, and `morris` draws d + 1 times this number.
     sampler : str
         Sampling method, one of `SAMPLERS`.
     seed : int
@@ -109,7 +109,7 @@ def _few_enough(runs: int) -> None:
 
 
 def _sobol(samples: int, dimensions: int, seed: int) -> Array:
-    with warnings.catch_warnings():  # warning about sample sizes that are not powers of 2
+    with warnings.catch_warnings():  # SciPy warns if the sample size is no power of 2
         warnings.simplefilter("ignore", UserWarning)
         return np.asarray(qmc.Sobol(dimensions, scramble=True, seed=seed).random(samples))
 
@@ -123,7 +123,7 @@ def _random(samples: int, dimensions: int, seed: int) -> Array:
 
 
 def unit_problem(dimensions: int) -> dict[str, Any]:
-    """Return SALib's problem definition for quantiles, which are between 0 and 1."""
+    """Return SALib's problem definition for the samples, whose quantiles are between 0 and 1."""
     names = [f"x{i}" for i in range(dimensions)]
     return {"num_vars": dimensions, "names": names, "bounds": [[0.0, 1.0]] * dimensions}
 
@@ -149,7 +149,7 @@ def _morris(samples: int, dimensions: int, seed: int) -> Array:
     from SALib.sample import morris
 
     drawn = morris.sample(unit_problem(dimensions), samples, num_levels=4, seed=seed)
-    return np.asarray(0.125 + 0.75 * drawn)  # quantiles 0 and 1 of a normal distribution would be infinite
+    return np.asarray(0.125 + 0.75 * drawn)  # a normal distribution is infinite at levels 0 and 1
 
 
 def salib() -> None:

@@ -14,8 +14,8 @@ from ..core.workers import call_ahead, cores, worker_processes
 
 T = TypeVar("T")
 R = TypeVar("R")
-_ALONE = 2  # Number of attempts at running a task alone after its worker died.
-_AHEAD = 2  # Number of submitted tasks per worker; with more than one, workers need not wait.
+_ALONE = 2  # Number of attempts to run a task alone after a worker died.
+_AHEAD = 2  # Number of submitted tasks per worker; a second task avoids waiting times.
 
 
 def has_dask() -> bool:
@@ -28,12 +28,13 @@ def by_processes(scheduler: str) -> bool:
 
 
 def call_workers(scheduler: str) -> None:
-    """Start to import the modules of worker processes in the background.
+    """Prepare worker processes in the background, so that they have imported their modules before the
+    first task.
 
-    Nothing happens if the scheduler does not use processes of this machine; see `call_ahead`.
+    Nothing happens if the scheduler uses no worker processes on this machine; see `call_ahead`.
     """
     if by_processes(scheduler):
-        # FMPy imports the last two modules only when it reads an FMU.
+        # The last two modules are listed because FMPy imports them late, when it reads an FMU.
         call_ahead("gpmelica.sweeps.runs", "lxml.etree", "fmpy.validation")
 
 
@@ -53,11 +54,12 @@ class Workers:
     size : int
         Number of workers.
     opened : callable
-        Function of the maximum number of workers, or None; returns an executor as a context manager.
+        Function that returns an executor as a context manager. The argument is the maximum number of
+        workers, or None.
     lost : tuple of exception types
-        Exceptions of an executor that has lost its workers and must be reopened.
+        Exceptions that an executor raises if it has lost its workers and must be reopened.
     fatal : tuple of exception types
-        Exceptions of a task whose workers died repeatedly.
+        Exceptions that an executor raises for a task whose workers died repeatedly.
     """
 
     size: int
@@ -71,9 +73,10 @@ def processes(
 ) -> Workers:
     """Return worker processes of this machine, one per core.
 
-    If one process dies, the executor loses all of them. The package loky was tested as an alternative: its
-    processes start in 2.8 s instead of 1.1 s (0.1 s after `call_ahead`), outlive a parent that is killed,
-    and do not identify the task that killed a process either.
+    If one process dies, the executor loses all its processes. The package loky was tested as an
+    alternative and has no advantage. Its processes start in 2.8 s instead of 1.1 s (0.1 s after
+    `call_ahead`). They continue if their parent is killed, and loky does not identify the task that
+    killed a process either.
 
     Parameters
     ----------
@@ -161,8 +164,9 @@ _NOTHING = object()
 
 
 def _submitted(pool: Executor, function: Callable[[T], R], task: T, running: dict[Future[R], T]) -> Future[R]:
-    """Submit a task to the pool; if the workers are lost at this moment, the task counts as
-    running.
+    """Submit a task to the pool.
+
+    If the workers are lost at this moment, the task counts as running and is repeated later.
     """
     try:
         return pool.submit(function, task)

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
     from xarray import Dataset
 
-BATCH = 1024  # Number of runs that are written at a time.
+BATCH = 1024  # Number of runs whose results are written at a time.
 TABLE, TEXT, SIGNALS = "table.parquet", "table.csv", "signals.zarr"
 NO_VALUE = "–"
 _BEST = {"maximize": "largest", "minimize": "smallest", "": NO_VALUE}
-_EARLIER = "earlier_"  # Prefix of the files with results of an earlier sweep.
+_EARLIER = "earlier_"  # Prefix for the names of files with results of an earlier sweep.
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,8 +176,8 @@ class Sweep:
         header : tuple of str
             Headers of the columns.
         rows : list of tuple
-            For each objective its name, smallest and largest value with the numbers of their runs, the
-            mean, and which of both extremes is the best.
+            One row per objective: name, smallest value, number of its run, mean, largest value, number of
+            its run, and which extreme is better.
         """
         table, rows = self.table, list[tuple[str | float, ...]]()
         for name in self.objectives:
@@ -200,7 +200,7 @@ class Sweep:
 
     @property
     def data(self) -> Dataset:
-        """Signals that were kept, by run and time; empty if no signals were kept."""
+        """Recorded signals by run and time; empty if the sweep recorded no signals."""
         from xarray import Dataset, open_zarr
 
         path = self.folder / SIGNALS
@@ -218,7 +218,7 @@ def check_tools() -> None:
 
 
 def mark_as_earlier(folder: Path) -> None:
-    """Rename the result table and the array file with the prefix `earlier_`.
+    """Rename the result table and the array file: their names get the prefix `earlier_`.
 
     Results of an earlier command thus remain available if the new command fails.
     """

@@ -33,7 +33,7 @@ class Setup:
     fmu : bytes
         Content of the FMU file.
     parameters : mapping
-        FMU parameter that each key sets.
+        Name of the FMU parameter that each varied key sets, by key.
     span : Span
         Time span and tolerance of a run.
     constants : frozenset of str
@@ -41,7 +41,8 @@ class Setup:
     constrained : bool
         Whether the mechanism has constraints, whose violation is recorded.
     commands : mapping
-        Input with a command filter → output from which the filter takes its initial value.
+        Inputs with a command filter, each with the output from which the filter takes its initial
+        value.
     """
 
     fmu: bytes
@@ -107,7 +108,8 @@ class ResultChunk:
     reasons : tuple of str
         Reason of each run's failure; "" for a successful run.
     figures : ndarray, shape (k, objectives + 3)
-        Objectives, followed by the values named in `FIGURES`; NaN for failed runs.
+        Objectives, then initial and final constraint violation and computing time (see `FIGURES`); NaN
+        for failed runs.
     signals : ndarray, shape (k, N, kept)
         Recorded signals at the N output times; NaN for failed runs.
     """
@@ -157,7 +159,8 @@ class FmuPool:
         return ResultChunk(np.array([one.number for one in asked]), tuple(reasons), figures, signals)
 
     def run(self, structure: int, values: Mapping[str, float]) -> tuple[Array, Array]:
-        """Execute a run and return its figures and recorded signals; see `ResultChunk` for the shapes.
+        """Execute a run and return two arrays: objectives with further values, and recorded signals.
+        `ResultChunk` defines the shapes.
 
         Raises
         ------
@@ -190,7 +193,7 @@ class FmuPool:
         return self._made[structure]
 
 
-# Job of this process, and FMU instances of each thread.
+# Job of this process by its key, and separate FMU instances for each thread.
 _JOBS: dict[str, Job] = {}
 _OWN = threading.local()
 

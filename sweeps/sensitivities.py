@@ -15,8 +15,8 @@ import numpy as np
 from ..core.trajectory import Array
 from .points import SweepPoints, salib, unit_problem
 
-_LEAST = 20  # Minimum number of samples per key for sensitivity indices without a special design of the samples.
-_MORE = {"saltelli": 2, "morris": 1}  # Rows in a block of the sample design, in addition to one row per key.
+_LEAST = 20  # Minimum number of samples per key for the sensitivity analysis of any sample.
+_MORE = {"saltelli": 2, "morris": 1}  # Number of runs in a block of samples minus the number of keys.
 
 
 @dataclass(frozen=True)

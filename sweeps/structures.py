@@ -1,9 +1,10 @@
 """FMUs of a sweep, and the FMU parameter that each varied key sets.
 
-If a key of the description accepts an expression of `[parameters]`, a new parameter replaces its value.
-The FMU has this parameter and evaluates all quantities that depend on it. Keys may also name existing
-FMU parameters (`payload`, `column_mass`, `column_angle_start`). All other keys change the structure of
-the model; each combination of their values is compiled once.
+If a key of the description accepts an expression of `[parameters]`, the value of the key is
+replaced by a new parameter. The FMU contains the parameter and evaluates all quantities that depend
+on it. Keys may also name existing FMU parameters (`payload`, `column_mass`, `column_angle_start`).
+All other keys change the structure of the model. One FMU is compiled for each combination of their
+values.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Structure:
     values : mapping
         Structural value of each key that changes the equations.
     parameters : mapping
-        Name of the FMU parameter that each other varied key sets.
+        Name of the FMU parameter that sets the value of each remaining varied key, by key.
     tables : mapping
         Tables of the description, in which expressions of FMU parameters replace the varied values.
     prepared : System
@@ -137,7 +138,8 @@ def _is_whole(fmu: Path) -> bool:
 class _Key:
     """Key of the description that an FMU parameter sets in each run of a sweep.
 
-    `changes` of the description replace the value of the key by a new parameter, if necessary.
+    If necessary, `changes` contains modifications of the description that replace the value of the key
+    by a new parameter.
     """
 
     key: str
@@ -190,14 +192,14 @@ def _is_key(key: str, tables: dict[str, Any]) -> bool:
 
 
 def _structural(problem: Problem) -> bool:
-    """Return whether a problem states that the description accepts no expression as the key's
-    value.
-    """
+    """Return whether a problem of the description is that the varied key does not accept an expression."""
     return "'set_" in problem.message
 
 
 def _start_of(key: str, base: System) -> str:
-    """Return a hint to the start parameters of the joint position or velocity that the key names."""
+    """Return a hint to the FMU's start parameters, if the key is the initial position or velocity of a
+    joint.
+    """
     match = re.fullmatch(r"links\.(\w+)\.joint\.(position|velocity)(\.\d+)?", key)
     dot = "_dot" if match and match[2] == "velocity" else ""
     names = [c.symbol for c in base.mechanism.coordinates if match and c.owner == match[1]]
@@ -205,8 +207,8 @@ def _start_of(key: str, base: System) -> str:
 
 
 def _some(variation: Variation) -> Any:
-    """Return a typical value of the varied key, for a check that the description accepts such
-    values.
+    """Return a typical value of the varied key, to check whether the description accepts this kind of
+    value.
     """
     return variation.values[0] if isinstance(variation, Values) else variation.middle
 
@@ -296,7 +298,8 @@ def _with_values(problem: Problem, values: Mapping[str, Any]) -> Problem:
 
 
 def _told(values: Mapping[str, Any]) -> str:
-    """Return a suffix with the values of keys that change the equations; the suffix is empty without such keys.
+    """Return a suffix for messages that lists the values of keys that change the equations; empty if there
+    are no such keys.
 
     An example is `, with links.boom.beam.elements = 2`.
     """
@@ -305,9 +308,10 @@ def _told(values: Mapping[str, Any]) -> str:
 
 
 def _parts_that_use(tables: Mapping[str, Any], parameters: set[str]) -> dict[str, Any]:
-    """Return the entries of the description that depend on the parameters, with all entries that they use.
+    """Return a reduced description that contains only the entries that depend on the given parameters.
 
-    The result is empty if no entry depends on the parameters.
+    Parameters that these entries use are also contained. The result is empty if no entry depends on the
+    given parameters.
     """
     kept: dict[str, Any] = {}
     for key in ("base", "gravity", *(key for key, value in tables.items() if isinstance(value, list))):

@@ -34,14 +34,14 @@ from .runs import FIGURES, Job, ResultChunk, RunRequest, forget, receive, work
 from .structures import Structure, build, setup, structures
 from .variations import Variation, variations
 
-_CHUNK = 1.0  # Total computing time of the runs that a worker receives at a time, s.
+_CHUNK = 1.0  # A worker receives runs with about this total computing time at once, s.
 _MOST_IN_CHUNK = 1000
 
 
 def sweep(chain: Description, source: str, order: SweepOptions, out: Path) -> Sweep:
     """Execute a sweep, except for runs whose results exist in the folder.
 
-    A run that fails is a row of the result table with the reason of its failure.
+    A failed run has a row in the result table, with the reason of the failure.
 
     Raises
     ------
@@ -78,7 +78,9 @@ def sweep(chain: Description, source: str, order: SweepOptions, out: Path) -> Sw
 
 
 def asked_of(order: SweepOptions) -> tuple[Objective, ...]:
-    """Return the objectives of a sweep with their goals; raise DescriptionError for invalid ones."""
+    """Return the requested objectives of a sweep with their goals; raise DescriptionError for invalid
+    ones.
+    """
     return objectives(several(order.objectives), several(order.maximize), several(order.minimize))
 
 
@@ -95,7 +97,7 @@ def _check_names(order: SweepOptions, asked: Sequence[Objective]) -> None:
 def _kept(order: SweepOptions, asked: Sequence[Objective], constants: Sequence[str]) -> Iterator[str]:
     """Yield the names of the signals to record.
 
-    Parameters are left out, because they have a single value per run, which is in the result table.
+    Parameters are left out, because each has a single value per run, which the result table contains.
     """
     if order.signals is not None:
         yield from dict.fromkeys(several(order.signals))

@@ -56,7 +56,7 @@ class Distribution:
         return self.first if self.kind == "normal" else (self.first + self.second) / 2
 
     def values(self, quantiles: Array) -> Array:
-        """Return the values at quantiles between 0 and 1, in the same shape."""
+        """Return the values of the distribution at quantiles between 0 and 1, as an array of equal shape."""
         if self.kind == "normal":
             return np.asarray(self.first + self.second * ndtri(quantiles))
         return self.first + (self.second - self.first) * quantiles

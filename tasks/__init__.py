@@ -1,1 +1,1 @@
-"""Work of each command, independent of the command line: one file per task."""
+"""Tasks that the commands execute, independent of the command line: one module per task."""

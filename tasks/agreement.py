@@ -22,12 +22,15 @@ from ..runs.compare.singular import ends_at_singular
 from .reference_run import simulated
 
 _FINEST = 1e-13  # Smallest tolerance of the finer reference run.
-_RANK = 1e-8  # Singular values of the constraint Jacobian below this share of the largest one count as zero.
+_RANK = 1e-8  # Smaller singular values, relative to the largest, of the Jacobian count as zero.
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Run and its comparison with the reference solver; None if the run reached its time limit."""
+    """Run and its comparison with the reference solver.
+
+    The comparison is None if the run reached its time limit.
+    """
 
     attempt: Attempt
     comparison: Comparison | None
@@ -47,9 +50,9 @@ def judge(
 ) -> list[Judged]:
     """Compare runs with the reference solver, in the order of the attempts.
 
-    A run that disagrees is repeated with a finer tolerance. If the repeated run also disagrees, the reference
-    solver is repeated to find how sensitive the motion is, see `runs.compare.sensitivity`. The admissible
-    difference of a run with a larger tolerance is larger in proportion.
+    A run that disagrees is repeated with a finer tolerance. If the repeated run also disagrees, the
+    reference solver is repeated to find how sensitive the motion is, see `runs.compare.sensitivity`. If
+    a run has a larger tolerance, the admissible difference increases in proportion.
 
     Parameters
     ----------
@@ -75,7 +78,7 @@ def judge(
 
 
 def sensitive(model: System, comparisons: Iterable[Comparison]) -> Iterator[Remark]:
-    """Yield a remark if a sensitive motion can be compared over a part of the time only."""
+    """Yield a remark if the motion is so sensitive that runs can be compared only up to a certain time."""
     begins = [c.sensitive_from for c in comparisons if c.sensitive_from is not None]
     if not begins:
         return
@@ -146,8 +149,10 @@ def _reconsidered(model: System, truth: Trajectory, run: Judged, known: Sensitiv
 def _sensitivity(
     model: System, truth: Trajectory, problem: analysis.InitialValueProblem, progress: Progress
 ) -> Sensitivity | None:
-    """Repeat the reference run with a finer tolerance and from a changed initial state; None if a
-    repetition fails.
+    """Determine how sensitive the motion is by two repetitions of the reference run: one with a finer
+    tolerance, one from a changed initial state.
+
+    The result is None if a repetition fails.
     """
     wanted = model.chain.simulation.tolerance
     try:
@@ -170,8 +175,8 @@ def _sensitivity(
 
 
 def _changed_start(model: System, truth: Trajectory) -> tuple[Array, Array]:
-    """Return an initial state changed by a small part of each coordinate's scale, compatible with
-    the constraints.
+    """Return an initial state that is changed by a small fraction of each coordinate's scale and still
+    fulfils the constraints.
     """
     size = scales(truth.signals, model.units, truth.natural)
     mechanism, (q, qd) = model.mechanism, model.start

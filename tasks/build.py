@@ -1,4 +1,4 @@
-"""FMUs with the documentation in their archives."""
+"""Build of FMUs that contain their documentation."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from ..report.fmu_page.contents import contents
 
 @dataclass(frozen=True)
 class Tools:
-    """Compilers of an FMU, and the platforms to build for; an empty tuple means the platform of
-    this machine.
+    """Compilers of an FMU, and the target platforms.
+
+    An empty tuple of platforms means the platform of this machine.
     """
 
     compilers: Compilers
@@ -49,9 +50,9 @@ def build(model: System, options: BuildOptions, tools: Tools) -> Fmu:
     model
         Mechanism with its equations.
     options
-        Options with a folder.
+        Options of the build, including the output folder.
     tools
-        Compilers and systems, from `checked`.
+        Compilers and target platforms, as returned by `checked`.
     """
     folder = Path(options.out or model.name)
     write_modelica(model, folder)
@@ -63,7 +64,8 @@ def build(model: System, options: BuildOptions, tools: Tools) -> Fmu:
 def checked(options: BuildOptions) -> Tools:
     """Return the compilers and the target platforms of an FMU.
 
-    Raises DescriptionError for options that contradict each other, MissingToolError without a compiler.
+    Raises DescriptionError if options contradict each other, and MissingToolError if no compiler is
+    found.
     """
     systems = _systems(options.platforms, options.fmi)
     own = bool(options.platforms or options.march)
@@ -79,7 +81,7 @@ def checked(options: BuildOptions) -> Tools:
 def compilers_of(choice: str, omc: str | None, timeout: float) -> Compilers:
     """Return the compilers for the options `--compiler`, `--omc` and `--timeout` (s).
 
-    Raises DescriptionError for an invalid value, MissingToolError if a tool is not installed.
+    Raises DescriptionError if a value is invalid, and MissingToolError if a tool is not installed.
     """
     one_of("compiler", choice, CHOICES)
     above_zero("timeout", timeout)

@@ -103,7 +103,7 @@ class Summary:
 
 
 def facts(model: System) -> dict[str, Any]:
-    """Return the properties of a model except its initial state and remarks, JSON-ready."""
+    """Return the properties of a model as JSON-ready data, except its initial state and remarks."""
     mechanism, constraints, start = model.mechanism, model.solvability, start_consistency(model)
     return {
         "model": model.name,
@@ -139,8 +139,8 @@ def facts(model: System) -> dict[str, Any]:
 
 
 def _pose_of(model: System, name: str) -> dict[str, Any]:
-    """Return position and orientation of a frame at the initial state, world frame, as a path with
-    orientations needs.
+    """Return position and orientation of a named frame at the initial state, world frame, in the form that
+    a path description uses.
     """
     frame, frames = model.mechanism.frames[name], frames_of(model.mechanism, model.start[0])
     place, axes = in_world(frames, frame.place), axes_in_world(frames, frame)

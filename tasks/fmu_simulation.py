@@ -1,4 +1,4 @@
-"""Simulation by the native FMU, which is compiled for this purpose."""
+"""Simulation of a model by a native FMU that is compiled for this simulation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from ..runs.fmpy_runs.inputs import InputTable
 
 
 def fmu_simulation(model: System, inputs: InputTable | None, progress: Progress) -> Trajectory:
-    """Return the co-simulation of a model's native FMU over the time span of the description.
+    """Compile the native FMU of a model, and return its co-simulation run over the time span of the
+    description.
 
     Raises
     ------

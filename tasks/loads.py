@@ -35,12 +35,14 @@ class LoadSummary:
     drives
         Statistics `rms` and `max` of the effort of each drive by coordinate, N or N·m.
     closures
-        Force (x, y, z) in N and moment in N·m on frame b of each closure at the final time, world frame.
+        Force (x, y, z), N, and moment (x, y, z), N·m, on frame b of each closure at the final time,
+        world frame.
     edges
         Statistics `rms` and `max` of the normal force of each knife edge, N.
     not_unique
-        Components that a model of rigid bodies does not determine [1]_, by link, closure or knife edge.
-        Components are fx … nz in the axes of the joint, axial, normal and force.
+        Components of reactions that a model of rigid bodies does not determine [1]_, by link, closure
+        or knife edge. Components are named fx … nz (in the axes of the joint), `axial`, `normal` and
+        `force`.
 
     References
     ----------
@@ -80,7 +82,8 @@ class LoadSummary:
         }
 
     def marked_run(self) -> Trajectory:
-        """Return the run with signals renamed that are not unique, such as `crank_load_fz (not unique)`.
+        """Return the run with marked names of all signals that are not unique, such as `crank_load_fz (not
+        unique)`.
 
         Returns
         -------
@@ -138,8 +141,8 @@ def _marked(value: float, doubtful: bool) -> str:
 
 
 def loads(model: System, options: MotionOptions) -> LoadSummary:
-    """Run the reference solver with FMU inputs over time, and return root mean squares and peaks of
-    joint reactions.
+    """Run the reference solver with inputs over time, and return root mean squares and peaks of joint
+    reactions.
     """
     problem = problem_with(model, inputs_of(model, options.inputs))
     with reusing(options.fresh):

@@ -46,7 +46,7 @@ def write_start(kind: str, name: str, folder: Path) -> Path:
     DescriptionError
         A mechanism cannot have this name.
     FileExistsError
-        The file exists.
+        The file already exists.
     """
     known = kinds()
     if kind not in known:
@@ -79,7 +79,7 @@ def copy_example(name: str, folder: Path) -> list[Path]:
     UnknownNameError
         No example has this name.
     FileExistsError
-        A file of the example exists in the folder. Nothing is copied.
+        A file of the example already exists in the folder; nothing is copied.
     """
     known = examples()
     if name not in known:

@@ -52,9 +52,7 @@ def tables(mechanism: Mechanism, found: analysis.Reactions) -> list[Table | str]
 
 
 def redundancy(groups: Iterable[tuple[str, ...]]) -> dict[str, str]:
-    """Return a mapping from the description of each kind of redundancy to the names of the
-    redundant constraint equations.
-    """
+    """Return the names of redundant constraint equations, grouped by the kind of redundancy."""
     alone = ", ".join(group[0] for group in groups if len(group) == 1)
     together = "; ".join(", ".join(group) for group in groups if len(group) > 1)
     found = {
@@ -65,7 +63,9 @@ def redundancy(groups: Iterable[tuple[str, ...]]) -> dict[str, str]:
 
 
 def redundancy_of(model: System) -> dict[str, str]:
-    """Return the redundancy at a model's initial state, with the redundant constraints that are left out."""
+    """Return the redundant constraint equations at a model's initial state, and those that the equations
+    of motion omit.
+    """
     found = redundancy(model.solvability.redundant)
     if found:
         found["redundant constraint equations left out"] = (
@@ -75,7 +75,9 @@ def redundancy_of(model: System) -> dict[str, str]:
 
 
 def gap(rank: analysis.Rank) -> str:
-    """Return a line on how clearly the singular values determine the rank."""
+    """Return a sentence on the rank decision: the smallest nonzero singular value, and the largest one
+    that counts as zero.
+    """
     largest = f"{rank.largest:.2g}" if rank.largest else "0"
     return (
         f"singular values up to {rank.tolerance:.2g} count as zero (equations are scaled to length 1): the"
@@ -84,8 +86,8 @@ def gap(rank: analysis.Rank) -> str:
 
 
 def warnings(mechanism: Mechanism, found: analysis.Reactions) -> list[str]:
-    """Return warnings on friction that depends on reactions that are not unique, and on a singular
-    initial state.
+    """Return warnings if friction depends on joint reactions that are not unique, or if the initial state
+    is singular.
     """
     friction = [
         _friction_warning(c, found)
@@ -103,7 +105,10 @@ def warnings(mechanism: Mechanism, found: analysis.Reactions) -> list[str]:
 
 
 def warnings_of(model: System) -> list[str]:
-    """Return the warnings for a model; if the analysis of reactions fails, its error message."""
+    """Return the warnings for a model.
+
+    If the analysis of reactions fails, its error message is among the warnings.
+    """
     notes = analysis.start_notes(model.problem)
     try:
         return [*notes, *warnings(model.mechanism, model.reactions)]
@@ -130,11 +135,12 @@ def doubtful_loads(found: analysis.Reactions, link: str, axis: Iterable[float] |
     found
         Analysis of the joint reactions.
     link
-        Link that the joint carries.
+        Link that the joint moves.
     axis
-        Axis of the joint in the joint's frame, for the components axial and normal; None leaves these out.
+        Axis of the joint in the joint's frame, from which the components `axial` and `normal` follow;
+        None omits these components.
     """
-    names = (link, f"{link} (joint)")  # The second name is used if a closure has the same name as the link.
+    names = (link, f"{link} (joint)")  # The second name applies if a closure has the link's name.
     verdict = next((v for v in found.verdicts if v.kind == "joint" and v.name in names), None)
     lost = [] if verdict is None else [key for key, unique in verdict.components.items() if not unique]
     if axis is None:
@@ -158,7 +164,7 @@ def not_unique(model: System) -> dict[str, list[str]]:
     for body in model.mechanism.bodies:
         joints.setdefault(
             body.link, body.coordinates
-        )  # The first element of a flexible link has the coordinates of the joint.
+        )  # The first rigid finite element of a flexible link has the joint's coordinates.
     parts: Mapping[str, list[str]] = {
         link: doubtful_loads(found, link, model.mechanism.coordinates[own[0]].axis if len(own) == 1 else None)
         for link, own in joints.items()

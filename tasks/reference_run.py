@@ -38,8 +38,9 @@ def step_notes(simulation: Simulation, modes: Sequence[analysis.LinearisedMode])
 
 
 def reference_run(model: System, inputs: InputTable | None, progress: Progress) -> Trajectory:
-    """Return the reference solver's run with natural magnitudes of its signals; errors are those of
-    `reference_runs`.
+    """Return the reference solver's run, with the natural magnitudes of its signals.
+
+    Errors are raised as by `reference_runs`.
     """
     return reference_runs(model, problem_with(model, inputs), progress)[0]
 
@@ -47,10 +48,11 @@ def reference_run(model: System, inputs: InputTable | None, progress: Progress) 
 def reference_runs(
     model: System, problem: analysis.InitialValueProblem, progress: Progress
 ) -> tuple[Trajectory, Trajectory]:
-    """Return the reference solver's run with its signals' magnitudes, and the run with all joint reactions.
+    """Return two versions of the reference solver's run.
 
-    Raises SolveError if the step is too long, with a remedy, or if reference solver and equations have different
-    signals.
+    The first version has the natural magnitudes of its signals; the second has all joint reactions.
+    Raises SolveError if the run fails, with a remedy if the step is too long. The error is also raised
+    if the equations and the reference solver have different signals.
     """
     settings = analysis.RunSettings(tolerance=model.chain.simulation.tolerance * SOLVER_MARGIN, loads="all")
     try:
@@ -71,7 +73,9 @@ def reference_runs(
 def simulated(
     problem: analysis.InitialValueProblem, settings: analysis.RunSettings, progress: Progress
 ) -> Trajectory:
-    """Return the run of `analysis.simulate`, which may be that of an earlier command; see `core.recalled`."""
+    """Return a run of the reference solver, which is reused if an earlier command has computed and stored
+    it; see `core.recalled`.
+    """
     parts = {
         "description": contents(problem.mechanism.chain),
         "start": problem.start,

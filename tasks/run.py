@@ -1,6 +1,7 @@
-"""Verification of a description:
+"""Verification of a description by simulations.
 
-FMUs and Modelica source run, and are compared with reference solver and oracle.
+The FMUs and the Modelica source are run. Their results are compared with the reference solver and
+with the oracle, a second independent solver.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from . import agreement, reactions, second_opinion
 from .build import check_march, compilers_of
 from .reference_run import reference_runs, step_notes
 
-TOLERANCE = 1e-6  # Admissible error by default, relative to each signal's scale.
+TOLERANCE = 1e-6  # Default admissible error, relative to each signal's scale.
 _GROWTH = 100.0  # Assumed ratio of a run's error to the relative tolerance of its solver.
 _LOOSEST = 1e-2  # Largest admissible error; with larger errors, agreement would mean nothing.
 
@@ -75,7 +76,7 @@ class RunPlan:
 def begin(options: RunOptions, out: Path) -> Compilers:
     """Remove the verdict of an earlier run in a folder, check the options, and return the compilers of the FMUs.
 
-    Raises DescriptionError for invalid options, MissingToolError for a compiler that is missing.
+    Raises DescriptionError if options are invalid, and MissingToolError if a compiler is missing.
     """
     withdraw_verdict(out)
     one_of("fmi", options.fmi, FMI_VERSIONS)
@@ -89,8 +90,8 @@ def begin(options: RunOptions, out: Path) -> Compilers:
 
 
 def granted(model: System, options: RunOptions) -> float:
-    """Return the admissible relative error: the option, or 1e-6, or more for a large tolerance of
-    the description.
+    """Return the admissible relative error: the value of the option, or 1e-6, or a larger value if the
+    description's tolerance is large.
     """
     if options.tolerance is not None:
         return options.tolerance
@@ -141,7 +142,7 @@ def _verified(model: System, options: RunOptions, out: Path, compilers: Compiler
         second_opinion.asked(model, plan.inputs, plan.tolerance) as opinion,
         beside(partial(_source_attempts, model, plan)) as source,
     ):
-        # The reference run precedes the build, which is not needed if the motion cannot be solved.
+        # The reference run comes first: if the reference solver fails, no FMU has to be built.
         truth, loaded = reference_runs(model, problem, progress)
         for note in _partition_notes(model, problem, truth):
             progress(f"note: {note}", 1.0)
@@ -161,7 +162,7 @@ def _verified(model: System, options: RunOptions, out: Path, compilers: Compiler
 
 
 def _live(model: System, plan: RunPlan, report: RunReport) -> LivePart | None:
-    """Return the simulation for the report."""
+    """Return the interactive simulation for the report page, or None if it is not requested."""
     if not plan.options.live:
         return None
     runs = {run.name: run for run in report.runs}
@@ -203,7 +204,9 @@ def _report(
     fmus: list[Fmu],
     opinion: second_opinion.Opinion,
 ) -> RunReport:
-    """Return the results of a run; `known` is a pair: the reference run without joint reactions,
+    """Return the results of a run for the report.
+
+    `known` contains two versions of the reference run: without joint reactions that were not requested,
     and with all of them.
     """
     truth, loaded = known
@@ -240,13 +243,13 @@ def _report(
 
 
 def _compared(comparisons: Sequence[Comparison], truth: Trajectory) -> float:
-    """Return the time, s, up to which the oracle's run can be compared with the reference run."""
+    """Return the time, s, until which the oracle's run can be compared with the reference run."""
     begins = [c.sensitive_from for c in comparisons if c.sensitive_from is not None]
     return min([*begins, float(truth.time[-1])])
 
 
 def _further(model: System, truth: Trajectory, comparisons: Sequence[Comparison]) -> Iterator[plausibility.Remark]:
-    """Yield remarks on properties of the motion that only runs show."""
+    """Yield remarks on singular configurations and sensitive motion, which only a simulation reveals."""
     yield from plausibility.singular_configurations(truth)
     yield from agreement.sensitive(model, comparisons)
 
@@ -295,9 +298,7 @@ def _why_not(plan: RunPlan) -> str:
 
 
 def _tolerance_notes(model: System, plan: RunPlan) -> Iterator[str]:
-    """Yield a note if the admissible error differs from the default because of the tolerance of the
-    description.
-    """
+    """Yield a note if the description's large tolerance increases the admissible error above the default."""
     given, allowed = model.chain.simulation.tolerance, plan.tolerance
     if plan.options.tolerance is None and allowed > TOLERANCE:
         yield (
@@ -309,7 +310,8 @@ def _tolerance_notes(model: System, plan: RunPlan) -> Iterator[str]:
 def _partition_notes(model: System, problem: analysis.InitialValueProblem, truth: Trajectory) -> Iterator[str]:
     """Yield a note on times at which the initial choice of dependent coordinates becomes singular.
 
-    The native FMU chooses again and is not affected; the Modelica source keeps the initial choice.
+    The native FMU is not affected, because it changes the choice during the run. The Modelica source
+    keeps the initial choice.
     """
     if not model.chooses:
         return

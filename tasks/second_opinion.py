@@ -1,4 +1,4 @@
-"""Oracle (an independent second solver) in a process of its own: inputs, process and results."""
+"""Oracle (an independent second solver) in a separate process: inputs, process and results."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from ..runs.compare.sensitivity import FINER
 from ..runs.fmpy_runs.inputs import InputTable
 
 NAME = "oracle"
-LIMIT = 600.0  # Time limit of the process, s of wall time.
-TOLERANCE = 1e-5  # Least admissible error relative to each signal's scale; SciPy's integrators are less exact.
+LIMIT = 600.0  # Limit of the process's wall-clock time, s.
+TOLERANCE = 1e-5  # Smallest admissible relative error, because SciPy's integrators are less exact.
 _UNCONFIRMED = "the oracle, which shares nothing with the reference, has no run to compare with"
-# Kinds of events that both solvers monitor all the time; other events only while their element acts.
+# Kinds of events that both solvers always monitor; other kinds only while their element acts.
 _ALWAYS = frozenset({"touches", "is clear", "lifts", "is met", "is left", "is taut", "is slack"})
 _SAME = 1e-4  # Two event times count as equal if they differ by less than this fraction of the run.
-_BRIEF = 1e-3  # A condition that changes back within this fraction of the run counts as grazed.
+_BRIEF = 1e-3  # An event reversed within this fraction of the run may be missed by one solver.
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ class Opinion:
     Attributes
     ----------
     start : tuple of str
-        Objections to the initial state and to the choices made for this state, one sentence each.
+        Objections to the initial state, and to the rank and the coordinate partition determined there,
+        one sentence each.
     attempts : tuple of Attempt
         Run of the oracle for the comparison with the reference solver; empty if the oracle has no run.
     absent : str
@@ -56,19 +57,21 @@ class Opinion:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Note on the reason why the oracle has no run; empty if the run exists."""
+        """Note that says why the oracle has no run; empty if the oracle has a run."""
         return (f"{_UNCONFIRMED}: {self.absent}",) if self.absent else ()
 
     def of_start(self, finding: Finding) -> Finding:
-        """Return the finding on consistency with the objections of the oracle to the initial state."""
+        """Return the finding on consistency; if the oracle objects to the initial state, the finding is
+        negative and contains the objections.
+        """
         if not self.start:
             return finding
         texts = [*([] if finding.ok else [finding.text]), *self.start]
         return Finding(False, "; ".join(texts))
 
     def of_events(self, run: Trajectory, until: float) -> tuple[str, ...]:
-        """Return a sentence for each event before a time, s, that only the oracle or only the
-        reference run has.
+        """Return a sentence for each event before a time, s, that occurs only in the oracle's run or only in
+        the reference run.
         """
         end, found = float(run.time[-1]), list[str]()
         for own in (attempt.trajectory for attempt in self.attempts):
@@ -82,7 +85,7 @@ class Opinion:
 
 @contextmanager
 def asked(model: System, inputs: InputTable | None, tolerance: float) -> Iterator[Callable[[], Opinion]]:
-    """Start the oracle in a process of its own, and yield a function that waits for the results.
+    """Start the oracle in a separate process, and yield a function that waits for the results.
 
     Parameters
     ----------
@@ -91,8 +94,8 @@ def asked(model: System, inputs: InputTable | None, tolerance: float) -> Iterato
     inputs : InputTable or None
         Inputs over time.
     tolerance : float
-        Admissible error of the runs, relative to each signal's scale; the oracle's run may always have an error of
-        TOLERANCE.
+        Admissible error of the runs, relative to each signal's scale. For the oracle's run, it is at
+        least `TOLERANCE`.
     """
     admissible, job = max(tolerance, TOLERANCE), (*given(model), _tables(inputs))
     slot = Slot("oracle", lambda: job)
@@ -122,9 +125,7 @@ def _keep(slot: Slot, found: Opinion) -> None:
 
 
 def _repeatable(attempt: Attempt, model: System, inputs: InputTable | None) -> Attempt:
-    """Return the run of the oracle, an independent solver, such that it can be repeated with a
-    finer tolerance.
-    """
+    """Return the oracle's run in a form that can be repeated with a finer tolerance."""
 
     def finer() -> Attempt:
         tolerance = model.chain.simulation.tolerance * SOLVER_MARGIN * FINER
@@ -151,7 +152,8 @@ def _tables(inputs: InputTable | None) -> dict[str, list[list[float]]]:
 
 
 def given(model: System) -> tuple[dict[str, Any], Claims]:
-    """Return the description as plain tables, and the statements about the initial state that the oracle checks.
+    """Return the inputs of the oracle: the description as plain tables, and statements about the initial
+    state for the oracle to check.
 
     Parameters
     ----------
@@ -185,7 +187,9 @@ def _held(model: System) -> tuple[str, ...]:
 
 
 def _unique(model: System) -> dict[str, bool]:
-    """Return whether the reaction is unique, by joint, closure or knife edge; empty if unknown."""
+    """Return whether each joint reaction is unique, by joint, closure or knife edge; empty if the analysis
+    of reactions fails.
+    """
     try:
         found = model.reactions.verdicts
     except SolveError:

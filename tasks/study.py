@@ -30,7 +30,9 @@ from .run import run
 
 @dataclass(frozen=True)
 class Study:
-    """Results of the cases in the order of the description; `report` is the page that compares the cases."""
+    """Results of a study, with the cases in the order of the description. The page `report` compares the
+    cases.
+    """
 
     chain: Description
     runs: tuple[Outcome, ...]
@@ -69,7 +71,7 @@ class Study:
 
 @dataclass(frozen=True)
 class _Job:
-    """Case to run, by name, or None for the description without a case, and the folder of the study."""
+    """Run of one case within a study: description file, case name or None, and folder of the study."""
 
     file: Path
     case: str | None
@@ -91,12 +93,13 @@ class _Job:
 def study_cases(file: Path, options: StudyOptions) -> Study:
     """Run all cases of a description in parallel, and write one folder per case and the page that compares them.
 
-    A case that cannot be built or run is a failure in the study; the other cases are run.
+    A case that cannot be built or run is reported as failed, and the study continues with the remaining
+    cases.
 
     Parameters
     ----------
     file
-        Description with cases; a description without cases is itself run.
+        Description file. If it contains no cases, the description itself is run.
     options
         Options of the study.
 
@@ -120,9 +123,9 @@ def study_cases(file: Path, options: StudyOptions) -> Study:
 
 
 def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
-    """Run each case in a process; C code that the FMUs share is compiled once."""
+    """Run each case in a separate process. C code that all FMUs have in common is compiled only once."""
     done: dict[str, Outcome] = {}
-    for job in jobs:  # An interruption must not leave verdicts of cases that were not run.
+    for job in jobs:  # If the study is interrupted, no outdated verdict may remain.
         withdraw_verdict(job.folder / job.name)
     progress("cases", 0.0)
     with kept_objects(object_folder()):
@@ -144,7 +147,7 @@ def _run_case(job: _Job) -> Outcome:
     try:
         report = run(assemble_system(load(job.file, job.case), str(job.file)), options, job.case or "")
     except MissingToolError:
-        raise  # Every case needs the tool.
+        raise  # The missing tool affects every case.
     except GpmelicaError as error:
         return CaseFailure(job.name, str(error))
     return case_run(report, job.name)

@@ -1,4 +1,4 @@
-"""Sweep, and the report page that shows its results."""
+"""Execution of a sweep, and creation of the page that shows its results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Removal of verdicts of earlier commands before work begins, so that no verdict survives a command that fails."""
+"""Removal of verdicts of earlier commands before a new command starts work.
+
+If the new command fails, no outdated verdict remains.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from ..core.errors import DescriptionError
 from ..core.input_files import read_text
 from ..runs.compare.result import withdraw_verdict
 
-_LARGEST = 1_000_000  # Largest size of a description, bytes.
+_LARGEST = 1_000_000  # Maximum size of a description file, bytes.
 _NAME = re.compile(r"""^\s*name\s*=\s*["'](\w+)["']""", re.MULTILINE)
 
 
@@ -33,7 +36,9 @@ def withdraw_run(file: Path, case: str | None, out: Path | str | None) -> None:
 
 
 def withdraw_study(file: Path, out: Path | str | None) -> None:
-    """Remove the verdicts of an earlier `study`: its page, and the verdict of every case that the page lists."""
+    """Remove the verdicts of an earlier `study`: the page of the study, and the verdict of every case that
+    the page lists.
+    """
     for folder in _folders(file, out, "_study"):
         for case in _cases(folder / "cases.json"):
             withdraw_verdict(folder / case)
@@ -43,8 +48,8 @@ def withdraw_study(file: Path, out: Path | str | None) -> None:
 def withdraw_sweep(file: Path, case: str | None, out: Path | str | None) -> None:
     """Remove the page of an earlier `sweep`, and rename its table and signals to mark them as earlier results.
 
-    Finished runs stay, so that the sweep can be resumed, and so does `sweep.json`, which identifies the sweep.
-    A folder in which another process works is left unchanged.
+    Finished runs and the file `sweep.json`, which identifies the sweep, are kept, so that the sweep can
+    be resumed. A folder in which another process works is left unchanged.
     """
     from ..sweeps.parts import is_held
     from ..sweeps.results import mark_as_earlier

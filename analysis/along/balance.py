@@ -20,7 +20,8 @@ from ...reference.solve.solver import InitialValueProblem
 class Energy:
     """Energies, J, and powers, W, of a mechanism at one state.
 
-    The energy balance is d(kinetic + potential)/dt = applied − dissipated − friction + constraints.
+    The energy balance is d(kinetic + potential)/dt = applied − dissipated − friction + P. The term P is
+    the power of the constraint forces.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def energy(
 ) -> Energy:
     """Return the energies and powers of a mechanism at one state.
 
-    The power of the constraint forces is not included; it is `Evaluation.effort` @ qd.
+    The power of the constraint forces is not included. It equals `Evaluation.effort @ qd`.
 
     Parameters
     ----------
@@ -116,14 +117,14 @@ class EnergyHistory:
 
 
 def course(problem: InitialValueProblem, run: Trajectory, most: int = 1000) -> EnergyHistory:
-    """Return energies, forces and powers along a run that contains all coordinates and rates.
+    """Return energies, forces and powers along a run.
 
     Parameters
     ----------
     problem : InitialValueProblem
         Equations of motion of the run.
     run : Trajectory
-        Simulation result.
+        Simulation result, which must contain all coordinates and rates.
     most : int
         Maximum number of instants, taken evenly from the output times.
     """

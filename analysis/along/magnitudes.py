@@ -1,8 +1,9 @@
-"""Natural scales of a mechanism's signals, to which differences between two runs are related.
+"""Reference magnitudes of signals, to which differences between two runs are related.
 
-The range of a constant signal is zero, and a sum of balanced forces is rounding error. Their scales
-therefore follow from the forces without the balance, and from the accelerations that these forces would
-cause.
+The range of a signal during a run is not sufficient as reference magnitude. It is zero for a
+constant signal, and mere rounding error for a sum of forces in balance. Reference magnitudes
+therefore follow from the absolute values of the single forces, and from the accelerations that
+these forces would cause without the balance.
 """
 
 from __future__ import annotations
@@ -28,25 +29,28 @@ from ...reference.solve.solver import InitialValueProblem
 
 _SAMPLES = 25  # number of sampled instants of the run
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
-_CANCELLED = 1e-8  # lower bound of an expression's scale, relative to the sum of the magnitudes of its terms
-_LEFT = 1e-4  # lower bound of a position or velocity scale, relative to the effect of the unbalanced forces
-# Relative displacement of coordinates, far above rounding errors, that yields lower bounds of the signals' scales.
+_CANCELLED = 1e-8  # lowest reference magnitude of an expression, relative to the sum of |terms|
+_LEFT = 1e-4  # lowest reference magnitude of a position or velocity, relative to the motion without balance
+# Relative displacement of coordinates, far above rounding errors, for lower bounds of the reference magnitudes.
 _SHAKEN = 1e-6
 
 
 def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude, ...]:
-    """Return the natural scales of all signals of a reference run.
+    """Return the reference magnitudes of all signals of a reference run.
 
-    - Acceleration: sum of the absolute values of all force terms, divided by the coordinate's own inertia;
-      at least gravity divided by the mechanism's extent, and the largest rate divided by the run's duration.
-    - Effort: acceleration scale times inertia.
-    - Velocity: largest value; position: range. Both are at least a small fraction of what the acceleration scale
-      causes during the run.
-    - Joint reaction: largest force or weight; largest moment or that force times the size of the link.
-    - Empty signal name: largest travel and speed of any body.
+    - Acceleration: sum of the absolute values of all force terms, divided by the coordinate's own
+      inertia. Lower bounds are gravity (for rotations, divided by the mechanism's extent), and the
+      largest rate divided by the duration of the run.
+    - Effort: reference acceleration times inertia.
+    - Velocity: largest absolute value during the run.
+    - Position: range during the run. For positions and velocities, the lower bound is a small fraction
+      of the change that the reference acceleration would cause during the run.
+    - Joint reaction force: largest force, at least the weight of the link's subtree.
+    - Joint reaction moment: largest moment, at least the reference force times the size of the link.
+    - Entries with an empty signal name: largest displacement and speed of any body.
 
-    A lower bound follows from a relative displacement of 10⁻⁶ of all coordinates, so that rounding
-    errors are not compared with each other.
+    A further lower bound is the change of a signal due to a relative displacement of 10⁻⁶ of all
+    coordinates. It prevents a comparison of rounding errors with each other.
 
     Parameters
     ----------
@@ -63,8 +67,8 @@ def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude
 def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, Array, Array]) -> Array:
     """Return the reference magnitude of each coordinate's acceleration at one state, shape (n,).
 
-    The scale is the sum of the absolute values of all force terms divided by the coordinate's own
-    inertia, and at least gravity divided by the mechanism's extent.
+    The magnitude is the sum of the absolute values of all force terms, divided by the coordinate's own
+    inertia. The lower bound is gravity, for rotations divided by the mechanism's extent.
 
     Parameters
     ----------
@@ -84,12 +88,14 @@ def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, 
 
 @dataclass(frozen=True)
 class _Shaken:
-    """Lower bounds of reference magnitudes, caused by a relative displacement of 10⁻⁶ of all coordinates.
+    """Changes of signals due to a relative displacement of 10⁻⁶ of all coordinates.
+
+    These changes are lower bounds of the reference magnitudes.
 
     Parameters
     ----------
     position, speed, acceleration, effort : ndarray, shape (n,)
-        Bounds for the coordinates: rad or m, per s, per s², and N·m or N.
+        Bounds for coordinates, rad or m, rates, per s, accelerations, per s², and efforts, N·m or N.
     travel, pace, jolt : float
         Bounds for displacements, m, velocities, m/s, and accelerations, m/s², of points.
     force : float
@@ -107,22 +113,23 @@ class _Shaken:
 
 
 class _Samples:
-    """Sampled states of a run and the scales derived from them.
+    """Sampled states of a run and the reference magnitudes derived from these states.
 
     Attributes
     ----------
     inertia : ndarray, shape (n,)
         Smallest diagonal element M_kk over the samples.
     acceleration : ndarray, shape (n,)
-        Acceleration scales; see `magnitudes`.
+        Reference magnitudes of the accelerations; see `magnitudes`.
     place : ndarray, shape (n,)
         Upper bounds of the coordinates' displacements, rad or m.
     extent : float
-        Largest extent of bodies, centres of mass and points, m.
+        Largest extent of the mechanism, including centres of mass and named points, m.
     least : _Shaken
-        Lower bounds of the scales.
+        Lower bounds of the reference magnitudes.
     travel, speed : float
-        Largest displacement, m, and speed, m/s, of a body's origin or centre of mass between samples.
+        Largest displacement during the run, m, and largest mean speed between two samples, m/s, of any
+        body origin, centre of mass or named point.
     """
 
     def __init__(self, problem: InitialValueProblem, run: Trajectory) -> None:
@@ -148,10 +155,10 @@ class _Samples:
         self.acceleration = np.max([force / self.inertia, self.gravity / lengths, rate / self.time], axis=0)
         self.place = np.array([self._place(c, f) for c, f in zip(mechanism.coordinates, force, strict=True)])
         self.least = self._shaken(_SHAKEN * self.place, lengths)
-        self.linear = float(np.max(self.acceleration * lengths))  # acceleration scale of a point, m/s²
+        self.linear = float(np.max(self.acceleration * lengths))  # reference acceleration of points, m/s²
 
     def bodies(self) -> Iterator[Magnitude]:
-        """Yield reference magnitudes of the whole mechanism, which apply to coordinates at rest."""
+        """Yield the largest displacement and speed in the mechanism, which apply to coordinates at rest."""
         yield Magnitude("", "m", "", self.travel)
         yield Magnitude("", "m/s", "", self.speed)
 
@@ -211,9 +218,10 @@ class _Samples:
             yield from (Magnitude(name, "J", "energy", size, least) for name in names)
 
     def expressions(self, known: Iterable[Magnitude]) -> Iterator[Magnitude]:
-        """Yield reference magnitudes for output expressions and for measured quantities of force elements.
+        """Yield reference magnitudes for output expressions and published quantities of force elements.
 
-        Measured lengths and forces are omitted.
+        Quantities in `known`, such as lengths and forces, already have a reference magnitude and are
+        skipped.
         """
         sizes = {entry.signal: max(entry.size, entry.least) for entry in known}
         for element in self._mechanism.elements:
@@ -229,7 +237,8 @@ class _Samples:
     def _change(self, signal: str, reading: CompiledExpression, sizes: Mapping[str, float]) -> float:
         """Return the reference magnitude of an expression, in the unit of the expression.
 
-        This is the range over the run, or a larger change estimated from the expression's variables.
+        The magnitude is the largest of three values. These are the range during the run, the change
+        estimated from the expression's variables, and 10⁻⁸ times the sum of the magnitudes of all terms.
         """
         at = [reading.sizes(state) for state in self._states]
         slopes = np.max([gradient for _, gradient in at], axis=0)
@@ -240,7 +249,7 @@ class _Samples:
     def _size_of(self, name: str, sizes: Mapping[str, float]) -> float:
         """Return the reference magnitude of a variable in an expression.
 
-        Variables that are no signals have a default magnitude.
+        A variable that is not a signal has a default magnitude.
         """
         by_level = (_LEFT, _LEFT * self.linear * self.time, self.linear)
         return sizes.get(name.replace(".", "_"), by_level[level(name)])
@@ -315,7 +324,7 @@ class _Samples:
         for shift in np.diag(changes):
             with suppress(SolveError):  # a shifted state may be outside of an expression's domain
                 acceleration += np.abs(accelerations(q + shift) - undisturbed)
-        speed = np.sqrt(acceleration * changes)  # velocity amplitude of an oscillation with these amplitudes
+        speed = np.sqrt(acceleration * changes)  # velocity amplitude of a harmonic oscillation
         travel, pace, jolt = (float(np.max(x * lengths)) for x in (changes, speed, acceleration))
         mass = sum(float(body.mass) for body in self._mechanism.bodies)
         effort = acceleration * self.inertia
@@ -348,8 +357,10 @@ class _Samples:
         return sizes
 
     def _place(self, coordinate: Coordinate, force: float) -> float:
-        """Return an upper bound of a coordinate's displacement: 1 rad, the extent, or the
-        deflection of an elastic coordinate.
+        """Return an upper bound of a coordinate's displacement, rad or m.
+
+        The bound is 1 rad or the mechanism's extent. For an elastic coordinate, the deflection under the
+        largest force is used if it is smaller.
         """
         free = 1.0 if coordinate.unit == "rad" else self.extent
         return free if coordinate.role != "elastic" else min(free, force / float(coordinate.stiffness or np.inf))

@@ -18,7 +18,10 @@ from ...reference.solve.solver import InitialValueProblem
 
 @dataclass(frozen=True)
 class Residuals:
-    """Residuals of m constraint equations at N instants; m, rad or the equation's own unit, per s and per s².
+    """Residuals of m constraint equations at N instants.
+
+    At position level, a residual has the unit of the equation: metre, rad, or the unit of its
+    expression. The residuals of the other levels have this unit per s and per s².
 
     Parameters
     ----------
@@ -33,7 +36,7 @@ class Residuals:
     velocity : ndarray, shape (N, m)
         Φ̇; 0 for acceleration-level equations.
     acceleration : ndarray, shape (N, m)
-        C q̈ − γ, divided by |γ| if that exceeds 1.
+        C q̈ − γ; if |γ| > 1, divided by |γ|.
     """
 
     time: Array
@@ -68,10 +71,9 @@ def residuals(problem: InitialValueProblem, run: Trajectory) -> Residuals:
 
 
 def singular_times(problem: InitialValueProblem, run: Trajectory, dependent: Sequence[str]) -> list[float]:
-    """Return the output times, s, at which det C_d has changed its sign.
+    """Return the output times, s, at which the sign of det C_d differs from the previous output time.
 
-    Between such a time and the previous output time, the Jacobian C_d of the dependent coordinates was
-    singular.
+    Between the two times, the Jacobian C_d of the dependent coordinates was singular.
 
     Parameters
     ----------

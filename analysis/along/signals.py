@@ -21,7 +21,7 @@ from ...reference.solve.model import Evaluation, ReferenceModel
 
 @dataclass(frozen=True)
 class Moment:
-    """Kinematic state at an output time with its friction states, shape (f,)."""
+    """Kinematic state and friction states, shape (f,), at one output time."""
 
     state: KinematicState
     z: Array
@@ -141,8 +141,9 @@ def _constraints(mechanism: Mechanism, samples: Sequence[_Sample]) -> dict[str, 
 
 
 def _forces(model: ReferenceModel, samples: Sequence[_Sample], every_row: bool) -> dict[str, Array]:
-    """Return the multipliers of knife edges, or of all constraints, consistent with the joint
-    reactions.
+    """Return Lagrange multipliers that are consistent with the joint reactions.
+
+    The result contains all constraint equations if `every_row` is true, otherwise the knife edges only.
     """
     names, first = model.constraints.names, model.constraints.contact_rows.start
     values = np.array([sample.evaluation.multipliers for sample in samples])
@@ -157,7 +158,8 @@ def _regularity(partition: CoordinatePartition | None, samples: Sequence[_Sample
     Raises
     ------
     SolveError
-        If det C_d of a fixed coordinate partition changes sign, because it was zero in between.
+        If det C_d of a fixed coordinate partition changes sign. It was then zero between two output
+        times.
     """
     determinants = np.array([sample.determinant for sample in samples])
     crossed = np.flatnonzero(determinants[1:] * determinants[:-1] < 0)

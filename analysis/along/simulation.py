@@ -29,7 +29,7 @@ from .watch import SingularityMonitor, branch_lost
 _SHORTEST = 0.3  # minimum length of the step that crosses a singular position, relative to the planned length
 _ERRORS = 100.0  # estimated global error of a run in multiples of the tolerance
 _LOOKS = 1000  # minimum number of evaluations of event indicators in a run
-_SAME_INSTANT = 1e-9  # distance of an output time from an event below which they coincide, relative to the run
+_SAME_INSTANT = 1e-9  # an output time coincides with an event if they differ by less, relative to the run
 _REPORTED = 0.01  # fraction of the run between two progress reports
 
 
@@ -46,10 +46,11 @@ class RunSettings:
     stop, step, output_step : float, optional
         End time, fixed step size, and interval of the output times, s.
     loads : sequence of str, optional
-        Links whose joint reactions are computed, or "all"; default the description's outputs.
+        Links whose joint reactions are computed, or "all". By default, the outputs of the description
+        determine the links.
     multipliers : bool
-        Whether the multiplier of each constraint equation is a signal `<row>_force`, N, or N·m for an
-        equation in rad.
+        Whether the Lagrange multiplier of each constraint equation is a signal `<equation>_force`. The
+        unit is N, or N·m for an equation in rad.
     """
 
     method: str | None = None
@@ -163,7 +164,7 @@ class _Run:
         begins = np.array([0.0, *motion.model.stops(end)])
         self._bounds = np.append(begins[begins < end * (1.0 - SAME_TIME)], end)
         self._last_stop = float(begins[-1])
-        # Beginning of each step since the last event, s, with the state there.
+        # Time, s, and state at the beginning of each step since the last event.
         self._steps: list[tuple[float, Array]] = []
         self._segments = [Segment(0.0)] * len(times)
         self._values = np.empty((len(times), motion.size))
@@ -171,7 +172,7 @@ class _Run:
         self._progress, self._reported = progress, 0.0
 
     def march(self, integrator: Integrator, y: Array) -> None:
-        """Integrate over all segments from the state y, shape (size,); see `FormulatedModel`."""
+        """Integrate over all time segments from the initial state y; see `FormulatedModel`."""
         segment = None
         for begin, end in zip(self._bounds[:-1].tolist(), self._bounds[1:].tolist(), strict=True):
             t = begin
@@ -185,9 +186,10 @@ class _Run:
     def _integrated(
         self, integrator: Integrator, segment: Segment, span: tuple[float, float], y: Array
     ) -> tuple[float, Array]:
-        """Integrate to the end of the span, the next event, or across the next singular configuration.
+        """Integrate to the end of the time span, or to an earlier event or singular configuration.
 
-        A failed integration by Radau is repeated by DOP853.
+        A singular configuration is crossed in one large step. If the integration by Radau fails, it is
+        repeated by DOP853.
         """
         done, self._steps = self._done, [(span[0], y)]
         try:
@@ -209,13 +211,13 @@ class _Run:
     ) -> tuple[float, Array]:
         """Cross a singular configuration in one large step, and return the time reached, s, and the state.
 
-        The integration first returns to a time before the singular configuration. An event within the
-        step ends it.
+        The integration first returns to a time before the singular configuration. An event within the large
+        step ends the step.
 
         Raises
         ------
         SolveError
-            If the step does not stay on the branch of the motion.
+            If the motion after the step belongs to another branch.
         """
         self.watch.back()
         self.watch.singular.append(singular)
@@ -239,12 +241,12 @@ class _Run:
         return (step.end, step.y) if event is None else (event, step.interpolant(event))
 
     def _before(self, segment: Segment, singular: Singular) -> tuple[float, Array, float]:
-        """Return the last step after which enough time is left for a large step across a singular configuration.
+        """Return the latest recorded state from which a large step can cross a singular configuration.
 
         Returns
         -------
         t, y, length : float, ndarray, float
-            Time, s, state, and length of the large step, s.
+            Time, s, and state at the beginning of the large step, and its length, s.
         """
         for t, y in reversed(self._steps):
             length = LENGTH * self.watch.turning(segment, t, y)
@@ -253,10 +255,10 @@ class _Run:
         return t, y, length
 
     def _enter(self, segment: Segment, t: float) -> None:
-        """Assign all output times from t, s, on to a time segment.
+        """Assign a time segment to all output times from t, s, on.
 
         An output time that coincides with an event, within rounding, belongs to the segment after the
-        event; the initial time belongs to the first segment.
+        event. The initial time belongs to the first segment.
         """
         first = max(int(np.searchsorted(self.times, t - _SAME_INSTANT * float(self.times[-1]))), t > 0.0)
         self._segments[first:] = [segment] * (len(self.times) - first)
@@ -293,7 +295,7 @@ class _Run:
             self._progress("reference solver", fraction)
 
     def _take(self, before: float, after: float, interpolant: Callable[[], Interpolant]) -> None:
-        """Interpolate the states at the output times up to `after`, s."""
+        """Interpolate the states at the pending output times up to `after`, s."""
         end = int(np.searchsorted(self.times, after, side="right"))
         if end > self._done:
             at = interpolant()

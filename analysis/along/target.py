@@ -19,7 +19,7 @@ from ...reference.kinematics.segment import Segment
 from ...reference.solve.solver import InitialValueProblem
 
 _ITERATIONS = 50  # maximum number of Newton steps of the projection
-_CLOSE = 1e-10  # Newton correction below which the projection has converged, m
+_CLOSE = 1e-10  # largest Newton correction of a converged projection, m
 
 
 def programmed_target(problem: InitialValueProblem, trajectory: Trajectory) -> dict[str, Array]:
@@ -65,13 +65,13 @@ class _Projection:
         mechanism = problem.mechanism
         first = trajectory.columns(signal_names(mechanism.coordinates, "position"))[0]
         self._model = problem.model
-        # Only the first group of a path constrains positions; the second group constrains orientations.
+        # A path has position constraints, which come first, and orientation constraints, which are omitted.
         self._groups = [programmed(entry, self._model.quantities, self._model.reader)[0] for entry in entries]
         self._own = self._model.quantities.point(point)
         self._times = trajectory.time
         self._actual = trajectory.columns(of_point(point, "position", axis).name for axis in "xyz")
         still = self._model.state(0.0, first, np.zeros(mechanism.n))
-        # With an identity Jacobian, C is the gradient of the constraints with respect to the quantities.
+        # With an identity Jacobian, C contains the derivatives with respect to the kinematic quantities.
         self._template = replace(still, jacobian=np.eye(len(still.x)))
 
     def path(self) -> Array:

@@ -1,7 +1,8 @@
 """Monitoring of redundant constraints and of the distance from singular positions during a run.
 
-Near a singular position or the end of a function's domain, the integrator's steps shrink geometrically.
-The monitor detects the shrinking before the integrator fails, and reports the cause.
+Near a singular position or the boundary of a function's domain, the integrator's step sizes
+decrease geometrically. The monitor detects the decrease before the integrator fails, and reports
+the cause.
 """
 
 from __future__ import annotations
@@ -23,26 +24,26 @@ from ...reference.kinematics.segment import Segment
 from ...reference.solve.manifold import Manifold
 from ..start.left_out import LeftOut
 
-_SHRINKING = 15  # number of successive non-increasing steps that count as shrinking
-_SHRUNK = 1e-5  # step size that counts as shrunk, relative to the longest step
+_SHRINKING = 15  # steps shrink if this many successive step sizes never increase
+_SHRUNK = 1e-5  # largest size of shrunk steps, relative to the longest step
 _POINTS = 1000  # minimum number of checks of redundant constraints in a run
-_FALLING = 0.3  # smallest singular value (relative to its maximum) below which a minimum is searched for
-# A step contains no singular position if the Jacobian changes by at most this part of a sum of singular values.
-# The sum is that of the smallest singular values of the Jacobian at both ends of the step.
+_FALLING = 0.3  # if the relative smallest singular value is less than this, its minimum is searched for
+# If the Jacobian changes by less than this fraction of a sum, the step contains no singular position.
+# The sum consists of the smallest singular values of the Jacobian at both ends of the step.
 _TURNED = 0.7
-_FASTEST = 3e8  # rate above which a motion counts as diverged, rad/s or m/s
-_EDGE = 1e-3  # distance from the ends of a step for one-sided differences, relative to the step
-_CLOSE = 0.1  # smallest singular value (relative to its maximum) below which a singularity ends a run
-# Smallest singular value (relative to its maximum) below which a singularity causes short steps.
+_FASTEST = 3e8  # if a rate exceeds this value, rad/s or m/s, the motion has diverged
+_EDGE = 1e-3  # increment of one-sided differences at the ends of a step, relative to the step
+_CLOSE = 0.1  # if the relative smallest singular value is less than this, a run ends because of a singularity
+# If the relative smallest singular value is less than this, a singularity is the cause of short steps.
 _VERY_CLOSE = 1e-2
-_SHORT = 1e-2  # step size that counts as short near a singularity, relative to the longest step
+_SHORT = 1e-2  # largest size of short steps near a singularity, relative to the longest step
 _AHEAD = 0.1  # look-ahead time beyond a singular position, relative to the longest step
-_SINGULAR = 1e-4  # smallest singular value (relative to its maximum) below which a position is singular
+_SINGULAR = 1e-4  # if the relative smallest singular value is less than this, a position is singular
 # Integration errors hide relative singular values below this factor times the square root of the tolerance.
 _ERRORS_ROOT = 3.0
-_INVOLVED = 0.1  # coefficient in a vanishing combination above which messages name the constraint
-_PART = 1e-4  # displacement over which the change of the Jacobian is measured, rad or relative to the extent
-_LOCATED = 1e-9  # accuracy of the time of a minimum of the smallest singular value, s
+_INVOLVED = 0.1  # messages name a constraint if its coefficient in a vanishing combination exceeds this
+_PART = 1e-4  # displacement for the estimate of the Jacobian's change, rad or relative to the extent
+_LOCATED = 1e-9  # error of the time at which the smallest singular value is minimal, s
 _TINY = 1e-300  # positive lower bound that avoids division by zero if the Jacobian is constant
 
 
@@ -131,8 +132,9 @@ class SingularityMonitor:
         return found
 
     def turning(self, segment: Segment, t: float, y: Array) -> float:
-        """Return the time, s, in which the constraint Jacobian changes by its own norm, at state y
-        and time t, s.
+        """Return the time, s, in which the constraint Jacobian would change by its own norm.
+
+        The estimate uses the velocities at state y and time t, s.
         """
         state = self._motion.moment(t, y, segment)[0]
         speed = float(np.abs(state.qd / self._motion.form.choice.unit).max()) or 1.0
@@ -187,9 +189,7 @@ class SingularityMonitor:
         )
 
     def _shrinking(self) -> bool:
-        """Whether the step sizes tend to zero, or all recent steps near a singular position are
-        short.
-        """
+        """Whether the step sizes tend to zero, or remain very small near a singular position."""
         recent = self._recent
         if len(recent) < _SHRINKING:
             return False
@@ -199,11 +199,11 @@ class SingularityMonitor:
         return to_nothing or (at_singular and max(recent) < _SHORT * self._step)
 
     def _is_end(self, segment: Segment, t: float, y: Array) -> bool:
-        """Whether the motion really ends here, at the end of a function's domain or at a singular position.
+        """Whether the motion really ends at this state.
 
-        A singular position is no end if the constraints can be fulfilled a little later, because
-        the motion may then pass it. If the motion does not end, the integrator has shortened its
-        steps for accuracy only.
+        The motion may end at the boundary of a function's domain, or at a singular position. It does not
+        end at a singular position if the constraints can be fulfilled a little later. If the motion does
+        not end, the integrator has shortened its steps for accuracy only.
         """
         state = self._motion.moment(t, y, segment)[0]
         if not self._left.active or self._smallest(state) > _CLOSE * self._largest:
@@ -225,12 +225,12 @@ class SingularityMonitor:
                 raise SolveError(str(opened))
 
     def _measure(self, segment: Segment, after: float, y: Array, at: Callable[[], Interpolant]) -> Singular | None:
-        """Return a singular position if the smallest singular value has a sufficiently small minimum.
+        """Return a singular position if the smallest singular value has a small enough minimum, or None.
 
-        A minimum is suspected if the middle one of three successive step ends has the smallest value, or if
-        the constraint Jacobian changes strongly within the last step. By Weyl's inequality, the Jacobian can
-        become singular within a step only if it changes by at least the sum of its smallest singular values at
-        both ends.
+        A minimum is searched for in two cases. First, the singular value at a step end may be smaller than
+        at the step ends before and after. Second, the constraint Jacobian may change strongly within the
+        last step. By Weyl's inequality, a small change is harmless: the Jacobian stays regular within a
+        step if it changes by less than the sum of its smallest singular values at both ends.
         """
         rows = self._at_end(segment, after, y)
         value = _smallest(rows)
@@ -272,8 +272,9 @@ class SingularityMonitor:
         return Singular(t + later, self._dependent(self._moved(state, later)))
 
     def _soonest(self, state: KinematicState, qdd: Array, longest: float) -> tuple[float, float]:
-        """Return the time after a state at which the constraint Jacobian is closest to singular, s,
-        and its smallest singular value.
+        """Return the minimum of the Jacobian's smallest singular value after a state.
+
+        Returns the delay until the minimum, s, and the smallest singular value at that time.
         """
         found = minimize_scalar(
             lambda later: self._smallest(self._moved(state, later, qdd)),
@@ -304,8 +305,9 @@ class SingularityMonitor:
         return self._smallest(self._motion.moment(t, step.interpolant(t), step.segment)[0])
 
     def _minimum(self, begin: float, step: _Passed) -> tuple[float, float]:
-        """Return the time in a step at which the constraint Jacobian is closest to singular, s, and
-        its smallest singular value.
+        """Return the minimum of the Jacobian's smallest singular value within a step.
+
+        Returns the time of the minimum, s, and the smallest singular value at that time.
         """
         if step.interpolant is None:
             return step.t, step.value
@@ -317,8 +319,8 @@ class SingularityMonitor:
     def _at_end(self, segment: Segment, t: float, y: Array) -> Array:
         """Return the scaled constraint Jacobian at the end of a step.
 
-        If the integrator has evaluated its last stage there, that stage's Jacobian C is reused; it
-        differs from the exact one only by the last correction of the step.
+        If the integrator has evaluated its last stage at that time, the Jacobian of this stage is reused.
+        It differs from the exact Jacobian only by the last correction of the step.
         """
         at, C = self._motion.latest
         if at == t and len(self._sizes):
@@ -326,9 +328,7 @@ class SingularityMonitor:
         return self._rows(self._motion.moment(t, y, segment)[0])
 
     def _rows(self, state: KinematicState) -> Array:
-        """Return the Jacobian of the independent constraints at a state, with rows scaled to
-        comparable lengths.
-        """
+        """Return the scaled Jacobian of the independent constraints at a state; see `_comparable`."""
         constraints = self._motion.model.constraints
         if not len(self._sizes):
             sizes = constraints.sizes(state).C[self._left.active] * self._motion.form.choice.unit
@@ -337,8 +337,10 @@ class SingularityMonitor:
         return self._comparable(constraints(state).C)
 
     def _comparable(self, C: Array) -> Array:
-        """Return the Jacobian rows of the independent constraints, divided by their initial sizes,
-        in units of length.
+        """Return the Jacobian rows of the independent constraints, scaled to comparable magnitudes.
+
+        Each column is multiplied by the coordinate change that is comparable to 1 m. Each row is divided by
+        its initial size.
         """
         return np.asarray(C[self._left.active] * self._motion.form.choice.unit / self._sizes)
 
@@ -346,7 +348,7 @@ class SingularityMonitor:
         return _smallest(self._rows(state))
 
     def _dependent(self, state: KinematicState) -> tuple[str, ...]:
-        """Return the names of the constraints whose combinations are nearly zero."""
+        """Return the names of the constraints whose Jacobian rows are nearly linearly dependent."""
         left, values, _ = np.linalg.svd(self._rows(state))
         nearest = left[:, values <= max(_VERY_CLOSE * self._largest, float(values[-1]))]
         names = self._motion.model.constraints.names

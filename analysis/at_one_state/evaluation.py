@@ -82,9 +82,9 @@ def joint_loads(
 ) -> dict[str, Array]:
     """Return the joint reactions: wrenches that joints transmit to the links' subtrees.
 
-    A reaction has the components fx fy fz nx ny nz, N and N·m, about the origin and in the axes of the
-    link's frame, which moves with the link. It includes the joint's springs, dampers, drive and
-    friction. Drives realise the programmed constraints.
+    A reaction has the components fx fy fz nx ny nz, N and N·m. Reference point and axes are those of
+    the link's frame, which moves with the link. It includes the forces of the joint's springs, dampers,
+    drive and friction. The drives exert the efforts that the programmed constraints require.
 
     Parameters
     ----------

@@ -20,12 +20,12 @@ from ...reference.integration.motion import FormulatedModel
 from ...reference.solve.model import ReferenceModel
 from ...reference.solve.solver import InitialValueProblem
 
-_DIFFERENCE = 1e-6  # difference step of states, rad or m, and rad/s or m/s
-_ROUNDING = 1e-6  # real or imaginary part that counts as an error of finite differences, relative to |λ|
-_RIGID = 1e-6  # |λ| relative to the largest |λ| below which a mode is a rigid-body mode
+_DIFFERENCE = 1e-6  # increment of state variables for central differences, SI units
+_ROUNDING = 1e-6  # largest error of Re λ or Im λ due to finite differences, relative to |λ|
+_RIGID = 1e-6  # largest |λ| of a rigid-body mode, relative to the largest |λ| of all modes
 _UNCERTAIN = 1e-9  # error of the finite differences, relative to the largest entry of A
-_VIOLATING = 0.3  # share of constraint-violating motion in a mode above which the mode violates the constraints
-_RK4_RADIUS = 2.6156  # radius of the largest half disc, Re z ≤ 0, in the stability region of RK4
+_VIOLATING = 0.3  # if the constraint-violating share of a mode exceeds this, the mode violates constraints
+_RK4_RADIUS = 2.6156  # radius of the largest half disc with Re z ≤ 0 in the stability region of RK4
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def _mode(
     rigid_body: bool,
 ) -> LinearisedMode:
     n = model.mechanism.n
-    # In a mode, δq̇ = λ δq. For λ ≈ 0, only δq exceeds rounding errors.
+    # A mode has δq̇ = λ δq. The larger part is used, because δq̇ is only rounding error for λ ≈ 0.
     motion = weights * max(vector[:n], value * vector[:n], key=np.linalg.norm)
     size = np.linalg.norm(motion)
     parts = [0.0 if abs(part) <= _ROUNDING * abs(value) else part for part in (value.real, value.imag)]

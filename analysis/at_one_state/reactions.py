@@ -1,9 +1,9 @@
 """Uniqueness of joint reactions in rigid-body models (Wojtyra and Frączek 2013, sections 3 and 4.2).
 
-With redundant constraints, the multipliers λ are determined only up to the null space of Cᵀ. The last p
-columns of Q in the decomposition C E = Q R span this null space. The reaction of a kinematic pair X is
-unique if B_X = C_Xᵀ Q_X vanishes, where C_X and Q_X are the pair's rows of C and of these columns
-(equations 21 to 27).
+With redundant constraints, the multipliers λ are determined only up to the null space of Cᵀ. The
+last p columns of Q in the decomposition C E = Q R span this null space. The reaction of a kinematic
+pair X is unique if B_X = C_Xᵀ Q_X is zero (equations 21 to 27). The matrices C_X and Q_X contain
+the rows of the pair in C and in these columns.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ...reference.solve.solver import InitialValueProblem
 from ..start.absolute import Pair, pairs
 from ..start.planar import in_plane
 
-# Largest component of a reaction that counts as zero, for multipliers of length 1 without effect on the motion.
+# Largest reaction component that is treated as zero, for unit multipliers in the null space of Cᵀ.
 _ZERO = 1e-7
 
 
@@ -113,9 +113,10 @@ class Reactions:
 
 
 def reactions(problem: InitialValueProblem) -> Reactions:
-    """Determine which reactions are unique in the initial state, projected onto the position constraints.
+    """Determine which joint reactions are unique in the initial state.
 
-    A reaction or component counts as unique if it is unique in a second configuration as well.
+    The initial state is first projected onto the position constraints. If a second configuration has
+    the same rank, a reaction or component must be unique in both configurations.
 
     Raises
     ------

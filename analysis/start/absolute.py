@@ -1,9 +1,11 @@
-"""Constraint Jacobian in absolute coordinates, six per body (Wojtyra and Frączek 2013, sections 2.1 and 3).
+"""Constraint Jacobian in absolute coordinates, six per body.
 
-The absolute velocities are the velocity v and the angular velocity ω of each body's frame. The factors
-of v and ω in a row are the force and moment on the body for a unit multiplier. The factors of ω are
-divided by the mechanism's extent, so that all are comparable. Tree joints have constraint equations
-like closures: the wrenches that do no work in the joint's motions.
+The formulation follows Wojtyra and Frączek 2013, sections 2.1 and 3. The absolute velocities of a
+body are the velocity v and the angular velocity ω of its frame. In each Jacobian row, the
+coefficients of v and ω are the force and moment that a unit multiplier exerts on the body. The
+coefficients of ω are divided by the mechanism's extent, so that all coefficients are comparable.
+The constraint equations of a tree joint follow from the wrenches that do no work in the joint's
+motions.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 
-_ROUNDING = 1e-12  # length of a Jacobian row that counts as zero
-_RANK = 1e-9  # relative singular value of a joint's motions that counts as zero
+_ROUNDING = 1e-12  # largest norm of a Jacobian row that is treated as zero
+_RANK = 1e-9  # largest relative singular value of a joint's twists that is treated as zero
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,10 @@ class Pair:
     rows : ndarray, shape (k, 6·bodies)
         Jacobian with respect to v and ω of each body, world axes.
     wrenches : ndarray, shape (k, c)
-        Components that the equations transmit for a unit multiplier.
+        Force and moment components that each equation transmits for a unit multiplier.
     components : tuple of str
-        Names of the c components: fx fy fz nx ny nz about the joint's origin in its frame's axes, or
-        one scalar.
+        Names of the c components: fx fy fz nx ny nz, about the origin and in the axes of the joint's
+        frame. A scalar constraint has one component.
     """
 
     name: str
@@ -88,9 +90,7 @@ class _Absolute:
         self._motions = [self._motion(b) for b in bodies]
 
     def joints(self) -> Iterator[Pair]:
-        """Yield the tree joints; a flexible link also has a joint between neighbouring beam
-        elements.
-        """
+        """Yield the tree joints, including the joints between the beam elements of a flexible link."""
         first: set[str] = set()
         for b, body in enumerate(self._mechanism.bodies):
             name = body.name if body.link in first else body.link
@@ -167,9 +167,9 @@ class _Absolute:
         """Return the wrenches whose power is the rate of each kinematic quantity, shape (quantities, B, 6).
 
         A point coordinate corresponds to a force along the axis at the point. A direction cosine
-        corresponds to a moment, because (ω × a)·e = (a × e)·ω. A joint coordinate corresponds to the
-        effort that does no work in the joint's other motions. A length corresponds to forces that
-        extend it. Moments are about the origin of the frames' coordinates.
+        corresponds to a moment, because (ω × a)·e = (a × e)·ω. A joint coordinate corresponds to the effort
+        that does no work in the joint's other motions. A length corresponds to forces that increase the
+        length. All moments are about the datum point that the frames refer to.
         """
         quantities, slots = self._model.quantities, len(self._frames)
         found = np.zeros((len(self._state.x), slots, 6))

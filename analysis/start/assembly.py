@@ -20,14 +20,14 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics, Posture
 from .turned import Turns, turn
 
-_STAYING = {"base": "the base", "elastic": "beams"}  # names of coordinate roles that assembly does not move
+_STAYING = {"base": "the base", "elastic": "beams"}  # in messages, parts that assembly does not move
 
 
 def assemble(mechanism: Mechanism, q: Array, mobile: Array | None = None) -> Array:
     """Return the closest positions that close all loops, shape (n,), rad or m.
 
-    The orientation error of a rigid closure is measured by the rotation between its frames. Cosines
-    would also vanish for rotations of 120° and 180°.
+    The orientation error of a rigid closure is measured by the rotation between its frames. Conditions
+    on direction cosines would also be fulfilled for rotations by 120° and 180°.
 
     Parameters
     ----------
@@ -50,10 +50,11 @@ def assemble(mechanism: Mechanism, q: Array, mobile: Array | None = None) -> Arr
 
 
 def _nearest(loops: _Loops, q: Array) -> Array:
-    """Return the positions, shape (n,), that minimise the closure residuals, by steps from q.
+    """Return the positions near q, shape (n,), that minimise the closure residuals.
 
-    The steps are minimum-norm Newton steps, damped if the residual would grow (Levenberg-Marquardt).
-    They are orthogonal to the motions of the closed loops. Closure conditions may be redundant.
+    The iteration takes minimum-norm Newton steps, damped if the residual would grow
+    (Levenberg-Marquardt). The steps are orthogonal to motions that keep the loops closed. Redundant
+    closure conditions are admissible.
     """
     values, C = loops.rows(q)
     gap, damping = float(np.linalg.norm(values)), 0.0

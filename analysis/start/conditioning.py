@@ -1,9 +1,9 @@
 """Mass distributions that make the equations of motion singular or ill-conditioned.
 
-A motion that moves no mass makes the mass matrix singular. A body that can rotate and translate has its
-coordinates at the origin of its frame. If its mass is far from that origin, large terms cancel in its
-angular acceleration: the inertia about the origin and the contribution of the translation. The
-cancellation loses significant digits.
+A motion that moves no mass makes the mass matrix singular. The coordinates of a body that can
+rotate and translate refer to the origin of its frame. If the body's mass is far from this origin,
+two large terms nearly cancel in the angular acceleration: the inertia about the origin and the
+contribution of the translation. The cancellation loses significant digits.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics
 from ...reference.solve.model import ReferenceModel, pseudo_inertia
 
-_LOST = 1e6  # cancellation ratio above which accelerations have fewer than nine reliable digits
-_MASSLESS = 1e-12  # inertia of a motion that counts as zero, relative to the inertia of the subtree
-# Length below which a body counts as a point, relative to the mechanism's extent.
+_LOST = 1e6  # if the cancellation ratio exceeds this, accelerations have fewer than nine reliable digits
+_MASSLESS = 1e-12  # largest inertia that is treated as zero, relative to the inertia of the subtree
+# Smallest radius of gyration that is assumed for a body, relative to the mechanism's extent.
 _POINT = 1e-8
-_TURNED = 1e-3  # cosine of the second Euler angle below which the other two axes count as aligned
-_OFFSET, _VARIATION = 0.3, 0.1  # mean and variation of shifts that lead to a general position, rad or m
-_INVOLVED = 0.1  # amplitude of a coordinate in a motion, relative to the largest, below which it is ignored
+_TURNED = 1e-3  # largest |cosine| of the second Euler angle in gimbal lock
+_OFFSET, _VARIATION = 0.3, 0.1  # mean and variation of coordinate shifts to a general position, rad or m
+_INVOLVED = 0.1  # smallest amplitude of a coordinate that is part of a motion, relative to the largest
 
 
 def massless(model: ReferenceModel, q0: ArrayLike) -> list[Problem]:
     """Return a problem for each possible motion at the initial positions that moves no mass.
 
-    Aligned Euler angles near ±π/2 are ignored.
+    Motions of a joint in gimbal lock are ignored: two of its Euler angles rotate about the same axis.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def _unresisted(model: ReferenceModel, q: Array) -> list[list[int]]:
 
 
 def _resistance(mechanism: Mechanism, frames: Array, k: int, point: float) -> float:
-    """Return the largest inertia that a coordinate could move for any position of its axis, kg or kg·m².
+    """Return the largest inertia that a coordinate could move if its axis were elsewhere, kg or kg·m².
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def _resistance(mechanism: Mechanism, frames: Array, k: int, point: float) -> fl
     k : int
         Index of the coordinate.
     point : float
-        Length below which a body counts as a point, m.
+        Smallest radius of gyration that is assumed for rotations, m.
     """
     b = next(b for b, body in enumerate(mechanism.bodies) if k in body.coordinates)
     J = _carried(mechanism, frames, b)
@@ -184,13 +184,10 @@ def _axes(mechanism: Mechanism, body: Body, kind: str) -> Array:
 
 
 def _largest_ratio(whole: Array, left: Array) -> float:
-    """Return the largest value of xᵀAx / xᵀBx for two symmetric matrices:
-
-    A is `whole` and B is `left`.
-    """
+    """Return the largest value of xᵀAx / xᵀBx for the symmetric matrices A = `whole` and B = `left`."""
     try:
         return float(eigh(whole, left, eigvals_only=True)[-1])
-    except np.linalg.LinAlgError:  # the second matrix is zero up to rounding in some direction
+    except np.linalg.LinAlgError:  # the second matrix is singular up to rounding
         return np.inf if np.linalg.eigvalsh(whole)[0] > 0 else 0.0
 
 

@@ -16,13 +16,13 @@ from ...reference.solve.solver import InitialValueProblem
 from .assembly import assemble
 from .statics import described_state
 
-_FAR = 0.1  # change of an initial position that is reported, rad or relative to the extent
-_ROUNDING = 1e-12  # value that counts as rounding error, relative to the previous value
-_CHANGED = 1e-6  # change of an initial velocity that is reported, relative to the largest velocity
+_FAR = 0.1  # smallest reported change of an initial position, rad or relative to the extent
+_ROUNDING = 1e-12  # largest new value that is treated as rounding error, relative to the old value
+_CHANGED = 1e-6  # smallest reported change of an initial velocity, relative to the largest velocity
 
 
 def start_notes(problem: InitialValueProblem) -> list[str]:
-    """Return notes on changes of the described initial state, and on constraints that cannot be fulfilled near it.
+    """Return notes on changed initial values, and on constraints that cannot be fulfilled nearby.
 
     Parameters
     ----------

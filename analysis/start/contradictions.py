@@ -1,9 +1,10 @@
 """Detection of redundant constraints that contradict the independent ones.
 
-Independent constraints can be fulfilled near a state, but a constraint omitted as redundant is
-fulfilled only if it is consistent with them. Its residual is checked where the independent constraints
-are fulfilled: at t = 0, near the initial position (constraints may be dependent only there), and over
-time along a slow motion.
+A constraint that was omitted as redundant is fulfilled only if it is consistent with the
+independent constraints. The residual is therefore checked at states that fulfil the independent
+constraints. These states are the state at t = 0, states near the initial position, and states along
+a slow motion over time. The nearby states are necessary, because constraints may be linearly
+dependent in the initial position only.
 """
 
 from __future__ import annotations
@@ -25,22 +26,22 @@ from ...reference.solve.manifold import Manifold
 from ...reference.solve.model import ReferenceModel
 from .left_out import LeftOut, Opening
 
-_STEPS = 40  # number of intervals of the run at whose ends constraints are checked
-_HALVINGS = 3  # maximum number of bisections of an interval whose end is not reached
-_RANK = 1e-8  # relative singular value that counts as zero
-_ASIDE = 0.1  # distance of nearby states from the initial state, rad or relative to the extent
+_STEPS = 40  # number of equal time intervals of the run; constraints are checked after each interval
+_HALVINGS = 3  # maximum number of bisections of a time step that fails
+_RANK = 1e-8  # largest relative singular value that is treated as zero
+_ASIDE = 0.1  # distance between initial and nearby states, rad or relative to the extent
 
 
 @dataclass(frozen=True)
 class SingularStart:
-    """Initial position at which constraints are dependent although they are independent nearby.
+    """Singular initial position: constraints are linearly dependent there, but independent nearby.
 
     Parameters
     ----------
     opened : Opening or None
         Redundant constraints that are violated nearby.
     here, rank : int
-        Rank of all constraints in the initial position, and nearby.
+        Rank of all constraints in the initial position (`here`) and at nearby positions (`rank`).
     """
 
     opened: Opening | None
@@ -75,8 +76,10 @@ class ManifoldWalk:
         return found if isinstance(found, Opening) else None
 
     def singular(self) -> SingularStart | None:
-        """Return the singular initial position if constraints omitted there are independent nearby,
-        otherwise None.
+        """Return the initial position with its ranks if the position is singular, otherwise None.
+
+        The position is singular if the constraints have a higher rank nearby, or if constraints that were
+        omitted as redundant are violated nearby.
         """
         for beside in self._beside(self._manifold.nearest(self._start).state):
             rank, opened = _rank(self._model, beside), self.left.opened_at(0, beside, beside.qd)
@@ -85,9 +88,9 @@ class ManifoldWalk:
         return None
 
     def _implied_by_rates(self) -> list[int]:
-        """Return the position constraints that are redundant because of velocity constraints.
+        """Return the position constraints that are redundant only because of velocity constraints.
 
-        The independent position constraints alone do not imply them.
+        The independent position constraints alone do not imply these constraints.
         """
         orders, C = self._model.constraints.orders, _comparable(self._model, self._start)
         own = [k for k in self.left.active if orders[k] == 0]
@@ -106,8 +109,15 @@ class ManifoldWalk:
         return sorted({*np.linspace(0.0, stop, _STEPS + 1)[1:].tolist(), *within.tolist()})
 
     def _on(self, state: KinematicState, t: float, halvings: int) -> KinematicState | Opening | None:
-        """Return the state at time t, s, extrapolated and projected onto the constraints, a
-        contradiction, or None.
+        """Return the state at time t, s, that fulfils the independent constraints.
+
+        The given state is extrapolated to time t and projected onto the constraints. If the projection
+        fails, intermediate times are tried.
+
+        Returns
+        -------
+        KinematicState, Opening or None
+            The state; a contradiction that was found there; or None if the projection fails.
         """
         found = self._fulfilled(self._model.state(t, state.q + (t - state.t) * state.qd, state.qd, lag=state.lag))
         if found is not None or not halvings:

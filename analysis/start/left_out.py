@@ -1,9 +1,9 @@
 """Residuals of redundant constraints, which are not part of the equations of motion.
 
-A position constraint is checked by its value, a velocity constraint by its rate, and an acceleration
-constraint by its acceleration. Violations of the independent constraints (an intended initial
-violation, or drift) also violate the constraints that they imply. This part of a residual is
-subtracted.
+Each constraint is checked at its own level: Φ for position constraints, Φ̇ for velocity
+constraints, and C q̈ − γ for acceleration constraints. If independent constraints are violated, by
+intention at t = 0 or by drift, the constraints that they imply are violated as well. This
+contribution is subtracted from each residual.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Opening:
     names : tuple of str
         Names of the constraint equations, worst first.
     residual : float
-        Violation of the first one, in its unit (per s, per s²).
+        Violation of the first constraint, in the unit of the constraint, per s or per s² for rates or
+        accelerations.
     what : str
         Violated level, one of `WHAT`.
     t : float
@@ -73,22 +74,22 @@ class LeftOut:
         self.rows = [k for k in range(len(constraints.names)) if k not in choice.independent]
         self.names = tuple(constraints.names[k] for k in self.rows)
         self._constraints, self._unit = constraints, choice.unit
-        self._reach = choice.extent * choice.unit  # coordinate changes that count as large within 1 s
+        self._reach = choice.extent * choice.unit  # coordinate changes that are large for 1 s of motion
         self._orders = constraints.orders[self.rows]
         self._open = float(model.mechanism.chain.simulation.violation)
 
     def residuals(self, state: KinematicState, qdd: Array | None = None) -> tuple[Array, Array]:
-        """Return the violation of each redundant constraint and its limit, shape (k,) each.
+        """Return actual and admissible violations of the redundant constraints, shape (k,) each.
 
-        The part that violations of the independent constraints cause is subtracted. A lower bound of
-        the limit is returned if the violation does not exceed it.
+        Contributions from violations of the independent constraints are subtracted. If all violations are
+        small enough, a lower bound of the admissible violations is returned, which is computed faster.
 
         Parameters
         ----------
         state : KinematicState
             State to check.
         qdd : ndarray, shape (n,), optional
-            Accelerations, rad/s² or m/s². Without them, acceleration constraints count as fulfilled.
+            Accelerations, rad/s² or m/s². If omitted, acceleration constraints count as fulfilled.
         """
         found, allowed = np.zeros((2, len(self.rows)))
         for level in set(self._orders.tolist()) - ({2} if qdd is None else set()):
@@ -102,14 +103,16 @@ class LeftOut:
         return self._opening(*self.residuals(state, qdd), state.t)
 
     def opened_at(self, level: int, state: KinematicState, qdd: Array) -> Opening | None:
-        """Return the redundant constraints violated at a level (0 value, 1 rate, 2 acceleration),
-        or None.
+        """Return the redundant constraints that are violated at a level, or None.
+
+        The level is 0 for positions, 1 for velocities, and 2 for accelerations.
         """
         return self._opening(*self.at_level(level, state, qdd), state.t, level)
 
     def at_level(self, level: int, state: KinematicState, qdd: Array | None) -> tuple[Array, Array]:
-        """Return violations and limits of all redundant constraints at a level (0 value, 1 rate, 2
-        acceleration).
+        """Return actual and admissible violations of all redundant constraints at one level.
+
+        The level is 0 for positions, 1 for velocities, and 2 for accelerations.
         """
         rows, motion = self._constraints(state), state.qd if level == 1 or qdd is None else qdd
         values = (rows.Phi, rows.Phi_dot, rows.C @ motion - rows.gamma)[level]
@@ -128,7 +131,7 @@ class LeftOut:
             scale = scale + sizes.C @ np.abs(motion) + np.abs(values - rows.C @ motion)
             allowed = _CURVED * violated
         scale = scale[self.rows] + np.abs(implied)
-        # The limit is relative to the size of the terms for small mechanisms, and absolute for others.
+        # If the terms are smaller than 1, the limit is relative to their size; otherwise it is absolute.
         small = np.maximum(self._open * np.minimum(scale, 1.0), _NOISE)
         return found, allowed * scale + small
 

@@ -1,9 +1,9 @@
 """Detection of planar mechanisms, and reduction of their constraints to the plane.
 
-For a plane with normal N, three velocities of each body are in-plane: v perpendicular to N, and ω along
-N. The other three are out-of-plane. A mechanism is planar if each pair's constraints split into
-in-plane and out-of-plane ones, and the out-of-plane constraints form a square, regular system. The
-in-plane constraints are then a problem of their own.
+For a plane with normal N, three velocities of each body are in-plane: v perpendicular to N, and ω
+along N. The other three are out-of-plane. A mechanism is planar if two conditions are met. The
+constraints of each kinematic pair split into in-plane and out-of-plane ones. The out-of-plane
+constraints form a square, regular system. The in-plane constraints can then be analysed alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 from .absolute import Pair
 
-_MIXED = 1e-9  # out-of-plane part of an in-plane constraint that counts as zero, relative to the row
+_MIXED = 1e-9  # largest out-of-plane part of an in-plane constraint that counts as zero, relative to the row
 _TINY = 1e-300  # positive lower bound for the size of a kinematic pair without constraints
 
 
@@ -81,8 +81,6 @@ def _part(pair: Pair, kept: Array, vanishing: Array) -> Pair:
 
 
 def _regular(outside: Sequence[Pair], bodies: int) -> bool:
-    """Whether the out-of-plane constraints are as many as the bodies' out-of-plane velocities, and
-    independent.
-    """
+    """Whether the out-of-plane constraints form a square, regular system."""
     rows = sum(len(pair.rows) for pair in outside)
     return rows == 3 * bodies and rank_of(scaled(np.vstack([pair.rows for pair in outside]))).rank == rows

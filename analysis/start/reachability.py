@@ -18,13 +18,13 @@ from ...reference.solve.solver import InitialValueProblem
 from .contradictions import ManifoldWalk, SingularStart
 from .left_out import Opening
 
-_REACHED = 1e-6  # distance from a waypoint that counts as reached, m and rad
+_REACHED = 1e-6  # largest distance from a reached waypoint, m and rad
 _CLOSE = 0.01 * _REACHED  # distance from a waypoint at which the search ends, m and rad
 _ITERATIONS = 200  # maximum number of steps of a search
 _LOOP = 100.0  # weight of closure residuals relative to the distance from the waypoint
 _SPREADS = (0.1, 0.3, 1.0, 1.0, 3.0, 3.0)  # ranges of random initial guesses, small ranges first, rad or m
 _FIRST_DAMPING = 1e-3  # initial Levenberg-Marquardt damping, in units of the Jacobian
-_MOST_DAMPING = 1e8  # Levenberg-Marquardt damping above which steps are below rounding
+_MOST_DAMPING = 1e8  # largest Levenberg-Marquardt damping; with more damping, steps are rounding errors
 _ACROSS = 0.5**0.5  # factor that makes the norm of direction cosine differences equal to a small rotation angle
 
 
@@ -118,7 +118,7 @@ class _Search:
         damping = _FIRST_DAMPING
         gap, jacobian = self._gap(waypoint, q)
         for _ in range(_ITERATIONS):
-            # Stacked form avoids squaring the condition number.
+            # The stacked least-squares problem avoids the squared condition number of normal equations.
             damped = np.vstack([jacobian, damping * np.eye(len(self._joints))])
             trial = q.copy()
             trial[self._joints] -= np.linalg.lstsq(damped, np.append(gap, np.zeros(len(self._joints))))[0]
@@ -132,12 +132,12 @@ class _Search:
         return q, float(np.linalg.norm(gap))
 
     def _gap(self, waypoint: _Pose, q: Array) -> tuple[Array, Array]:
-        """Return the distance of a configuration from a waypoint, and its Jacobian with respect to the joints.
+        """Return the residual between a configuration and a waypoint, and the Jacobian of the residual.
 
-        The vector contains the prescribed components of the position error in the path's frame, m. If
-        axes are prescribed, it also contains differences of direction cosines with norm 2 sin(α/2) for
-        an angle α, which is free of singularities. The weighted closure residuals of the loops follow,
-        m or rad.
+        The Jacobian is with respect to the joint coordinates. The residual contains the prescribed
+        components of the position error in the path's frame, m. If axes are prescribed, differences of
+        direction cosines follow. For an orientation error α, the norm of these differences is 2 sin(α/2),
+        which has no singularities. The weighted closure residuals of the loops come last, m or rad.
         """
         state = self._model.state(0.0, q, np.zeros(len(q)))
         loops = self._model.constraints.loops.rows(state.posture)
@@ -159,7 +159,7 @@ def _rows(problem: InitialValueProblem) -> Iterator[Problem]:
     """
     model, q = problem.model, problem.initial_state.q
     start = model.state(0.0, q, np.zeros(len(q)))
-    model.constraints(start)  # reports undefined constraints before independent ones are chosen
+    model.constraints(start)  # raises an error if a constraint is undefined in this state
     try:
         choice = problem.rows
     except SolveError as error:
@@ -171,9 +171,7 @@ def _rows(problem: InitialValueProblem) -> Iterator[Problem]:
 
 
 def _left_out(model: ReferenceModel, start: KinematicState, choice: RowChoice) -> Iterator[Problem]:
-    """Yield problems for constraints that were omitted as redundant although the others do not
-    imply them.
-    """
+    """Yield problems for constraints omitted as redundant that the other constraints do not imply."""
     followed = ManifoldWalk(model, start, choice)
     opened = followed.contradiction()
     singular = followed.singular()

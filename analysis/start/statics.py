@@ -43,13 +43,15 @@ _TINY = 1e-300  # positive lower bound that avoids division by zero
 def free_coordinates(mechanism: Mechanism, q: Array) -> tuple[int, ...]:
     """Return the indices of the coordinates that the search for a static equilibrium may change.
 
-    Elastic coordinates, the base on flexible supports and joints that are not locked are free. The key
-    `statics.locked` names the links with locked joints. Without this key, joints with springs are free, and
-    so are r of the joint coordinates without springs; the others are locked. The number r is the rank of the
-    closures' Jacobian in the coordinates without springs. QR decomposition with column pivoting chooses the
-    r free coordinates, which follow the other coordinates through the loops. Thus, as many joints are locked
-    as the loops have degrees of freedom. Spring-damper closures count in the directions with nonzero
-    stiffness.
+    Elastic coordinates, a base on flexible supports, and joints that are not locked are free. The key
+    `statics.locked` names the links with locked joints.
+
+    Without this key, joint coordinates with springs are free. Among the joint coordinates without
+    springs, r are free and the others are locked. The number r is the rank of the closure Jacobian in
+    the coordinates without springs. QR decomposition with column pivoting selects the r free
+    coordinates, which follow the other coordinates through the loops. Thus, as many joint coordinates
+    are locked as the loops have degrees of freedom. Spring-damper closures count as constraints in the
+    directions with nonzero stiffness.
 
     Parameters
     ----------
@@ -87,8 +89,9 @@ def _following(mechanism: Mechanism, q: Array, loose: list[int]) -> list[int]:
 
 
 def described_state(mechanism: Mechanism) -> Start:
-    """Return the described positions and rates (q, qd), shape (n,) each; the base has zero
-    coordinates.
+    """Return the positions and rates (q, qd) of the description, shape (n,) each.
+
+    The coordinates and rates of the base are zero.
     """
     q = np.array([c.position for c in mechanism.coordinates], dtype=float)
     qd = np.array([c.velocity for c in mechanism.coordinates], dtype=float)
@@ -98,10 +101,10 @@ def described_state(mechanism: Mechanism) -> Start:
 def start_state(model: ReferenceModel) -> Start:
     """Return the initial positions and rates (q0, qd0), shape (n,) each, as `simulation.start` requests.
 
-    The positions are in static equilibrium, or as described. Both positions and rates come from the
-    description by the smallest change that closes the loops. Rates also fulfil knife edges and
-    velocity-level programmed constraints. With `constraints.projection`, positions are projected onto
-    the programmed constraints to remove rounding errors.
+    Positions and rates of the description are changed as little as possible, so that the loops are
+    closed. If requested, the positions then move to a static equilibrium. The rates also fulfil knife
+    edges and velocity-level programmed constraints. With `constraints.projection`, positions are
+    projected onto the programmed constraints to remove rounding errors.
 
     Parameters
     ----------
@@ -175,9 +178,9 @@ def equilibrium_near(model: ReferenceModel, q: Array) -> Array:
 def resistance(model: ReferenceModel, q: Array) -> float:
     """Return the smallest eigenvalue of the stiffness, relative to the largest, in the equilibrium q.
 
-    Only motions of free coordinates that keep loops closed count. A positive value means a stable
-    equilibrium, up to rounding; without such motions the value is 1. The model must not have an initial
-    state.
+    Only motions of the free coordinates that keep the loops closed are considered. A positive value
+    means a stable equilibrium, up to rounding. If no such motion exists, the value is 1. The model must
+    not have an initial state.
     """
     balance = _Balance(model, q)
     values = np.linalg.eigvalsh(balance.stiffness_along(q))
@@ -210,9 +213,7 @@ class _Balance:
         return self._model.forces(state).total[self.free], C[:, self.free], rows.Phi
 
     def _balanced(self, q: Array) -> tuple[Array, Array]:
-        """Return the residual Q + Cᵀ λ, shape (f,), minimised over the multipliers λ, shape (m,),
-        and λ.
-        """
+        """Return the smallest residual of Q + Cᵀ λ, shape (f,), and the multipliers λ, shape (m,)."""
         forces, C, _ = self._at(q)
         multipliers = -np.linalg.pinv(C.T, rcond=RANK) @ forces
         return forces + multipliers @ C, multipliers
@@ -257,10 +258,10 @@ class _Balance:
         return step, float(np.abs(residual).max())
 
     def _is_uphill(self, q: Array, step: Array, way: Array, work: float) -> bool:
-        """Whether the forces at the end of a step oppose the step, which then leads beyond an energy minimum.
+        """Whether a step leads beyond an energy minimum, so that the forces at its end oppose the step.
 
-        Their work along the direction `way`, shape (f,), is then negative, and its magnitude is at
-        least a fixed fraction of the predicted work `work`, N·m.
+        The work of these forces along the direction `way`, shape (f,), is then negative. The test requires
+        that its magnitude exceeds a fixed fraction of the predicted work `work`, N·m.
         """
         end = q.copy()
         end[self.free] += step
@@ -285,8 +286,9 @@ class _Balance:
         return int(np.argmax(np.abs(along @ np.linalg.eigh(stiffness)[1][:, 0])))
 
     def acting(self, q: Array) -> float:
-        """Return the largest applied or elastic force, or the total weight (as a moment, on an arm
-        of 1 m); N or N·m.
+        """Return the largest of the applied forces, the elastic forces and the total weight, N or N·m.
+
+        In the comparison with moments, the weight acts on an arm of 1 m.
         """
         forces = self._model.forces(self._model.state(0.0, q, self._rest))
         mass = sum(float(body.mass) for body in self.mechanism.bodies)
@@ -351,7 +353,8 @@ def _downhill(stiffness: Array, left: Array, acting: float) -> Iterator[Array]:
 def following(problem: InitialValueProblem, searching: ReferenceModel) -> StartDependence:
     """Return how the initial state depends on the parameters of the mechanism.
 
-    An unstable equilibrium is excluded from the dependence.
+    If parameters change, an unstable equilibrium is not determined again: the result then contains no
+    free coordinates.
 
     Parameters
     ----------

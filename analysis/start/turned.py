@@ -1,8 +1,8 @@
 """Rotations between the frames of closures that fix the relative orientation.
 
-Conditions on direction cosines also vanish for rotations by 120° or 180°, and the springs of a
-spring-damper closure push towards such rotations from about 90° on. Only the full rotation distinguishes these
-cases.
+Conditions on direction cosines are also fulfilled for rotations by 120° or 180°. If the frames are
+rotated by more than about 90°, the springs of a spring-damper closure push towards such rotations.
+Only the relative rotation itself distinguishes these cases.
 """
 
 from __future__ import annotations
@@ -56,11 +56,12 @@ def _holds_orientation(closure: LoopClosure) -> bool:
 
 
 class Turns:
-    """Relative rotations of k closures as three numbers each, with derivatives.
+    """Relative rotations between the frames of k closures as rotation parameters, with derivatives.
 
-    The numbers are four times the modified Rodrigues parameters: the rotation axis times 4 tan(angle/4)
-    (Schaub and Junkins, Analytical Mechanics of Space Systems). For small angles they equal the
-    rotation vector. Up to half a turn they are smooth, and they vanish only if the frames agree.
+    The three rotation parameters of a closure are four times the modified Rodrigues parameters: the
+    rotation axis times 4 tan(angle/4) (Schaub and Junkins, Analytical Mechanics of Space Systems). For
+    small angles they equal the rotation vector. Up to half a turn they are smooth, and they vanish only
+    if the frames agree.
     """
 
     def __init__(self, mechanism: Mechanism, closures: Sequence[LoopClosure]) -> None:
@@ -71,8 +72,8 @@ class Turns:
     def rows(self, posture: Posture) -> tuple[Array, Array, Array]:
         """Return the rotation parameters and the Jacobian of the relative angular velocities.
 
-        The angular velocity of frame b relative to frame a is in the axes of a. Where the frames agree,
-        it is the derivative of the parameters.
+        The angular velocity of frame b relative to frame a has components in the axes of frame a. If the
+        frames agree, it equals the time derivative of the rotation parameters.
 
         Returns
         -------

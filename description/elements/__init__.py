@@ -1,6 +1,7 @@
 """Tables of the force elements that the package `laws` defines.
 
-Each module contains one class and has the name of a list of elements in a description.
+Each module contains one class. The module has the name of the list of such elements in a
+description, such as `motors`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Annotations of the keys of a force element: numbers with units, inputs, joints and points by name.
+"""Annotations of a force element's keys: numbers with units, inputs, joint and point names.
 
-Checks of names, parameters and inputs of the FMU, and tables of the report follow from these
-annotations. In units and texts, `{name}` is the name of the element; `{length}` and `{effort}` are the
-units of the joint coordinate and its effort: m and N, or rad and N.m.
+The annotations determine the checks of names, the parameters and inputs of the FMU, and the tables
+of the report. In units and descriptions, `{name}` is the name of the element. The placeholders
+`{length}` and `{effort}` are the units of the joint coordinate and its effort: m and N, or rad and
+N.m.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ class Quantity:
     bounds: Bounds = ANY
 
     def of(self, name: str, units: Mapping[str, str]) -> Quantity:
-        """Return the quantity of one element, with the element's name in the text and the joint's units.
+        """Return this quantity for one element, with the element's name and the joint's units inserted.
 
         Parameters
         ----------
         name
             Name of the element.
         units
-            Units `length` and `effort` of the joint of the element.
+            Units of the joint's coordinate and effort, by the keys `length` and `effort`.
         """
         return Quantity(self.unit.format(**units), self.text.format(name=name), self.bounds)
 
@@ -100,7 +101,10 @@ class Element(Part):
         return {f"{name}_{quantity}": f"{name}.{quantity}" for quantity in cls.measures}
 
     def signals(self, units: Mapping[str, str]) -> dict[str, Measure]:
-        """Return the published quantities of this element by name; units as in `Quantity.of`."""
+        """Return the published quantities of this element by name.
+
+        The argument `units` is the same as for `Quantity.of`.
+        """
         meanings = {quantity: meaning.of(self.name, units) for quantity, meaning in self.measures.items()}
         return {quantity: measured_by_law(self.name, quantity, m.unit, m.text) for quantity, m in meanings.items()}
 

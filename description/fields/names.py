@@ -17,7 +17,7 @@ _MODELICA_KEYWORDS = """
     function if import impure in initial inner input loop model not operator or outer output package parameter
     partial protected public pure record redeclare replaceable return stream then true type when while within
 """
-# Types and functions of the Modelica language; elements may not have their names (Modelica 3.6, section 4.9).
+# Names of Modelica types and functions that no element may have (Modelica 3.6, section 4.9).
 _MODELICA_BUILT_IN = """
     Real Integer Boolean String ExternalObject Clock StateSelect AssertionLevel time
     abs sign sqrt div mod rem ceil floor integer sin cos tan asin acos atan atan2 sinh cosh tanh exp log log10
@@ -39,14 +39,14 @@ _IN_MODELICA: dict[str, Sequence[str]] = {
         *("rotation", "symmetricMatrix", "inWorldAxes", "pointInertia"),
     ],
 }
-# Device names of Windows, which files and folders must not have, in upper or lower case, with any extension.
+# Device names of Windows. Files and folders must not have these names, in any case and with any extension.
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{digit}" for port in ("com", "lpt") for digit in range(10))]
 )
 
 
 def identifier(name: str) -> str:
-    """Return a name that Modelica contains as a whole word.
+    """Return a name unchanged if it may become a complete identifier of Modelica.
 
     Raises ValueError if the name is a reserved word or not a valid identifier.
     """
@@ -54,9 +54,10 @@ def identifier(name: str) -> str:
 
 
 def prefix(name: str) -> str:
-    """Return a name that Modelica contains only as the beginning of longer names, such as `floor` of `floor_gap`.
+    """Return a name unchanged if Modelica identifiers may begin with it.
 
-    Raises ValueError if the name is a reserved word of expressions or not a valid identifier.
+    An example is `floor` in `floor_gap`. Raises ValueError if the name is a reserved word of
+    expressions or not a valid identifier.
     """
     return _unreserved(name, _IN_EXPRESSIONS)
 

@@ -2,8 +2,8 @@
 
 Fields of the types in this module accept numbers and expressions. A number becomes a `float`. An
 expression becomes a `ParametricNumber`, which contains the expression and its value for the
-parameter values in the description. A `ParametricNumber` has no arithmetic: code uses either the value
-(`value_of`, `values_of`) or the expression (`generator.program`).
+parameter values in the description. A `ParametricNumber` supports no arithmetic: code uses either
+the value (`value_of`, `values_of`) or the expression (`generator.program`).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _KNOWN: ContextVar[Mapping[str, float | None]] = ContextVar("parameters")
 class ParametricNumber:
     """Number that is given by an expression of `[parameters]`.
 
-    A parametric number is equal to a parametric number of the same value and text, and never to a
-    `float`, because its value changes with the parameters. Compare `value_of(number)` instead.
+    Two parametric numbers are equal if they have equal values and texts. A parametric number never
+    equals a `float`, because the value depends on parameters. Compare `value_of(number)` instead.
 
     Parameters
     ----------
@@ -97,13 +97,13 @@ def known_parameters(values: Mapping[str, float | None]) -> Iterator[None]:
 
 
 def _read(value: Any, check: Callable[[Any], float], bounds: Bounds) -> AnyNumber:
-    if isinstance(value, ParametricNumber):  # a table that is constructed from validated numbers
+    if isinstance(value, ParametricNumber):  # the number has been validated before
         return _checked(value, bounds)
     if not isinstance(value, str):
         return check(value)
     known, tree = _KNOWN.get({}), _parsed(value)
     if any(known[name] is None for name in _parameters_of(value, tree, known)):
-        return ParametricNumber(1.0, value, tree)  # the fault of the parameter is reported at the parameter
+        return ParametricNumber(1.0, value, tree)  # the faulty parameter itself is reported elsewhere
     return _checked(ParametricNumber(_value(value, tree, known), value, tree), bounds)
 
 
@@ -173,7 +173,7 @@ def _field(bounds: Bounds) -> Any:
     return Field(strict=True, allow_inf_nan=False, ge=bounds.low, le=bounds.high)
 
 
-# Plain numbers, without expressions: settings, initial values, numbers that determine the form of the equations.
+# Numbers that cannot be expressions: settings, initial values, and numbers that change the form of equations.
 Plain = Annotated[float, _field(ANY)]
 PlainPositive = Annotated[float, _field(POSITIVE)]
 PlainNonNegative = Annotated[float, _field(NON_NEGATIVE)]

@@ -37,8 +37,8 @@ class OrTable:
     Parameters
     ----------
     table
-        Function that makes the table of such a value and returns tables unchanged. Raises ValueError for
-        any other value.
+        Function that converts an abbreviated value to a table. It returns tables unchanged, and raises
+        ValueError for any other value.
     value
         JSON Schema of the abbreviated value.
     """
@@ -62,7 +62,7 @@ class KeyProblem(ValueError):
 
 
 def _integer(value: Any) -> Any:
-    # A Literal accepts 1.0 and True instead of 1, because they are equal in Python.
+    # In Python, 1.0 and True are equal to 1. A Literal would therefore accept them.
     if type(value) is not int:
         raise ValueError(f"expected an integer, got {value!r}")
     return value
@@ -76,7 +76,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
 
-# The form of a value selects the member of a union, so that a problem is reported once, for the intended form.
+# The form of a value selects one member of a union type, so that errors refer to the intended form only.
 
 
 def _count(value: Any) -> str:

@@ -45,7 +45,7 @@ class Support(Part):
 class Base(Inertial):
     """Body between ground and links, with the six coordinates of a free joint.
 
-    If all coordinates are 0, its frame is the world frame.
+    If all coordinates are 0, the base frame coincides with the world frame.
     """
 
     support: Literal["flexible", "rigid"] = "flexible"

@@ -16,15 +16,16 @@ NonNegative6 = tuple[NonNegative, NonNegative, NonNegative, NonNegative, NonNega
 
 
 class ClosureFrame(Frame):
-    """Frame on a link, in the frame of the undeformed link."""
+    """Frame that is fixed to a link, given in the frame of the undeformed link."""
 
     link: str
     """Link that carries the frame: its name, `base` or `ground`."""
 
 
 class Closure(Part):
-    """Joint between frames a and b that closes a kinematic loop; a free axis is the z axis of both
-    frames.
+    """Joint between frames a and b that closes a kinematic loop.
+
+    If the joint has a free axis, it is the z axis of both frames.
     """
 
     name: PartName

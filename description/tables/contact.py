@@ -22,13 +22,13 @@ class ContactLaw(Part):
 
 
 def without_damper(law: ContactLaw | None, keys: set[str]) -> None:
-    """Raise KeyProblem if a description contains both a contact law and a damper."""
+    """Raise KeyProblem if one element has both a contact law and a damper."""
     if law is not None and "damping" in keys:
         raise KeyProblem("damping", "expected either damping or law, got both; remove one of them")
 
 
 class Plane(Part):
-    """Fixed plane; the side of its normal is free."""
+    """Fixed plane; the normal points to the free side."""
 
     point: Vector3 = (0.0, 0.0, 0.0)
     """Point of the plane: x, y, z in the world frame, m."""

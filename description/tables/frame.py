@@ -103,8 +103,9 @@ class Frame(Part):
     def quaternion(self, of: Trigonometry[S]) -> list[S]:
         """Return the orientation in the parent frame as a unit quaternion w, x, y, z.
 
-        Half of each angle is used, so that the quaternion is continuous in angles that are parameters. For a
-        `matrix`, w is not negative. The negative quaternion represents the same rotation.
+        The quaternion is computed from half of each angle. It is therefore a continuous function of
+        parametric angles. For a `matrix`, w is not negative. The negative quaternion represents the same
+        rotation.
         """
         if self.matrix is not None:
             return [of.value(number) for number in _of_matrix(self.rotation)]
@@ -149,8 +150,8 @@ def product(a: Sequence[S], b: Sequence[S]) -> list[S]:
 def _of_matrix(R: Array) -> list[float]:
     """Return the unit quaternion w, x, y, z of a rotation matrix (Shepperd 1978).
 
-    The largest component follows from its square, and the others follow from this component. The first
-    component that is not zero is positive.
+    The component with the largest square is computed first. The other components follow from it. The
+    sign is chosen such that the first nonzero component is positive.
     """
     squares = np.array([1 + R[0, 0] + R[1, 1] + R[2, 2], *(1 + 2 * R[i, i] - np.trace(R) for i in range(3))])
     k = int(np.argmax(squares))
@@ -207,7 +208,7 @@ def _any_given(numbers: Iterable[AnyNumber]) -> bool:
 
 
 def _clean(rotation: Array) -> Array:
-    # cos(pi/2) is 6e-17. Such residues would cost operations in each backend and obscure the generated source.
+    # In floating point, cos(pi/2) is 6e-17. Such errors would add operations to the code of each backend.
     nearest = np.round(rotation)
     return np.where(np.abs(rotation - nearest) < 1e-15, nearest + 0.0, rotation)
 

@@ -13,14 +13,14 @@ from ..fields.numbers import AnyNumber, Matrix4, NonNegative, Vector3, value_of,
 from ..fields.types import KeyProblem, Moments, Part
 from ..types.bounds import FARTHEST
 
-_ROUNDING = 1e-9  # relative rounding error of moments; those of a flat body add up exactly
+_ROUNDING = 1e-9  # relative rounding error of principal moments; for a flat body, two add up to the third
 _SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 class Inertial(Part):
     """Mass, centre of mass and inertia of a rigid body."""
 
-    physical: bool = Field(True, strict=True)  # defined before the mass, whose validator uses it
+    physical: bool = Field(True, strict=True)  # the validator of `mass` requires this field first
     """`false` accepts moments of inertia that no body has, and zero mass with moments, as in many robot files."""
     mass: NonNegative | None = None
     """Mass of the body, kg; above 0."""

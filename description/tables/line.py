@@ -13,7 +13,7 @@ from ..fields.types import Expression, KeyProblem, Part
 OWN_NAMES = (
     "length",
     "rate",
-)  # quantities of a two-point element that its force expression may use without the element's name
+)  # quantities that the force expression of an element may use without the element's name
 
 
 class LineEnd(Part):

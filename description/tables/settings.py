@@ -15,7 +15,7 @@ MOST_POINTS = 50_000  # maximum number of output points; all states of all runs 
 _SHORTEST = (
     1e-7  # smallest interval between output points, s; FMPy treats much shorter intervals as rounding errors
 )
-_MOST_STEPS = 10_000_000  # maximum number of RK4 steps, which take hours
+_MOST_STEPS = 10_000_000  # maximum number of RK4 steps; so many steps take hours
 
 
 class Constraints(Part):

@@ -68,7 +68,7 @@ class Shape(Part):
 def _check_file(path: Path) -> None:
     if path.suffix.lower() not in ENDINGS:
         raise KeyProblem("file", f"expected a file that ends in {' or '.join(ENDINGS)}, got {path.name!r}")
-    if not os.path.isfile(path):  # also False for a path that is not a valid file name
+    if not os.path.isfile(path):  # `isfile` is also False for invalid file names
         raise KeyProblem(
             "file", f"there is no file {str(path)!r}; paths are relative to the folder of the description"
         )

@@ -62,9 +62,7 @@ class Table(Part):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Problems of the file, each with the key of the table that causes the problem, or an empty
-        key.
-        """
+        """Problems of the file, each with the responsible key of the table, or with an empty key."""
         return self._problems
 
     @property
@@ -89,8 +87,8 @@ class Table(Part):
     def has_kinks(self) -> bool:
         """Whether solvers stop at each point of the table.
 
-        They stop at the points of tables whose slope or second derivative jumps, except of long tables,
-        which have too many points with small jumps.
+        Solvers stop if the slope or the second derivative jumps at the points. Long tables are an
+        exception, because they have too many points with small jumps.
         """
         return self.interpolation != "cubic" and len(self._points[0]) <= _MOST_KINKS
 
@@ -101,8 +99,9 @@ class Table(Part):
 
 
 def _stamp(file: str) -> tuple[int, int] | None:
-    """Return modification time and size of a file, which change with its contents; None without a
-    file.
+    """Return modification time and size of a file, which reveal changes of its contents.
+
+    The result is None if the file does not exist.
     """
     try:
         found = Path(file).stat()
@@ -116,8 +115,9 @@ _Found = tuple[tuple[tuple[float, ...], tuple[float, ...]], tuple[Problem, ...]]
 
 @lru_cache(maxsize=64)
 def _read(path: Path, stamp: tuple[int, int] | None, time: str, value: str, fewest: int) -> _Found:
-    """Return points and problems of a file; cached by `stamp`, because all cases of a description
-    use one file.
+    """Return points and problems of a file.
+
+    The result is cached by `stamp`, because all cases of a description read the same file.
     """
     if stamp is None or not path.is_file():
         text = f"there is no file {str(path)!r}; paths are relative to the folder of the description"

@@ -116,8 +116,9 @@ class Path(Part):
         return found
 
     def blended(self, value: Reader[S]) -> list[tuple[S, S]]:
-        """Return, for each leg of the path, its duration and the total blend time at its two ends,
-        s, as numbers or symbolic expressions.
+        """Return the duration of each leg of the path, and the sum of the blend times at both ends, s.
+
+        The values are numbers or symbolic expressions.
         """
         between = [value(0.0), *self.blends(value), value(0.0)]
         return [

@@ -1,1 +1,1 @@
-"""Types of joints, closures, bounds, units and signal names, each as a table of rows."""
+"""Definitions of joint types, closure types, bounds, units and signal names, in tabular form."""

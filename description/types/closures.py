@@ -1,8 +1,8 @@
 """Closure types: each type is a list of scalar conditions between two frames a and b.
 
-A condition is zero if the loop is closed. A new closure type requires one entry in `CLOSURE_TYPES`;
-constraint equations and all backends follow. Spring-dampers use the same conditions as deformations
-(Urbaś 2016, equations (4) to (12)).
+A condition is zero if the loop is closed. A new closure type requires one entry in `CLOSURE_TYPES`.
+All backends derive the constraint equations from this entry. Spring-dampers use the same conditions
+as deformations (Urbaś 2016, equations (4) to (12)).
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class Condition:
     kind
         `along`: component ρ·axis_a of ρ along an axis of frame a, m.
         `along_world`: component of ρ along an axis of the world frame, m.
-        `between`: cosine axis_a·axis_b of the angle between two axes; a small angle for deformations.
+        `between`: cosine axis_a·axis_b of the angle between two axes, which approximates a small
+        rotation angle of the frames.
         `distance`: (ρ·ρ − length²)/(2·length), m.
     a
         Number 0, 1 or 2 of the axis of frame a, or of the world frame for `along_world`.

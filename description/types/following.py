@@ -11,9 +11,10 @@ Numbers = tuple[float, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class StartDependence:
-    """Coordinates and constraint equations, as indices, that determine the initial state under changed parameters.
+    """Indices of coordinates and constraint equations that determine the initial state.
 
-    The constraint equations of each stage are linearly independent in the coordinates of that stage.
+    The indices are needed to compute the initial state again if parameters change. The constraint
+    equations of each stage are linearly independent in the coordinates of that stage.
 
     Parameters
     ----------
@@ -26,8 +27,8 @@ class StartDependence:
     free
         Coordinates that move to equilibrium; empty with `start = "description"`.
     settled
-        Free coordinates that no loop moves or that have springs. Their start parameters, if set, are the
-        initial values of the search.
+        Free coordinates that have springs, or that do not belong to a loop. If start parameters of
+        these coordinates are set, the search begins at these values.
     equilibrium
         Constraint equations between the free coordinates.
     velocities
@@ -52,7 +53,7 @@ class StartDependence:
 
     @property
     def is_none(self) -> bool:
-        """Whether the initial state equals the start values for all parameters."""
+        """Whether the initial state equals the start values for all parameter values."""
         return not self.stages
 
     def constraints(self, stage: SearchStage) -> tuple[int, ...]:

@@ -1,8 +1,8 @@
-"""Force elements, in the order of their evaluation.
+"""Names of the force elements, in the order of their evaluation.
 
-Each name is a module of `generator.equations.forces` and of `reference.forces`. A new element with a
-table in `description.elements` and a law in `laws` needs no name of its own, because `by_law` contains
-all such elements.
+Each name is a module of `generator.equations.forces` and of `reference.forces`. A new element that
+has a table in `description.elements` and a law in `laws` needs no entry here, because `by_law`
+contains all such elements.
 """
 
 FORCE_ELEMENTS = (

@@ -1,6 +1,7 @@
 """Joint types: each type is a sequence of elementary motions with one coordinate each.
 
-A new joint type requires one row of `JOINT_TYPES`; all backends follow.
+A new joint type requires one row in `JOINT_TYPES`. All backends derive their equations from this
+row.
 """
 
 from __future__ import annotations

@@ -103,8 +103,9 @@ def joint_load(link: str, component: str) -> Signal:
 
 
 def row_force(row: str, kind: str = "constraint") -> Signal:
-    """Return the signal of a Lagrange multiplier; for kind `knife edge`, of the force on the link,
-    N.
+    """Return the signal of the Lagrange multiplier of a constraint equation.
+
+    For kind `knife edge`, the multiplier is the force on the link, N.
     """
     return Signal("force", Origin(kind, row))
 

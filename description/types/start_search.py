@@ -27,9 +27,10 @@ class SearchStage:
     most_steps
         Maximum number of steps; 1 for a linear problem.
     longest
-        Largest change of a coordinate in one step: rad, or a fraction of the mechanism's size (assembly),
-        or m (equilibrium). Newton's method converges locally: longer steps lead to other solutions. With
-        steps of 0.3 m, an FMU rejected as unstable a load that its rope can lift.
+        Largest change of a coordinate in one step. The unit of angles is rad. Lengths are in m
+        (equilibrium) or relative to the mechanism's size (assembly). Newton's method converges only
+        locally, so that longer steps may lead to other solutions. With a limit of 0.3 m, an FMU
+        rejected a mechanism as unstable, although its rope can lift the load.
     """
 
     name: str
@@ -57,27 +58,29 @@ class DownhillLimits:
         Ratio of the spring stiffness to that of the previous trial. About thirty trials span the range of
         double precision.
     softest
-        Stiffness of the first springs, relative to the stiffness at which the largest force moves the
-        longest step.
+        Stiffness of the first springs, relative to the stiffness at which the largest force causes a
+        step of maximum length.
     most_springs
         Maximum number of trials at one position; 4^60 exceeds any ratio of forces to stiffnesses.
     indifferent
         Smallest stiffness that is not attributed to rounding and finite differences, relative to the
         largest.
     opposed
-        Work of the forces at the end of a step, relative to the work expected at its beginning, below which
-        the step is too long (Crisfield 1982).
+        Smallest admissible work of the forces at the end of a step, relative to the work predicted at
+        its beginning. If the work is smaller, the step is too long (Crisfield 1982).
     loops
-        Stiffness of a spring that replaces a loop closure, relative to the stiffness of the coordinates.
-        Half of the digits remain significant.
+        Stiffness of a spring that replaces a loop closure, relative to the stiffness of the
+        coordinates. With this ratio, half of the digits remain significant.
     converged
-        Largest change of a coordinate, rad, m or a fraction of the mechanism's size, in the last step of a
-        search. The next Newton step would be about its square, which is within rounding errors.
+        Largest change of a coordinate in the last step of a converged search, rad, m or a fraction of
+        the mechanism's size. The next Newton step would be about the square of this change, which is
+        within rounding errors.
     pivot
-        Largest pivot of a Cholesky factorisation that counts as a rounding error, relative to the diagonal
-        element from which the elimination subtracts.
+        Largest pivot of a Cholesky factorisation that is treated as a rounding error, relative to the
+        diagonal element before elimination.
     unmoved
-        Rounding error of a position, rad or m. Forces that move the stiffest spring by less are balanced.
+        Rounding error of a position, rad or m. Forces are treated as balanced if they move the stiffest
+        spring by less than this error.
     """
 
     stiffer: float = 4.0
@@ -97,11 +100,11 @@ DOWNHILL = DownhillLimits()
 
 CLOSED = 1e-7  # largest gap of a closed loop, m or rad; descriptions have about 8 digits
 RANK = 1e-9  # smallest significant singular value of the closure Jacobian, relative to the largest
-STALLED = 1e-9  # relative decrease of the gap per step below which the search has stalled
-KEPT = 1e-8  # largest rate of a fulfilled constraint, in its unit per s, or relative to the terms of the rate
-BALANCED = 1e-9  # residual force in equilibrium, relative to the largest force: accuracy of finite differences
-SETTLED = 1e-13  # step within rounding errors, relative to the coordinates and at least to 1 rad or m
-CLOSE = 1e-6  # size of a Newton step, rad or m, below which the full step is taken without a line search
-SMALLEST = 1e-12  # stiffness or force within rounding errors, relative to the largest
-PATIENCE = 20  # number of steps without progress after which the search ends
-PROGRESS = 0.9  # ratio of the smallest to the largest recent residual above which the search makes no progress
+STALLED = 1e-9  # if a step decreases the gap by a smaller fraction, the search has stalled
+KEPT = 1e-8  # largest rate of a fulfilled constraint, in its unit per s; relative if the terms exceed 1
+BALANCED = 1e-9  # largest residual in equilibrium, relative to the largest force; limited by finite differences
+SETTLED = 1e-13  # largest step within rounding errors, relative to the largest coordinate or, if greater, to 1
+CLOSE = 1e-6  # if a Newton step is smaller, rad or m, it is taken without a check of the forces
+SMALLEST = 1e-12  # largest stiffness or force within rounding errors, relative to the largest one
+PATIENCE = 20  # number of recent steps in which the search must make progress
+PROGRESS = 0.9  # if the ratio of smallest to largest recent residual exceeds this, the search ends

@@ -1,9 +1,9 @@
 """System of a plant and a controller as an SSP 1.0 archive with FMU and parameter values.
 
 `SystemStructure.ssd` connects the variables of plant and controller with equal names. Without a
-controller, it contains the plant alone, and `Controller.ssd` contains an empty component with
-matching connectors for a controller. A system has connectors only for inputs that remain
-unconnected, because libcosim and ecos accept no others.
+controller, this file contains the plant alone, and `Controller.ssd` contains an empty component with
+matching connectors for a controller. A system has connectors only for inputs that remain unconnected,
+because libcosim and ecos accept no others.
 """
 
 from __future__ import annotations
@@ -24,13 +24,15 @@ from ...runs.fmpy_runs.opening import read_fmu
 TYPES = {"Real": "Real", "Float32": "Real", "Float64": "Real", "Boolean": "Boolean", "String": "String"}
 TYPES |= {"Integer": "Integer", "Int8": "Integer", "UInt8": "Integer", "Int16": "Integer", "UInt16": "Integer"}
 TYPES |= {"Int32": "Integer", "UInt32": "Integer", "Int64": "Integer", "UInt64": "Integer"}
-EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd")  # SI base units; rad counts as 1 and is optional
+EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd")  # SI base units; rad is ignored, as it is dimensionless
 _BASE_UNITS = (*EXPONENTS, "rad", "factor", "offset")
 
 
 @dataclass(frozen=True)
 class SspUnit:
-    """Unit in terms of SI base units: exponents, factor and offset that differ from their
+    """Unit in terms of SI base units.
+
+    The mapping `base` contains the exponents, the factor and the offset that differ from their
     defaults.
     """
 
@@ -44,7 +46,7 @@ class SspUnit:
 
 @dataclass(frozen=True)
 class SspConnector:
-    """Input or output connector of an element.
+    """Input or output connector of a component or of a system.
 
     Attributes
     ----------
@@ -55,7 +57,7 @@ class SspConnector:
     type : str
         "Real", "Integer", "Boolean" or "String".
     unit : SspUnit or None
-        Unit; None if there is none, or the FMU does not define the unit in base units.
+        Unit; None if the variable has no unit, or if the FMU does not define the unit in base units.
     """
 
     name: str
@@ -87,7 +89,7 @@ class SspElement:
     parameters: str | None = None
 
     def of_kind(self, kind: str) -> dict[str, SspConnector]:
-        """Return the connectors of a component whose kind is "input" or "output", by name."""
+        """Return the connectors of the given kind, "input" or "output", by name."""
         return {c.name: c for c in self.connectors if c.kind == kind}
 
 
@@ -156,10 +158,10 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
 
 
 def alone(plant: SspElement) -> SspSystem:
-    """Return the system of a plant with its outputs.
+    """Return a system that consists of a plant alone.
 
-    The system has no connectors, because libcosim and ecos accept none, and the plant has no inputs, because
-    FMPy accepts no unconnected ones.
+    The system has no connectors, because libcosim and ecos accept no connectors of a system. The plant
+    has output connectors only, because FMPy accepts no unconnected inputs.
     """
     outputs = tuple(plant.of_kind("output").values())
     return SspSystem((replace(plant, connectors=outputs),), (), ())
@@ -225,7 +227,11 @@ def _in_base(unit: SspUnit) -> str:
 
 
 def element_of(name: str, description: Any, parameters: str | None = None) -> SspElement:
-    """Return the element of an FMU by its model description; parameters: their file in the archive."""
+    """Return the SSP component of an FMU.
+
+    The argument `description` is the model description of the FMU. The argument `parameters` is the
+    path of the parameter values in the archive.
+    """
     units = units_of(description)
     scalars = (v for v in description.modelVariables if v.type in TYPES and not v.dimensions)
     connectors = tuple(
@@ -242,7 +248,7 @@ def _opposite(connector: SspConnector) -> SspConnector:
 
 
 class _Texts:
-    """Writer of the XML files of a system around a plant."""
+    """Writer of the XML files for systems that contain a given plant."""
 
     def __init__(self, name: str, description: Any) -> None:
         self._common = {"name": name, "tool": f"gpmelica {__version__}"}
@@ -252,9 +258,10 @@ class _Texts:
         self._parameters = [v for v in parameters if not v.dimensions]
 
     def structure(self, system: SspSystem, title: str = "") -> str:
-        """Return the text of a structure description.
+        """Return the XML text of a system structure description (SSD).
 
-        `title` is its name, by default that of the model. SSP 2.0 requires different names within an archive.
+        The argument `title` is the name of the system; by default, the name of the model. SSP 2.0
+        requires that the systems in an archive have different names.
         """
         connectors = [*system.connectors, *(c for element in system.elements for c in element.connectors)]
         return self._render(

@@ -65,7 +65,9 @@ def page(model: System, fmi: str, made_by: Sequence[Toolchain], picture: Picture
 
 
 def _choice(model: System) -> str:
-    """Return a remark on how the native FMU chooses dependent coordinates; empty if the choice is fixed."""
+    """Return a remark on the method by which the native FMU chooses the dependent coordinates; empty if
+    the choice is fixed.
+    """
     if not model.chooses:
         return ""
     if any(isinstance(item, TreeSolve) for item in model.native_program.items):
@@ -126,9 +128,10 @@ def _toolchains(made_by: Sequence[Toolchain]) -> TextTable:
 
 
 def _commands(name: str, made_by: Sequence[Toolchain]) -> dict[str, str]:
-    """Return commands that rebuild the library:
+    """Return the commands that rebuild the library of the FMU.
 
-    `here` for the same system, `elsewhere` by ziglang.
+    The command `here` is for the present operating system. The command `elsewhere` builds a library for
+    Windows by the cross compiler ziglang.
     """
     target, flags = made_by[0].platform, f"-std=c99 {' '.join(FLAGS)} -shared"
     own = f"-std=c99 {' '.join(made_by[0].flags)} -shared"

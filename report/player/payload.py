@@ -1,4 +1,4 @@
-"""JSON of a scene for the player; numbers that change over time are base64 of 32-bit floats."""
+"""Scene as JSON for the player. Numbers that change over time are stored as 32-bit floats in base64."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from ..plots.space import viewpoint
 
 
 def payload(scene: Scene, aids: Sequence[Aid] = ()) -> dict[str, Any]:
-    """Return a scene as JSON-ready data, with positions relative to its centre so that 32-bit floats suffice.
+    """Return a scene as JSON-ready data.
 
-    The symbols `aids` are drawn in addition to the scene.
+    Positions are relative to the scene's centre, so that 32-bit floats are exact enough. The symbols
+    `aids` are drawn in addition to the scene.
     """
     mechanism, reach = scene.mechanism, reach_of(scene)
     low, high = reach.min(axis=0), reach.max(axis=0)
@@ -107,5 +108,5 @@ def _numbers(values: Array) -> list[float]:
 
 
 def packed(values: Array) -> str:
-    """Return numbers as base64 of 32-bit floats."""
+    """Return an array of numbers as 32-bit floats in base64."""
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")

@@ -15,9 +15,9 @@ from ...scene import Scene
 from .payload import payload
 from .three import three
 
-CYCLES = (0.1, 0.25, 0.5, 1.0, 2.0)  # Speeds of a cyclic scene, cycles per second.
+CYCLES = (0.1, 0.25, 0.5, 1.0, 2.0)  # Selectable speeds of a periodic motion, cycles per second.
 SPEEDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
-# Symbols by the class of their check box, with its text; and those that are visible at first.
+# CSS class and label of the check box that shows or hides each kind of symbol.
 _SYMBOLS = {
     "frames": "frames",
     "axes": "joint axes",
@@ -27,7 +27,7 @@ _SYMBOLS = {
     "planes": "planes",
 }
 _SHOWN_AT_FIRST = ("axes", "points", "lines", "planes")
-# Values of the template for a player without controls.
+# Values for the page template if the player has no controls.
 _NO_CONTENT: dict[str, object] = {
     "last": 0,
     "links": [],
@@ -117,7 +117,9 @@ def legend(scene: Scene) -> list[tuple[str, str]]:
 
 
 def _speed(length: float, cyclic: bool) -> float:
-    """Return the default speed: the nearest to real time of all speeds with an acceptable playing time."""
+    """Return the default playing speed: the speed closest to real time for which the playing time is
+    acceptable.
+    """
     if cyclic:
         return CYCLES[2]
     fitting = [speed for speed in SPEEDS if _SHORTEST <= length / speed <= _LONGEST]

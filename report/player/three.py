@@ -12,7 +12,7 @@ from ...core.errors import MissingToolError
 _BEGIN, _END = (
     "/**\n * @license",
     "(function(){const _changeEvent",
-)  # First text of the library (its licence), and first text after the library.
+)  # Texts at which the source of three.js begins (its licence) and ends.
 
 
 @cache

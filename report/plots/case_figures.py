@@ -21,7 +21,7 @@ from .number_text import decimal
 from .overlay import Overlay, RunCurves
 from .time_series import Panel, panel_grid, readable_factor, set_title
 
-_TIMES = 4  # Number of equal parts of a run at whose ends a figure shows the shapes of flexible links.
+_TIMES = 4  # Number of equal intervals after each of which the shapes of flexible links are drawn.
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,10 @@ class BeamShapes:
     link
         Name of the link.
     times
-        Shape (T,), s.
+        Times, shape (T,), s.
     of_case
-        Positions of the nodes by case and time, shape (nodes, 3), m, in the frame of the link's first element.
+        End positions of the rigid finite elements by case and time, shape (nodes, 3), m, in the frame
+        of the first element.
     """
 
     link: str
@@ -44,7 +45,9 @@ class BeamShapes:
 
 
 def load_bars(overlay: Overlay) -> Figure | None:
-    """Draw root mean squares of axial and normal joint forces, N, as bars per joint and case; None without any."""
+    """Draw root mean squares of axial and normal joint forces, N, as one bar per joint and case; return
+    None if no force is known.
+    """
     found = {c.label: load_rms(c.mechanism, c.run, c.stabilisation.settled) for c in overlay.references}
     joints = [link for link in shared_links(overlay) if all(link in of_case for of_case in found.values())]
     if not joints:

@@ -1,4 +1,8 @@
-"""Figures of a report of 1 to k cases, with captions, in groups that are sections of a comparison of cases."""
+"""Choice of the figures, with captions, for the report of one case and for the comparison of several
+cases.
+
+Figures are grouped by sections of the page.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from .overlay import Overlay, case_overlay, run_overlay
 from .path import point_path
 from .schematic import schematic
 
-_STILL = 1e-6  # Smallest range of a point's path that a figure shows, as a share of the mechanism's size.
+_STILL = 1e-6  # Smallest range of the axes in a figure of a path, relative to the mechanism's size.
 _TRANSIENT = "The axes leave out the transient of the constraint stabilisation right after the initial time."
 
 Groups = Mapping[str, Iterator[Picture]]
@@ -32,7 +36,10 @@ def pictures(report: RunReport) -> Iterator[Picture]:
 
 
 def of_one_case(report: RunReport) -> Groups:
-    """Return the figures of one case, each drawn when the iterator reaches the figure."""
+    """Return iterators over the figures of one case.
+
+    Each figure is drawn only when its iterator reaches it.
+    """
     overlay = run_overlay(report.mechanism, report.reference, report.runs, report.targets, report.not_unique)
     least = _STILL * extent(report.mechanism, report.model.start[0])
     return {
@@ -46,7 +53,10 @@ def of_one_case(report: RunReport) -> Groups:
 
 
 def of_cases(cases: Sequence[CaseRun]) -> Groups:
-    """Return the figures that compare cases, each drawn when the iterator reaches the figure."""
+    """Return iterators over the figures that compare cases.
+
+    Each figure is drawn only when its iterator reaches it.
+    """
     overlay = case_overlay(cases)
     shapes = (_beam_shapes(overlay, shape) for shape in case_figures.shapes_of(overlay))
     return {
@@ -58,7 +68,9 @@ def of_cases(cases: Sequence[CaseRun]) -> Groups:
 
 
 def _with_transient(overlay: Overlay, caption: str) -> str:
-    """Return the caption, with a remark if the axes leave out the initial transient of a run."""
+    """Return a caption; if the axes leave out the initial transient of a run, the caption contains a
+    remark.
+    """
     leave_out = any(c.stabilisation.settled > c.run.time[0] for c in overlay.references)
     return f"{caption} {_TRANSIENT}" if leave_out else caption
 

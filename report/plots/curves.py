@@ -1,4 +1,4 @@
-"""Curves of a figure over time as compact data, from which a page draws plots with values and zoom."""
+"""Compact data of curves over time, from which a page draws plots that show values and can be zoomed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from matplotlib.lines import Line2D
 from ...core.trajectory import Array
 from .inline_svg import PAGE_COLOURS
 
-_BUCKETS = 300  # Parts of a long curve, of each of which the smallest and the largest value are kept.
-_LEVELS = 65534  # Levels of a stored number; one further number marks a gap.
+_BUCKETS = 300  # A long curve is divided into so many parts; each keeps its smallest and largest value.
+_LEVELS = 65534  # Largest integer for a value in a curve; the next integer marks a gap.
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class CurvePanel:
     logarithmic
         Whether the vertical axis is logarithmic.
     curves
-        Lines in the order of drawing.
+        Curves in the order of drawing.
     """
 
     title: str
@@ -67,7 +67,7 @@ class CurvePanel:
 
 
 def panels_over_time(figure: Figure) -> tuple[CurvePanel, ...]:
-    """Return the panels of a figure; empty unless all its axes are plane and have the time as abscissa."""
+    """Return the panels of a two-dimensional figure over time; empty for any other figure."""
     drawn = [axes for axes in figure.axes if axes.axison]
     is_plane = all(axes.name != "3d" for axes in figure.axes)
     if not is_plane or not any(axes.get_xlabel() == "time in s" for axes in drawn):
@@ -78,7 +78,8 @@ def panels_over_time(figure: Figure) -> tuple[CurvePanel, ...]:
 def packed(figures: Mapping[str, Iterable[CurvePanel]]) -> dict[str, Any]:
     """Return panels by figure as JSON-ready data.
 
-    Equal arrays are stored once, as 16-bit numbers between the ends of the panel's axes.
+    Each value is stored as a 16-bit integer that gives its position between the limits of the axis.
+    Equal arrays are stored only once.
     """
     pool: dict[str, int] = {}
 
@@ -113,7 +114,7 @@ def packed(figures: Mapping[str, Iterable[CurvePanel]]) -> dict[str, Any]:
 
 def _panel(axes: Axes) -> CurvePanel:
     low, high = axes.get_ylim()
-    # Labels of matplotlib's own begin with an underscore.
+    # Labels that matplotlib generates itself begin with an underscore; such lines are not curves.
     curves = tuple(_curve(line) for line in axes.lines if not str(line.get_label()).startswith("_"))
     title = " ".join(axes.get_title(loc="left").split())
     return CurvePanel(title, low, high, axes.get_yscale() == "log", curves)
@@ -131,7 +132,9 @@ def _colour(colour: Any) -> str:
 
 
 def _thinned(time: Array, values: Array) -> tuple[Array, Array]:
-    """Return a curve with the smallest and the largest value of each part, if the curve has many points."""
+    """Return a curve with fewer points: for each part of a long curve, only the smallest and the largest
+    value are kept.
+    """
     if len(time) <= 2 * _BUCKETS:
         return time, values
     ends = np.linspace(0, len(time), _BUCKETS + 1).astype(int)

@@ -15,7 +15,7 @@ from . import style
 from .overlay import Overlay
 from .time_series import Panel, draw, panel_grid, readable_factor, set_title, show_constant
 
-_ROUNDING = 1e-9  # Share of the largest energies below which changes of the sum are rounding errors.
+_ROUNDING = 1e-9  # Smaller relative changes of the energy sum are rounding errors.
 
 
 def energy(course: EnergyHistory) -> Figure:
@@ -49,13 +49,17 @@ def _columns(panels: int) -> int:
 
 
 def power(course: EnergyHistory, overlay: Overlay) -> Figure | None:
-    """Draw the power that each force element gives to the mechanism, W; None without elements."""
+    """Draw the power that each force element supplies to the mechanism, W; return None if there are no
+    force elements.
+    """
     panels = [Panel(name, "W", name) for name in course.power]
     return draw(panels, _columns(len(panels)), overlay.alone(course.time, course.power))
 
 
 def forces(course: EnergyHistory, overlay: Overlay) -> Figure | None:
-    """Draw magnitudes of the loads by force elements except supports, N or N·m; None without any."""
+    """Draw the magnitudes of all applied loads except support forces, N or N·m; return None if there are
+    no such loads.
+    """
     shown = [(k, mark) for k, mark in enumerate(course.marks) if mark.kind != "support"]
     panels = [Panel(mark.name, "N.m" if mark.kind == "moment" else "N", f"{k}") for k, mark in shown]
     found = {f"{k}": np.linalg.norm(course.acting[:, k], axis=1) for k, _ in shown}
@@ -63,7 +67,7 @@ def forces(course: EnergyHistory, overlay: Overlay) -> Figure | None:
 
 
 def inputs(values: Mapping[str, Input], units: Mapping[str, str], overlay: Overlay) -> Figure | None:
-    """Draw FMU inputs over time, each in its unit; None without any."""
+    """Draw the FMU inputs over time, each in its unit; return None if the FMU has no inputs."""
     time = overlay.references[0].run.time
     found = {name: np.array([input_value(value, t) for t in time.tolist()]) for name, value in values.items()}
     panels = [Panel(name, units[name], name) for name in values]

@@ -16,7 +16,7 @@ from ...scene import Scene
 from .solids import draw, stage
 from .style import styled
 
-_RATE, _LONGEST = 20, 12.0  # Pictures per second, and longest film, s.
+_RATE, _LONGEST = 20, 12.0  # Number of pictures per second, and maximum length of a film, s.
 _DPI = 80
 
 
@@ -78,5 +78,5 @@ def _writer(ending: str) -> AbstractMovieWriter:
             raise MissingToolError(
                 "an mp4 needs ffmpeg: install ffmpeg, or pip install imageio-ffmpeg; or choose --gif or --html"
             ) from None
-    # MP4 requires even numbers of pixels.
+    # MP4 requires an even number of pixels in each direction.
     return FFMpegWriter(fps=_RATE, extra_args=["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p"])

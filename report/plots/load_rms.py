@@ -30,13 +30,13 @@ def load_rms(mechanism: Mechanism, run: Trajectory, settled: float) -> dict[str,
     run
         Run with joint reactions among its signals.
     settled
-        Time from which samples count, s. The transient of the constraint stabilisation before this time is much
-        shorter than an output step. All samples count if fewer than two are left.
+        Start time of the evaluation, s; earlier samples belong to the transient of the constraint
+        stabilisation. All samples are used if fewer than two samples are later.
 
     Returns
     -------
     dict
-        Root mean squares by link that the joint carries.
+        Root mean squares by the name of the link that the joint moves.
     """
     counted = run.time >= settled
     if np.count_nonzero(counted) < 2:

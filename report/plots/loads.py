@@ -19,7 +19,8 @@ FrictionOf = Callable[[Mechanism, Trajectory], Mapping[str, Array]]
 
 
 def joint_loads(overlay: Overlay, parts: Sequence[str] = ("force", "moment")) -> Figure | None:
-    """Draw magnitudes of joint forces, N, and moments, N·m (Jarzębowska et al. 2023, Fig. 10); None without any.
+    """Draw magnitudes of joint forces, N, and joint moments, N·m (Jarzębowska et al. 2023, Fig. 10);
+    return None if no reactions are known.
 
     Parameters
     ----------
@@ -36,14 +37,16 @@ def joint_loads(overlay: Overlay, parts: Sequence[str] = ("force", "moment")) ->
 
 
 def friction(overlay: Overlay, efforts: FrictionOf) -> Figure | None:
-    """Draw bristle deflections, rad or m, and friction efforts, N·m or N, a row per joint; None without friction.
+    """Draw bristle deflections, rad or m, and friction efforts, N·m or N, with one row per joint; return
+    None if no joint has friction.
 
     Parameters
     ----------
     overlay
         Runs to draw.
     efforts
-        Function of a mechanism and a run that returns efforts, shape (N,), by coordinate symbol. Where the effort
+        Function of a mechanism and a run that returns efforts, shape (N,), by coordinate symbol. Where the
+        effort
         of a joint is unknown, the figure shows the deflections alone.
     """
     first = overlay.references[0]
@@ -82,7 +85,7 @@ def magnitude(run: Trajectory, link: str, part: str) -> Array:
 
 
 def is_doubtful(components: Sequence[str], part: str) -> bool:
-    """Whether a component of the `force` or `moment` is among the components of a reaction that are not unique."""
+    """Whether the force or the moment of a joint reaction has components that are not unique."""
     return any(f"{_LETTERS[part]}{axis}" in components for axis in "xyz")
 
 

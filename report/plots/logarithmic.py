@@ -17,11 +17,12 @@ from .number_text import decimal, scientific
 from .overlay import Overlay, RunCurves
 
 _VIOLATIONS = {"violation_position": "position:  ‖Φ‖", "violation_velocity": "velocity:  ‖dΦ/dt‖"}
-_ABOVE = 0.08  # Distance between the violations and the line above them, as a fraction of their decades.
+_ABOVE = 0.08  # Distance of a slope line above the violations, as a fraction of their range in decades.
 
 
 def violations(overlay: Overlay) -> Figure | None:
-    """Draw the norms of the constraints and of their time derivatives over time, s; None if all norms are zero.
+    """Draw the norms of the constraints and of their time derivatives over time, s; return None if all
+    norms are zero.
 
     Dashed lines have the slopes of the stabilisation's slow roots (Jarzębowska et al. 2023, Fig. 8).
     """
@@ -75,7 +76,9 @@ def errors(
     comparisons: Sequence[Comparison],
     units: Mapping[str, str],
 ) -> Figure | None:
-    """Draw the largest relative error of each run over time, s, and the tolerances; None without runs."""
+    """Draw the largest relative error of each run over time, s, and the tolerances; return None if there
+    are no runs.
+    """
     if not runs:
         return None
     figure = style.new_figure(3.4)

@@ -1,6 +1,4 @@
-"""Overlaid curves of the signals of 1 to k runs, with one line style per run in all figures of a
-report.
-"""
+"""Overlaid curves of one or more runs. Each run has the same line style in all figures of a report."""
 
 from __future__ import annotations
 
@@ -17,14 +15,14 @@ from ...runs.compare.outcome import CaseRun
 from ...runs.compare.stabilisation import Stabilisation
 from . import style
 
-# Dash patterns of cases. Where cases coincide, the gaps of the later ones show the earlier ones.
+# Dash patterns of cases. If curves coincide, earlier cases are visible in the gaps of later ones.
 _DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.6)), (0, (2.6, 1.6)), (0, (1.2, 1)), (0, (6, 1.5, 1.2, 1.5)))
-_WIDTHS = (2.6, 1.8)  # Line widths of the first case and of all other cases, points.
+_WIDTHS = (2.6, 1.8)  # Line widths in points: first case, all other cases.
 
 
 @dataclass(frozen=True)
 class RunCurves:
-    """One run as curves of a figure that overlays several runs.
+    """One run, with the styles of its curves in figures that show several runs in the same axes.
 
     Attributes
     ----------
@@ -37,7 +35,8 @@ class RunCurves:
     line, handle
         Styles of the curves and of the entry in the legend, as keyword arguments of matplotlib.
     is_reference
-        Whether the axes fit these curves; curves of other runs may leave the picture.
+        Whether the limits of the axes are chosen for these curves; curves of other runs may exceed the
+        limits.
     targets
         Programmed positions by point, at the run's times, shape (N, 3), world frame, m.
     not_unique
@@ -81,7 +80,7 @@ class Overlay:
 
     @property
     def targets(self) -> dict[str, list[tuple[Array, Array]]]:
-        """Times, s, and programmed positions, shape (N, 3), m, of every run with a target path, by point."""
+        """Programmed paths by point: for every run with such a path, times, s, and positions, shape (N, 3), m."""
         found: dict[str, list[tuple[Array, Array]]] = {}
         for curves in self.curves:
             for point, path in curves.targets.items():
@@ -89,7 +88,7 @@ class Overlay:
         return found
 
     def where(self, is_drawn: Callable[[RunCurves], bool]) -> Overlay:
-        """Return the runs for which the condition is true, as a new set of overlaid runs."""
+        """Return an overlay of only those runs for which the condition is true."""
         return Overlay(tuple(curves for curves in self.curves if is_drawn(curves)))
 
     def with_signals(self, signals: Callable[[RunCurves], Mapping[str, Array]]) -> Overlay:
@@ -99,15 +98,15 @@ class Overlay:
         return Overlay(tuple(curves.with_signals(signals(curves)) for curves in self.curves))
 
     def alone(self, time: Array, signals: Mapping[str, Array]) -> Overlay:
-        """Return a single run in the style of the first reference run, with the given signals over
-        time, s.
+        """Return an overlay with a single run, which has the given signals over time, s, and the style of the
+        first reference run.
         """
         first = self.references[0]
         run = replace(first.run, time=time, signals=dict(signals), natural=())
         return Overlay((replace(first, run=run),))
 
     def all_have(self, *signals: str) -> bool:
-        """Whether the signals exist in the runs of the reference solver for all cases."""
+        """Whether the signals exist in the reference runs of all cases."""
         return all(curves.run.signals.keys() >= set(signals) for curves in self.references)
 
     def shared_coordinates(self, role: str) -> list[Coordinate]:
@@ -118,7 +117,7 @@ class Overlay:
         return [c for coordinates in owned[:1] for c in coordinates if (c.symbol, c.unit) in common]
 
     def legend(self, figure: Figure, others: Iterable[Line2D] = ()) -> None:
-        """Draw one legend above all axes of a figure: the runs and further lines."""
+        """Draw one legend above all axes of a figure, with the runs and additional lines."""
         runs = [Line2D([], [], label=curves.label, **curves.handle) for curves in self.curves]
         style.legend_of(figure, [*runs, *others])
 
@@ -164,8 +163,9 @@ def run_overlay(
 def case_overlay(cases: Sequence[CaseRun]) -> Overlay:
     """Return the reference solver's runs of several cases as overlaid curves.
 
-    Eight cases have a colour each; forty differ by colour and dashes. The natural magnitudes of signals are left
-    out, because differences between cases may be much smaller.
+    Up to eight cases have different colours; up to forty cases have different combinations of colour
+    and dashes. Differences between cases may be much smaller than the natural magnitudes of the
+    signals. The runs are therefore returned without natural magnitudes.
     """
     found = []
     for k, case in enumerate(cases):

@@ -29,7 +29,7 @@ def point_path(point: str, overlay: Overlay, gravity: Array = _DOWN, least: floa
     gravity
         Direction that points downwards in the picture, shape (3,), world frame.
     least
-        Least range of the axes in space, m.
+        Smallest range of the axes in space, m.
     """
     paths = [path for curves in overlay.references if (path := position(curves.run, point)) is not None]
     if not paths or len(paths) < len(overlay.references):
@@ -49,9 +49,9 @@ def point_path(point: str, overlay: Overlay, gravity: Array = _DOWN, least: floa
 
 
 def space_and_components() -> tuple[Figure, Axes3D, list[Axes]]:
-    """Return a figure, its axes in space, and next to these the axes for x, y and z over time."""
+    """Return a figure with three-dimensional axes and, next to these, three axes for x, y and z over time."""
     figure = style.new_figure(4.6)
-    # The layout engine does not know the labels of the axes in space; the middle column leaves room for these.
+    # The layout engine ignores the labels of three-dimensional axes; the middle column reserves space for them.
     columns = figure.add_gridspec(1, 3, width_ratios=(1.2, 0.16, 1.0))
     space, rows = axes_in_space(figure, columns[0]), columns[2].subgridspec(3, 1)
     components: list[Axes] = []

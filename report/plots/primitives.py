@@ -1,8 +1,9 @@
 """Primitives of pictures in space: lines, symbols, polygons and arrows in the world frame at one instant.
 
-Stick figures and solids are lists of primitives that are derived from a `Scene`, and one renderer draws both. The
-player in a browser reads the scene itself: parts fixed to bodies and the frames of the bodies over time are far
-less data than primitives for each instant, and the browser can show instants between those computed.
+Stick figures and solids are lists of primitives that are derived from a `Scene`, and one renderer
+draws both. The player in a browser reads the scene itself: parts fixed to bodies and the frames of
+the bodies over time are far less data than primitives for each instant, and the browser can
+interpolate between the computed instants.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 from ...core.trajectory import Array
 
 _TRIAD = ("#c0392b", "#1e8449", "#1f618d")  # Colours of the axes x, y and z of a frame.
-_HEAD = 0.25  # Length of an arrow's head, as a share of the arrow's length.
+_HEAD = 0.25  # Length of an arrow's head, as a fraction of the arrow's length.
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,11 @@ class Polyline:
     colour, width
         Colour; width in points.
     order
-        Larger orders lie in front of smaller ones.
+        Drawing order; a primitive with a larger order covers one with a smaller order.
     marker
-        Form of the symbols at the points, or empty.
+        Matplotlib's name of the symbol at each point; empty for no symbols.
     dashes
-        Lengths of a dash and a gap, in widths; empty: a solid line.
+        Lengths of a dash and of a gap, in multiples of the line width; empty for a solid line.
     round_ends
         Whether the line ends in semicircles.
     """
@@ -59,13 +60,13 @@ class PointSymbols:
     Parameters
     ----------
     form
-        Form of each symbol, as matplotlib names it.
+        Matplotlib's name of the symbol.
     inside, edge
-        Colours.
+        Colours of the area and of the outline of each symbol.
     size
         Size in points.
     order
-        Larger orders lie in front of smaller ones.
+        Drawing order; a primitive with a larger order covers one with a smaller order.
     """
 
     points: Array
@@ -85,7 +86,7 @@ class Polygons:
     corners
         Shape (polygons, k, 3), m, world axes.
     look
-        Colours, width and order, as matplotlib's collections name them.
+        Colours, line width and drawing order, as keyword arguments of matplotlib's collections.
     """
 
     corners: Array

@@ -17,11 +17,12 @@ from .path import position
 from .primitives import PointSymbols, Polyline, Primitive, render_in, triad
 from .space import AXES, axes_in_space, face, label_places
 
-_LATER = ("#8ec3e6", "#3d94d1", "#0b66b0")  # Colours of later times; earlier times are paler.
+_LATER = ("#8ec3e6", "#3d94d1", "#0b66b0")  # Colours of the figures at the three later times in this order.
 
 
 def schematic(mechanism: Mechanism, reference: Trajectory, marks: Sequence[ForceArrow] = ()) -> Figure | None:
-    """Draw the stick figure at the initial and three later times, and the points' paths; None without bodies.
+    """Draw the stick figure at the initial and three later times, and the paths of points; return None if
+    there are no bodies.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ def schematic(mechanism: Mechanism, reference: Trajectory, marks: Sequence[Force
     reference
         Run with all coordinates.
     marks
-        Places at which forces act; those between two places are drawn as thin lines.
+        Forces to draw; a force element between two points is drawn as a thin line.
     """
     if not mechanism.bodies:
         return None
@@ -57,7 +58,7 @@ def schematic(mechanism: Mechanism, reference: Trajectory, marks: Sequence[Force
 
 
 def pose(scene: Scene) -> Figure | None:
-    """Draw the stick figure at the scene's first instant; None without bodies."""
+    """Draw the stick figure at the scene's first instant; return None if there are no bodies."""
     if not scene.mechanism.bodies:
         return None
     figure = style.new_figure(5.6)
@@ -72,9 +73,9 @@ def pose(scene: Scene) -> Figure | None:
 class _Stick:
     """Stick figure of a scene at one of its instants.
 
-    Lines connect the origin of each body with the joints and points on the body, or with the centre of mass of a
-    body without any. Circles are joints, dots connect rigid finite elements, squares are closures, triangles are
-    supports, diamonds are points.
+    Lines connect the origin of each body with its joints and points. A body without joints and points
+    has a line to its centre of mass. Circles are joints, dots connect rigid finite elements, squares
+    are closures, triangles are supports, diamonds are points.
     """
 
     def __init__(self, scene: Scene, instant: int) -> None:
@@ -115,7 +116,10 @@ class _Stick:
         return np.vstack([np.reshape([*lines, *joints], (-1, 3)), self._supports()])
 
     def primitives(self, colour: str, front: bool) -> Iterator[Primitive]:
-        """Yield the primitives of the figure in one colour, in front of other figures or behind these."""
+        """Yield the primitives of the figure in one colour.
+
+        The caller chooses whether they are in front of other figures.
+        """
         order = 4 if front else 2
         for segment in self.segments():
             yield Polyline(np.array(segment), colour, 2.4, order, round_ends=True)
@@ -144,14 +148,14 @@ class _Stick:
             yield PointSymbols(self._at(place)[None], "D", colour, colour, 5.0, order)
 
     def _lines(self) -> Iterator[tuple[Array, Array]]:
-        """Yield the ends of force elements between two places, world frame, m."""
+        """Yield the end positions of two-point force elements, world frame, m."""
         for mark in self._marks:
             if mark.kind == "line" and mark.b is not None:
                 yield self._at(mark.a), self._at(mark.b)
 
     def _supports(self) -> Array:
-        """Return the positions of the supports in the order of their outline, shape (supports, 3),
-        world frame, m.
+        """Return the corners of the polygon that the supports form, in the order around the polygon, shape
+        (supports, 3), world frame, m.
         """
         supports = self._mechanism.supports
         if not supports:

@@ -1,4 +1,6 @@
-"""Script and data of a page that draws figures over time as plots with values and zoom."""
+"""Script and data for the interactive plots of a page, which show figures over time with values and
+zoom.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ class FigureScripts:
 
 
 def figure_scripts(pictures: Sequence[Picture]) -> FigureScripts | None:
-    """Return the scripts for the figures over time among the pictures; None without any."""
+    """Return the scripts for those pictures that are figures over time; None if no picture is."""
     panels = {picture.name: picture.panels for picture in pictures if picture.panels}
     if not panels:
         return None

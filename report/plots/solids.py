@@ -20,12 +20,12 @@ from .space import AXES, Axes3D, axes_in_space, face, label_places, patch
 _AROUND = 16  # Number of corners that approximate a circle.
 _LIGHT = np.array([0.35, -0.5, 0.79])
 _FORCE, _MOMENT, _CLOSURE = "#c2410c", "#7c3aed", "#e0a100"
-_PATCH = 0.3  # Edge of the drawn part of a plane, as a share of the mechanism's size.
-_ARROW = 0.24  # Length of the largest force, as a share of the mechanism's size.
+_PATCH = 0.3  # Edge length of a drawn square of a plane, as a fraction of the mechanism's size.
+_ARROW = 0.24  # Length of the arrow of the largest force, relative to the mechanism's size.
 
 
 def stage(scene: Scene, height: float = 5.6) -> tuple[Figure, Axes3D]:
-    """Return a figure with axes that contain everything that the scene shows at any instant."""
+    """Return a figure whose axes contain everything that the scene shows at any instant."""
     figure = style.new_figure(height)
     axes = axes_in_space(figure, figure.add_gridspec(1, 1)[0])
     face(axes, reach_of(scene), np.asarray(scene.mechanism.gravity))
@@ -51,7 +51,9 @@ def draw(axes: Axes3D, scene: Scene, k: int, motion: int = 0) -> list[Artist]:
 
 
 def primitives(scene: Scene, k: int, motion: int = 0) -> Iterator[Primitive]:
-    """Yield solids, bars, force elements, frames, and points with their paths, at the instant k of a motion."""
+    """Yield the primitives of solids, bars, force elements, frames, points and paths at instant k of a
+    motion.
+    """
     frames = scene.motions[motion].frames[0, k]
     yield from _solids(scene, frames)
     for bar in scene.bars:
@@ -138,7 +140,7 @@ def _sphere() -> Array:
     return np.concatenate([_between(low, high) for low, high in pairwise(rings)])
 
 
-_POINT = 0.0  # Radius 0 of a ring of points that all coincide with the centre of a cylinder's end face.
+_POINT = 0.0  # Radius of the inner ring of a cylinder's end face, which degenerates to a point.
 _WALL = _between(_ring(-1.0), _ring(1.0))
 _LIDS = (_between(_ring(1.0), _ring(1.0, _POINT)), _between(_ring(-1.0, _POINT), _ring(-1.0)))
 _UNIT = {"box": _cube(), "cylinder": np.concatenate([_WALL, *_LIDS]), "sphere": _sphere()}

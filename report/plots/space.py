@@ -18,8 +18,8 @@ from . import style
 
 __all__ = ["AXES", "Axes3D", "axes_in_space", "face", "label_places", "viewpoint"]
 
-_SMALLEST = 0.25  # Least range of an axis, as a share of the largest range.
-AXES = 0.08  # Length of the axes of a frame, as a share of the mechanism's size.
+_SMALLEST = 0.25  # Smallest range of an axis, as a fraction of the largest range.
+AXES = 0.08  # Drawn length of a frame's axes, as a fraction of the mechanism's size.
 _ELEVATION = 30.0  # Elevation of the viewpoint above the horizontal plane, degrees.
 _AZIMUTHS = (
     -60.0,
@@ -31,14 +31,14 @@ _AZIMUTHS = (
     120.0,
     150.0,
 )  # Azimuths of viewpoints in the order of preference, degrees.
-# Offsets of a label from its place, points, in the order of preference.
+# Offsets of a label from the labelled place, points, in the order of preference.
 _BESIDE = [
     (side * right, up) for up in (6, -8, 18, -20, 30, -32, 42, -44) for right in (9, 22) for side in (1, -1)
 ]
-# Background that keeps labels legible over lines.
+# Background of labels, which keeps them legible over lines.
 _HALO = {"boxstyle": "round,pad=0.1", "facecolor": style.PAPER, "edgecolor": "none", "alpha": 0.75}
-_ONE = 6.0  # Distance below which two places share a label, pixels.
-_OBLIQUE = 0.45  # Least cosine between line of sight and normal at which a plane is not seen edge-on.
+_ONE = 6.0  # If the distance of two places is smaller than this, they share a label, pixels.
+_OBLIQUE = 0.45  # If |cos(line of sight, normal)| is smaller, a plane appears edge-on.
 
 
 def axes_in_space(figure: Figure, place: SubplotSpec) -> Axes3D:
@@ -49,7 +49,7 @@ def axes_in_space(figure: Figure, place: SubplotSpec) -> Axes3D:
         axis.line.set_color(style.MUTED)
         axis.line.set_linewidth(0.6)
         axis.set_label_text(f"{name} in m")
-        axis.labelpad = 15  # Room for the numbers along the axis.
+        axis.labelpad = 15  # Reserves space for the numbers along the axis.
         axis.set_rotate_label(False)
         axis._axinfo["grid"] |= {"color": style.GRID, "linewidth": 0.7}
     return axes
@@ -60,14 +60,15 @@ def _three(axes: Axes3D) -> tuple[Axis, Axis, Axis]:
 
 
 def viewpoint(points: Array, gravity: Array) -> tuple[float, int]:
-    """Return azimuth, degrees, and vertical axis (0, 1, 2) of a view in which a plane of points is not edge-on.
+    """Return a viewpoint that does not show a plane of points edge-on: azimuth, degrees, and index of the
+    vertical axis (0, 1 or 2).
 
     Parameters
     ----------
     points
         Shape (N, 3), m.
     gravity
-        Shape (3,), m/s²; nearly parallel to the vertical axis.
+        Shape (3,), m/s²; the coordinate axis most nearly parallel to it is the vertical axis.
     """
     vertical = int(np.argmax(np.abs(gravity))) if np.any(gravity) else 2
     normal = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][-1]
@@ -86,9 +87,9 @@ def face(axes: Axes3D, points: Array, gravity: Array, least: float = 1e-9) -> No
     points
         Points that the limits enclose, shape (N, 3), m.
     gravity
-        Shape (3,), m/s²; points downwards in the picture.
+        Shape (3,), m/s²; its direction is downwards in the picture.
     least
-        Least range of the axes, m.
+        Smallest range of the axes, m.
     """
     azimuth, vertical = viewpoint(points, gravity)
     axes.view_init(elev=_ELEVATION, azim=azimuth, vertical_axis="xyz"[vertical])
@@ -140,7 +141,9 @@ def patch(near: Array, through: Array, normal: Array, size: float) -> Array:
 
 
 def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
-    """Write names next to places in axes whose limits and viewpoint are final, so that no label covers another.
+    """Write names next to places in the axes, so that no label covers another.
+
+    The limits and the viewpoint of the axes must be final.
 
     Places at the same position of the picture share a label. A label without free space is left out.
 
@@ -153,7 +156,7 @@ def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
     """
     figure = axes.figure
     assert isinstance(figure, Figure)
-    figure.draw_without_rendering()  # Makes the layout final.
+    figure.draw_without_rendering()  # This call makes the layout final.
     taken = [text.get_window_extent() for text in _numbers(axes)]
     for at, text in _shared(axes, places):
         for right, up in _BESIDE:
@@ -179,12 +182,18 @@ def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
 
 
 def _numbers(axes: Axes3D) -> list[Text]:
-    """Return the texts along the axes at their drawn positions, which `get_ticklabels` would change."""
+    """Return matplotlib's text objects along the axes at their drawn positions.
+
+    The method `get_ticklabels` is not used, because it would change the positions.
+    """
     return [text for axis in _three(axes) for text in (axis.label, *(tick.label1 for tick in axis.majorTicks))]
 
 
 def _shared(axes: Axes3D, places: Mapping[str, Array]) -> list[tuple[tuple[float, float], str]]:
-    """Return positions of labels in the picture's plane with texts; places at the same position share a label."""
+    """Return the positions of labels in the picture plane and their texts.
+
+    Places that coincide in the picture share one label.
+    """
     found: list[tuple[Array, Array, list[str]]] = []
     for name, place in places.items():
         flat = np.array(proj3d.proj_transform(*place, axes.get_proj())[:2], dtype=float)
@@ -198,6 +207,6 @@ def _shared(axes: Axes3D, places: Mapping[str, Array]) -> list[tuple[tuple[float
 
 
 def _tick_step(extent: float) -> float:
-    """Return the distance of ticks: 1, 2 or 5 times a power of ten, at most a third of the range."""
+    """Return the distance between ticks: 1, 2 or 5 times a power of ten, at most a third of the range."""
     power = 10.0 ** np.floor(np.log10(extent / 3))
     return float(power * next(m for m in (5, 2, 1) if m * power <= extent / 3))

@@ -24,7 +24,7 @@ INK, MUTED, GRID, PAPER, REFERENCE, BLUE = "#1f2733", "#667080", "#e3e6eb", "#ff
 _LARGEST = 1e30
 WIDTH = 8.6  # Width of every figure, inches.
 
-# Colours of lines by Okabe and Ito, which people with colour blindness can distinguish; most different first.
+# Line colours of Okabe and Ito, which colour-blind people can distinguish; the most different come first.
 COLOURS = (BLUE, "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#7a9a01")
 _RUNS = {
     "fmu-native-me": BLUE,
@@ -80,9 +80,7 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Apply the common style to figures that are drawn inside the context, without an effect on
-    other figures.
-    """
+    """Apply the common style to all figures that are drawn within this context, and to no others."""
     with matplotlib.rc_context(_STYLE):
         yield
 
@@ -98,7 +96,7 @@ def render(figure: Figure) -> tuple[bytes, str]:
     """Return a figure as PNG and as SVG; equal figures give equal bytes."""
     png, svg = io.BytesIO(), io.StringIO()
     figure.draw_without_rendering()
-    figure.set_layout_engine(None)  # The layout is final; a second computation would take as long as drawing.
+    figure.set_layout_engine(None)  # The layout is final; computing it again would take as long as drawing.
     figure.savefig(png, format="png")
     figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
     return png.getvalue(), svg.getvalue()
@@ -121,9 +119,10 @@ def programmed_line() -> dict[str, Any]:
 
 
 def run_lines(runs: Sequence[Trajectory]) -> dict[str, dict[str, Any]]:
-    """Return the line style of each run, with dashes at different places of a common pattern.
+    """Return the line style of each run.
 
-    Runs that agree would cover each other with full lines; with these dashes they form one striped line.
+    Solid lines of agreeing runs would cover each other. Several runs are therefore dashed, with shifted
+    dashes that form one striped line.
     """
     count, dash = len(runs), 5.0
     shared = {name: {"color": colour, "zorder": 3} for name, colour in colours([r.name for r in runs]).items()}

@@ -18,14 +18,12 @@ from .number_text import decimal, unit_text
 from .overlay import Overlay, RunCurves
 
 _MOST_ELEMENTS = 6  # Largest number of rigid finite elements of one beam that a figure shows.
-# Margin of the vertical axis on each side, as a fraction of the range of the reference runs, which
-# then fill at least 1/(1 + 2 · 0.3) = 62 % of the axis.
+# Margin of the vertical axis on each side, as a fraction of the range of the reference runs.
+# With this margin, the reference runs fill at least 1/(1 + 2 · 0.3) = 62 % of the axis.
 ROOM = 0.3
-_FLAT = 1e-6  # Range of a constant signal, as a share of the signal's natural height.
-_ZERO = 1e-9  # Share of the natural height below which a constant is a rounding error of zero.
-_TRANSIENT_ROOM = (
-    0.08  # Margin of an axis that leaves out the initial transient, as a fraction of the later range.
-)
+_FLAT = 1e-6  # A signal is constant if its range is below this fraction of its natural height.
+_ZERO = 1e-9  # A constant below this fraction of the natural height counts as zero.
+_TRANSIENT_ROOM = 0.08  # Axis margin as a fraction of the range, if the initial transient is left out.
 
 
 @dataclass(frozen=True)
@@ -38,13 +36,17 @@ class Panel:
 
 
 def joint_coordinates(overlay: Overlay) -> Figure | None:
-    """Draw the joint coordinates that all cases have, rad or m, over time in s; None without any."""
+    """Draw the joint coordinates that all cases have, rad or m, over time, s; return None if there are
+    none.
+    """
     coordinates = overlay.shared_coordinates("joint")
     return draw(panels_of(coordinates), columns_for(coordinates), overlay)
 
 
 def joint_differences(overlay: Overlay) -> Figure | None:
-    """Draw the joint coordinates of each case minus those of the first case; None for a single case."""
+    """Draw the joint coordinates of each case minus those of the first case; return None for a single
+    case.
+    """
     if not overlay.compares_cases:
         return None
     first, *others = overlay.references
@@ -54,7 +56,8 @@ def joint_differences(overlay: Overlay) -> Figure | None:
 
 
 def elastic_coordinates(overlay: Overlay) -> Figure | None:
-    """Draw the angles between rigid finite elements, rad, one row per element; None without a flexible link.
+    """Draw the angles between rigid finite elements, rad, one row per element; return None if no link is
+    flexible.
 
     For a beam of many elements, the figure shows a selection with the first and the last element.
     """
@@ -68,7 +71,8 @@ def elastic_coordinates(overlay: Overlay) -> Figure | None:
 def base_motion(overlay: Overlay) -> Figure | None:
     """Draw translations, m, and rotations, rad, of the bases that can move; None if no base can move.
 
-    Several cases are drawn relative to their initial values, which differ with the supports.
+    In a comparison of cases, the initial values are subtracted, because they depend on the supports of
+    each case.
     """
     moving = overlay.where(lambda curves: not curves.mechanism.base_fixed)
     coordinates = moving.shared_coordinates("base")
@@ -83,7 +87,9 @@ def base_motion(overlay: Overlay) -> Figure | None:
 
 
 def driving_efforts(overlay: Overlay) -> Figure | None:
-    """Draw the driving efforts that the constraints require, N·m or N, over time; None without constraints."""
+    """Draw the driving efforts that the constraints require, N·m or N, over time; return None without
+    constraints.
+    """
     efforts = {c.name: c.signal("effort").name for c in overlay.shared_coordinates("joint")}
     driven = [c for c in overlay.shared_coordinates("joint") if overlay.all_have(efforts[c.name])]
     panels = [Panel(c.name, c.effort_unit, efforts[c.name]) for c in driven]
@@ -91,7 +97,9 @@ def driving_efforts(overlay: Overlay) -> Figure | None:
 
 
 def expressions(overlay: Overlay) -> Figure | None:
-    """Draw the outputs that the description defines by expressions and that all cases have; None without any."""
+    """Draw the outputs that the description defines by expressions and that all cases have; return None if
+    there are none.
+    """
     requested = {
         name: quantity.unit or ""
         for curves in overlay.references[:1]
@@ -104,18 +112,19 @@ def expressions(overlay: Overlay) -> Figure | None:
 def draw(
     panels: Sequence[Panel], columns: int, overlay: Overlay, *, after_transient: bool = False
 ) -> Figure | None:
-    """Draw panels row by row with a common time axis and one legend; None without panels.
+    """Draw panels row by row with a common time axis and one legend; return None if there are no panels.
 
     Parameters
     ----------
     panels
-        Signals to draw; every reference has them.
+        Signals to draw; every reference run must contain all of them.
     columns
         Number of panels side by side.
     overlay
         Runs with a curve in each panel.
     after_transient
-        Whether the axes fit the values after the initial transient of the constraint stabilisation.
+        Whether the axes are scaled for the values after the initial transient of the constraint
+        stabilisation.
     """
     if not panels:
         return None
@@ -147,7 +156,9 @@ def draw_panel(
     *,
     after_transient: bool = False,
 ) -> None:
-    """Draw one signal of all runs, and the programmed values: pairs of times, s, and values, shape (N,) each."""
+    """Draw one signal of all runs, and the programmed values, which are given as pairs of times, s, and
+    values, shape (N,) each.
+    """
     references = [
         (curves.run, _shown_values(curves, panel.signal, after_transient=after_transient))
         for curves in overlay.references
@@ -171,14 +182,19 @@ def draw_panel(
 
 
 def show_constant(axes: Axes, panel: Panel, value: float, height: float) -> None:
-    """Write a constant value into the title; the vertical axis is so long that rounding errors stay invisible."""
+    """Write the value of a constant signal into the title.
+
+    The range of the vertical axis is so large that rounding errors are invisible.
+    """
     shown = 0.0 if abs(value) <= _ZERO * height else value
     axes.set_ylim(shown - height / 2, shown + height / 2)
     axes.set_title(f"{panel.title}  constant: {decimal(shown, 4)} {unit_text(panel.unit)}".rstrip())
 
 
 def set_title(axes: Axes, panel: Panel, factor: float) -> None:
-    """Set the panel's title with the unit, preceded by the factor by which the values were divided."""
+    """Set the title of a panel with the unit and, if the values were scaled, with the power of ten before
+    the unit.
+    """
     power = "" if factor == 1.0 else style.power_of_ten(factor) + " "
     unit = f"{power}{unit_text(panel.unit)}".strip()
     axes.set_title(f"{panel.title}  in {unit}" if unit else panel.title)
@@ -223,17 +239,19 @@ def panels_of(coordinates: Sequence[Coordinate]) -> list[Panel]:
 
 
 def columns_for(coordinates: Sequence[Coordinate]) -> int:
-    """Return the number of panels side by side."""
+    """Return the number of panels side by side for figures of the given coordinates."""
     return 1 if len(coordinates) <= 3 else 2 if len(coordinates) <= 10 else 3
 
 
 def readable_factor(largest: float) -> float:
-    """Return the power of 1000 that brings small and large values near 1."""
+    """Return the power of 1000 by which very small or large values are divided for a readable axis."""
     return 1.0 if largest == 0 or 0.1 <= largest < 1e4 else float(10.0 ** (3 * np.floor(np.log10(largest) / 3)))
 
 
 def _shown_values(curves: RunCurves, signal: str, *, after_transient: bool) -> Array:
-    """Return the values that the axes have to show; all values of a run that ends during the transient."""
+    """Return the values for which the axes are scaled: those after the transient, or all values of a run
+    that ends earlier.
+    """
     time, values = curves.run.time, curves.run.signals[signal]
     settled = curves.stabilisation.settled
     return values[time >= settled] if after_transient and time[-1] >= settled else values
@@ -244,7 +262,7 @@ def _since_start(values: Array) -> Array:
 
 
 def _difference(first: RunCurves, curves: RunCurves, coordinates: Sequence[Coordinate]) -> RunCurves:
-    """Return the coordinates of a case minus those of the first case, on the times that both have."""
+    """Return the coordinates of a case minus those of the first case, at times that lie in both runs."""
     grid = on_common_grid(first.run, curves.run)
     signals = {c.symbol: grid.run[c.symbol] - grid.reference[c.symbol] for c in coordinates}
     return replace(curves, run=replace(curves.run, time=grid.time, signals=signals, natural=()))

@@ -23,7 +23,7 @@ class Effects:
     keys
         Keys that vary.
     measures, spread
-        Name of a measure → one value per key, and its confidence interval.
+        Sensitivity measures by name, with one value per key, and confidence intervals of these values.
     used
         Number of runs that the method used.
     """
@@ -35,14 +35,14 @@ class Effects:
     used: int
 
 
-# What the smallest and the largest values of an objective are, by its goal.
+# Words for the smallest and for the largest values of an objective, by the goal of the objective.
 _LOW = {"": "smallest", "maximize": "worst", "minimize": "best"}
 _HIGH = {"": "largest", "maximize": "best", "minimize": "worst"}
 
 
 @dataclass(frozen=True)
-class End:
-    """End of the range of an objective's values.
+class ExtremeRuns:
+    """One end of the range of an objective's values: the largest or the smallest values.
 
     Attributes
     ----------
@@ -51,7 +51,8 @@ class End:
     side
         `smallest` or `largest`.
     runs
-        Function of the objective's name and of the largest number of runs; returns the numbers of the runs.
+        Function of an objective's name and a maximum count, which returns the indices of the runs at
+        this end.
     """
 
     word: str
@@ -85,17 +86,17 @@ class Content:
     name, description
         Name and description of the model.
     keys
-        Key → value in each run, shape (runs,), numbers or texts.
+        Values of each varied key by its name, shape (runs,), numbers or texts.
     objectives
-        Name → value in each run, shape (runs,); NaN for runs that failed.
+        Values of each objective by its name, shape (runs,); NaN for runs that failed.
     texts
-        Name → expression of the objective.
+        Expression of each objective by its name.
     goals
-        Name → `maximize` or `minimize`, of the objectives with a goal.
+        Goal `maximize` or `minimize` by name of the objective; objectives without a goal are omitted.
     reasons
         Reason of failure of each run; empty for a run that has not failed.
     effects
-        Objective → sensitivities, or the reason why these are unknown.
+        Sensitivities of each objective by its name, or the reason why they are unknown.
     facts
         Further facts by name.
     notes
@@ -122,25 +123,30 @@ class Content:
         return len(self.reasons)
 
     def largest(self, objective: str, count: int) -> NDArray[np.int64]:
-        """Return the numbers of the runs with the largest values of an objective, the largest
-        first; at most count.
+        """Return the indices of the runs with the largest values of an objective, the largest value first.
+
+        At most `count` runs are returned.
         """
         return _ordered(-self.objectives[objective])[:count]
 
     def smallest(self, objective: str, count: int) -> NDArray[np.int64]:
-        """Return the numbers of the runs with the smallest values of an objective, the smallest
-        first; at most count.
+        """Return the indices of the runs with the smallest values of an objective, the smallest value first.
+
+        At most `count` runs are returned.
         """
         return _ordered(self.objectives[objective])[:count]
 
-    def ends(self, objective: str) -> tuple[End, End]:
-        """Return the two ends of an objective's range: those that need attention first.
+    def ends(self, objective: str) -> tuple[ExtremeRuns, ExtremeRuns]:
+        """Return the two ends of an objective's range, first the end with the more important runs.
 
-        These are the worst runs of an objective with a goal, and the runs with the largest values of an
-        objective without one.
+        The worst runs come first for an objective with a goal. Without a goal, the runs with the largest
+        values come first.
         """
         goal = self.goals.get(objective, "")
-        low, high = End(_LOW[goal], "smallest", self.smallest), End(_HIGH[goal], "largest", self.largest)
+        low, high = (
+            ExtremeRuns(_LOW[goal], "smallest", self.smallest),
+            ExtremeRuns(_HIGH[goal], "largest", self.largest),
+        )
         return (low, high) if goal == "maximize" else (high, low)
 
     @property
@@ -149,7 +155,7 @@ class Content:
         return [key for key, values in self.keys.items() if len(set(np.asarray(values).tolist())) > 1]
 
     def numeric(self) -> dict[str, Array]:
-        """Return the keys whose values are numbers and differ between runs, with these values."""
+        """Return the keys with numerical values that differ between runs, together with these values."""
         return {
             key: np.asarray(values, dtype=float)
             for key, values in self.keys.items()

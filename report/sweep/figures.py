@@ -16,11 +16,11 @@ from ..plots import Picture
 from ..plots.gallery import Entry, drawn
 from ..plots.number_text import decimal
 from ..plots.style import BLUE, GRID, INK, MUTED, new_figure
-from .content import Content, Effects, End
+from .content import Content, Effects, ExtremeRuns
 from .maps import COLOURS, contour_map, curve
 
 _LINES = 400  # Largest number of lines in parallel coordinates, and of points in a scatter plot.
-_SHARE = 0.05  # Share of the runs that are coloured at each end of an objective.
+_SHARE = 0.05  # Fraction of the runs that are coloured as the best, and as the worst.
 _PANELS = 3  # Largest number of panels side by side.
 _MOST_AXES = 9
 
@@ -77,7 +77,7 @@ def _listed(keys: Iterable[str]) -> str:
 
 
 def _coloured(content: Content, name: str) -> str:
-    """Return a sentence about the colours of the runs at both ends of an objective."""
+    """Return a sentence that explains which colours mark the runs with extreme values of an objective."""
     if not name:
         return ""
     ends = _shown_ends(content, name)
@@ -85,8 +85,10 @@ def _coloured(content: Content, name: str) -> str:
     return f"The 5 % of the runs with the {told} values of {name} are coloured."
 
 
-def _shown_ends(content: Content, name: str) -> Sequence[End]:
-    """Return the ends whose runs are coloured: both if the objective has a goal."""
+def _shown_ends(content: Content, name: str) -> Sequence[ExtremeRuns]:
+    """Return the ends of an objective's range whose runs are coloured: both if the objective has a goal,
+    otherwise one.
+    """
     first, second = content.ends(name)
     return (first, second) if first.has_goal else (first,)
 
@@ -100,7 +102,9 @@ def _finite(values: Array) -> Array:
 
 
 def _layers(content: Content, name: str) -> Iterator[tuple[Any, str]]:
-    """Yield the runs to draw and their colour: evenly selected runs, then those at the ends of an objective."""
+    """Yield groups of runs to draw, each with a colour: first an even selection of all runs, then the runs
+    with extreme values of an objective.
+    """
     there = np.flatnonzero(np.isfinite(content.objectives[name]))
     even = there[np.unique(np.linspace(0, len(there) - 1, _LINES).round().astype(int))] if len(there) else there
     yield even, MUTED
@@ -137,7 +141,9 @@ def _parallel(content: Content, name: str) -> Figure | None:
 
 
 def _short(key: str, most: int = 18) -> str:
-    """Return the end of a long key, broken into as few lines as possible."""
+    """Return a key as text for a narrow label: a long key is broken into lines at dots or shortened at its
+    beginning.
+    """
     if len(key) <= most:
         return key
     head, _, tail = key.rpartition(".")

@@ -14,11 +14,11 @@ from scipy.spatial import Delaunay, QhullError
 
 from ...core.trajectory import Array
 from ..plots.style import BLUE, INK, PAPER, new_figure
-from .content import Content, End
+from .content import Content, ExtremeRuns
 
 _MOST = 5000  # Largest number of runs in a map.
 _LEVELS = 12
-_FLAT = 1e-9  # Range of values, relative to their magnitude, below which an objective counts as constant.
+_FLAT = 1e-9  # An objective with a smaller range, relative to its magnitude, counts as constant.
 ORANGE, GREEN = "#d55e00", "#009e73"
 COLOURS = {"best": GREEN, "worst": ORANGE, "largest": ORANGE, "smallest": BLUE}
 
@@ -83,7 +83,7 @@ def _mark_ends(axes: Axes, content: Content, name: str, x: Array, y: Array) -> N
         axes.plot(x[run], y[run], marker, **style)
 
 
-def _label(end: End, run: int) -> str:
+def _label(end: ExtremeRuns, run: int) -> str:
     return f"{end.word} run ({run})" if end.has_goal else f"{end.word} value (run {run})"
 
 
@@ -95,7 +95,7 @@ def _triangulation(x: Array, y: Array, ran: NDArray[np.bool_]) -> Triangulation 
     scaled = np.column_stack([(values - values.min()) / np.ptp(values) for values in (x, y)])
     try:
         triangles = Delaunay(scaled).simplices
-    except QhullError:  # The points are on one line.
+    except QhullError:  # All points lie on one line, so there are no triangles.
         return None
     hidden = ~ran[triangles].all(axis=1)
     return None if hidden.all() else Triangulation(x, y, triangles, hidden)

@@ -1,4 +1,4 @@
-"""`sweep.html`: page about all runs of a sweep that needs no other file."""
+"""Page `sweep.html`, which shows all runs of a sweep and needs no other file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..page import CommandLine, HeadedTable, InlineFigure, Listing, NamedFacts, 
 from ..plots import Picture, save
 from ..plots.number_text import NOTHING, decimal, scientific
 from ..tables import Kind, TextTable, tabulate
-from .content import Content, Effects, End
+from .content import Content, Effects, ExtremeRuns
 from .figures import pictures
 
 _RUNS = 10  # Number of runs in each table of extreme runs.
@@ -72,12 +72,14 @@ def _finding(runs: int, failures: int) -> tuple[str, str]:
     return "failed", said
 
 
-def _ends(content: Content, name: str) -> Sequence[End]:
+def _ends(content: Content, name: str) -> Sequence[ExtremeRuns]:
     return content.ends(name) if name else ()
 
 
 def _extremes(content: Content, name: str) -> Iterator[tuple[str, str]]:
-    """Yield labels and values of the best and the worst run of an objective, or its largest value."""
+    """Yield labels and values of the worst and the best run of an objective; without a goal, only the
+    largest value.
+    """
     ends = content.ends(name) if name in content.goals else content.ends(name)[:1]
     for end in reversed(ends):
         runs = end.runs(name, 1)
@@ -124,12 +126,12 @@ def _effects(content: Content) -> TextTable | None:
     return TextTable(("objective", "key", *measures), ("code", "code", *numbers), tuple(rows))
 
 
-def _runs(content: Content, end: End, first: str) -> TextTable:
-    """Return a table of the runs at one end of the first objective."""
+def _runs(content: Content, end: ExtremeRuns, first: str) -> TextTable:
+    """Return a table of the runs with the largest or the smallest values of the first objective."""
     names = [*content.keys, *content.objectives]
     columns = {**content.keys, **content.objectives}
     known = int(np.count_nonzero(~np.isnan(content.objectives[first])))
-    count = min(_RUNS, -(-known // 2))  # With few runs, no run is at both ends.
+    count = min(_RUNS, -(-known // 2))  # Even with few runs, no run appears in both tables.
     rows = [(str(int(run)), *(_cell(columns[name][run]) for name in names)) for run in end.runs(first, count)]
     numbers: tuple[Kind, ...] = tuple("number" for _ in names)
     return TextTable(("run", *names), ("number", *numbers), tuple(rows))

@@ -13,8 +13,8 @@ from ...core.errors import DescriptionError, Problem
 from ...core.trajectory import Array, Trajectory
 from .scales import VIOLATIONS, scales
 
-_ROUNDING = 1e-12  # difference of times that counts as zero, relative to the horizon
-_LACKING = 1e-9  # shortfall of a time span that counts as zero, relative to the horizon
+_ROUNDING = 1e-12  # times with a smaller difference are equal (relative to the horizon)
+_LACKING = 1e-9  # a time span that is shorter by less is complete (relative to horizon)
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class CommonGrid:
         return {name: np.abs(self.run[name] - self.reference[name]) for name in self.compared}
 
     def up_to(self, time: float) -> CommonGrid:
-        """Return the signals at the instants up to a time, s."""
+        """Return the signals at all instants up to the given time, s."""
         return self._kept(self.time <= time)
 
     def outside(self, spans: Iterable[tuple[float, float]]) -> CommonGrid:
@@ -308,7 +308,7 @@ def _note(reference: Trajectory, run: Trajectory, grid: CommonGrid) -> str:
 
 
 def listed(names: list[str], most: int = 4) -> str:
-    """Return the first names as text, and the number of further names."""
+    """Return the first names as text, followed by the number of names that are not listed."""
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest
 

@@ -60,9 +60,10 @@ class RunReport:
     loaded
         Run of the reference solver with all joint reactions, or None.
     doubts
-        Reasons to doubt the agreement of the runs, such as events of one solver only, that no signal shows.
+        Reasons against agreement in addition to the compared signals, such as an event that occurs in
+        only one solver.
     unconfirmed
-        Reason why the independent Python solver has no run; empty if there is one.
+        Reason why the oracle (second independent solver) has no run; empty if it has one.
     """
 
     model: System
@@ -107,7 +108,7 @@ class RunReport:
 
     @property
     def agrees(self) -> Finding:
-        """Whether every run agrees with the reference run, and over which part of the time span."""
+        """Finding on whether every run agrees with the reference run, and over which part of the time span."""
         span = float(self.reference.time[-1] - self.reference.time[0])
         found = agreement(self.others, span, self.unconfirmed)
         return Finding(False, "; ".join([found.text.rstrip("."), *self.doubts]) + ".") if self.doubts else found
@@ -126,14 +127,15 @@ class RunReport:
 
     @property
     def reused(self) -> dict[str, str]:
-        """Date and time at which an earlier command made a run, by name of the run; empty if all
-        runs were made by this command.
+        """Date and time of each run that was computed by an earlier command, by name of the run.
+
+        The mapping is empty if this command computed all runs.
         """
         return {run.name: run.reused for run in (self.reference, *self.runs) if run.reused}
 
     @property
     def remarks(self) -> list[tuple[str, str]]:
-        """Remarks as pairs of text: name of the run, empty for all runs, and remark."""
+        """Remarks as pairs of texts: the name of a run, or an empty text for all runs, and the remark."""
         return [(c.name, c.note) for c in self.comparisons if c.note] + [("", note) for note in self.notes]
 
     @property

@@ -13,9 +13,9 @@ import numpy as np
 from ...core.trajectory import Array
 
 _LEAST = 5  # minimum number of samples that a fit requires
-_SCATTER = 0.003  # largest root-mean-square deviation of the logarithm from the line (0.3 % of the value)
-_DROP = math.log(2.0)  # smallest decrease of the logarithm that counts as a decay
-_EQUAL = 1e-6  # difference of the roots, relative to alpha, below which the formula for a double root is used
+_SCATTER = 0.003  # largest root-mean-square deviation of the logarithm from the fitted line
+_DROP = math.log(2.0)  # a signal decays if its logarithm decreases by at least this much
+_EQUAL = 1e-6  # roots with a smaller difference, relative to alpha, count as a double root
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,15 @@ def straight_part(time: Array, values: Array, begin: float) -> Decay | None:
     """Fit an exponential decay to the longest possible initial part of a signal, or return None.
 
     The logarithm is fitted by a straight line (least squares). The fit is accepted if the
-    root-mean-square deviation is at most 0.3 %, and the values fall to less than half over at least five samples.
+    root-mean-square deviation is at most 0.3 %, and the values fall to less than half over at least five
+    samples.
 
     Parameters
     ----------
     time, values : ndarray, shape (N,)
         Times, s, and positive values; zeros are ignored.
     begin : float
-        Begin of the fit, s.
+        Time at which the fit begins, s.
     """
     kept = (time >= begin) & (values > 0)
     t, y = time[kept], np.log(values[kept])
@@ -108,8 +109,9 @@ def straight_part(time: Array, values: Array, begin: float) -> Decay | None:
 
 
 def _lines(t: Array, y: Array) -> tuple[Array, Array, Array]:
-    """Return slope, value at t = 0 and deviation of the lines that fit the first 1, 2, …, N
-    samples, shape (N,) each.
+    """Return slope, value at t = 0 and root-mean-square deviation of N regression lines, shape (N,) each.
+
+    Line k fits the first k samples.
     """
     count = np.arange(1, len(t) + 1)
     mean_t, mean_y = np.cumsum(t) / count, np.cumsum(y) / count

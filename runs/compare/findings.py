@@ -14,8 +14,8 @@ from ...mechanism import signal_names
 from .compare import Comparison, covers, listed
 from .decay import free_decay
 
-_SLACK = 1.01  # factor on the predicted decay of an initial violation
-_NAMED = 0.1  # size of a violation, relative to the largest one, above which a message names the constraint
+_SLACK = 1.01  # factor by which a violation may exceed its predicted decay
+_NAMED = 0.1  # messages name constraints with larger violations, relative to the largest
 _UNIT = {0: "", 1: " per s", 2: " relative to its acceleration"}
 
 
@@ -66,16 +66,16 @@ def start_consistency(model: System) -> Finding:
 
 
 def agreement(comparisons: Sequence[Comparison], full: float, unconfirmed: str = "") -> Finding:
-    """Check that every run agrees with the reference over its own time span.
+    """Check that every run agrees with the reference run over the time span that the run reached.
 
     Parameters
     ----------
     comparisons : sequence of Comparison
-        Comparisons without the reference's own.
+        Comparisons of all runs except the reference run itself.
     full : float
         Time span of the reference, s.
     unconfirmed : str
-        Reason why the oracle has no run; empty if it has one.
+        Reason why the oracle (second independent solver) has no run; empty if it has one.
     """
     if not comparisons:
         return Finding(True, "Only the reference solver ran, so there is nothing to compare it with.")
@@ -176,8 +176,8 @@ def _known(model: System) -> set[str]:
 
 
 def _left_out(model: System, found: Residuals) -> Iterator[str]:
-    """Yield a sentence for each redundant constraint that the other constraints do not imply, with
-    its name and the time.
+    """Yield a sentence for each omitted constraint that proves not to be redundant, because the run
+    violates it.
     """
     limit, decayed = model.chain.simulation.violation, _decayed(model, found)
     for i in _redundant(model, found.names):
@@ -202,7 +202,7 @@ def _opened(model: System, found: Residuals, run: Trajectory) -> Iterator[str]:
     limit = model.chain.simulation.violation
     levels = [("violation_position", 0, limit, ""), ("violation_velocity", 1, limit * _rate(model), " per s")]
     for signal, level, most, unit in levels:
-        # Without velocity constraints, the velocity violation is only noise of the constraint stabilisation.
+        # Without velocity constraints, the velocity violation comes only from the constraint stabilisation.
         if signal not in run.signals or (level == 1 and not np.any(found.orders == 1)):
             continue
         envelope = _SLACK * np.linalg.norm(_decayed(model, found)[level], axis=1)
@@ -216,7 +216,7 @@ def _opened(model: System, found: Residuals, run: Trajectory) -> Iterator[str]:
 
 
 def _which(found: Residuals, level: int, run: Trajectory) -> str:
-    """Return the names of the most violated constraints in the reference run, at level 0
+    """Return the names of the constraints with the largest violations in the reference run, at level 0
     (positions) or 1 (velocities).
     """
     if run.name != "reference":

@@ -16,7 +16,7 @@ from .stabilisation import Stabilisation
 
 @dataclass(frozen=True)
 class CaseRun:
-    """Verified run of one case, as far as a comparison of cases needs the run.
+    """Data of a verified run of one case that are needed for the comparison of cases.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class CaseRun:
     mechanism
         Mechanism of plain numbers with the settings of the case.
     targets
-        Point → programmed positions at the run's times, shape (N, 3), world frame, m.
+        Programmed positions by name of the point, at the run's times, shape (N, 3), world frame, m.
     """
 
     case: str
@@ -40,7 +40,7 @@ class CaseRun:
 
     @property
     def not_unique(self) -> dict[str, list[str]]:
-        """Joint or closure → components of its reaction that are not unique, see `reactions.not_unique`."""
+        """Components of reactions that are not unique, by joint or closure; see `reactions.not_unique`."""
         return dict(self.result.get("not_unique", {}))
 
     @cached_property

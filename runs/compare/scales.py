@@ -11,7 +11,7 @@ import numpy as np
 from ...core.trajectory import Array, Magnitude
 
 VIOLATIONS = frozenset({"violation_position", "violation_velocity"})  # signals whose exact value is zero
-# Lower bounds of a scale, relative to the natural scales: the signal's own, and the largest of link and mechanism.
+# Lower bounds of a scale, relative to the natural scale of the signal, and to the largest of link and mechanism.
 OWN, LINK, MACHINE = 0.1, 1e-2, 1e-3
 PLACE = 1e-7  # lower bound of a position's scale, relative to its distance from zero
 _OFFSET = 1e-2  # lower bound of a signal's natural scale, relative to the signal's largest value
@@ -26,14 +26,15 @@ def scales(
     The scale is the signal's range (largest minus smallest value), but at least
 
     - a tenth of the signal's natural scale,
-    - a hundredth of the largest natural scale in its unit and link (or point, or base),
-    - a thousandth of the largest natural scale in its unit,
-    - the lower bound `least` of its natural scale.
+    - a hundredth of the largest natural scale with the same unit and link (or point, or base),
+    - a thousandth of the largest natural scale with the same unit,
+    - the lower bound `least` of the natural scale.
 
-    Thus, a signal at rest is related to the balanced forces, not to rounding errors. Without natural
-    scales, the scale of velocities, accelerations and forces is the largest value; that of other
-    signals is the range, but at least a hundredth of the largest value. The first word of a signal's
-    name is then its link. The scale is 1 if all these values are zero. Violations are omitted.
+    Thus, the error of a signal at rest is divided by a physically meaningful magnitude, not by rounding
+    errors. If natural scales are unknown, the scale of velocities, accelerations and forces is the
+    largest value. The scale of other signals is then the range, but at least a hundredth of the largest
+    value, and the first word of a signal's name counts as the name of the link. The scale is 1 if all
+    these values are zero. Violations are omitted.
     """
     known = {entry.signal: entry for entry in natural if entry.signal}
     found = [
@@ -57,7 +58,9 @@ def scales(
 
 
 def _own(name: str, values: Array, unit: str | None) -> Magnitude:
-    """Return the natural scale of a signal from its values alone."""
+    """Return a substitute for the unknown natural scale of a signal, derived from the values of the
+    signal.
+    """
     largest, extent = _finite(np.max(np.abs(values))), _finite(np.ptp(values))
     size = largest if unit in _FROM_ZERO else max(extent, _OFFSET * largest)
     return Magnitude(name, unit or f"unit of {name}", name.partition("_")[0], size)

@@ -17,11 +17,11 @@ from ...core.trajectory import Array, Trajectory
 from .compare import Comparison, compare, covers, error_over_time
 
 CHANGE = 1e-12  # change of the initial state, relative to each signal's scale
-FINER = 0.01  # factor on a solver's tolerance for a repeated run
-_LEAST_ERROR = 1e-9  # smallest relative error of a correct run, before amplification by the motion
-# Admissible error of a correct run, relative to the difference of the repeated reference run.
+FINER = 0.01  # factor that tightens a solver's tolerance for a repeated run
+_LEAST_ERROR = 1e-9  # smallest assumed error of a correct run, before the motion amplifies it
+# Admissible error of a correct run, relative to the difference between the two reference runs.
 _OF_REFERENCE = 100.0
-_UNRELATED = 1.0  # admissible error, relative to the signals' scales, from which on runs are unrelated
+_UNRELATED = 1.0  # if the admissible error (relative to scales) reaches this, any error is accepted
 _EARLIEST = 0.01  # shortest time span of a meaningful comparison, relative to the horizon
 _FEWEST = 10  # minimum number of output times of a meaningful comparison
 
@@ -46,14 +46,14 @@ class Sensitivity:
         return replace(self, allowed=factor * self.allowed)
 
     def begin(self, tolerance: float) -> float | None:
-        """Return the last output time, s, before a correct run may exceed a tolerance, or None."""
+        """Return the last output time, s, at which the error of a correct run is within a tolerance; None if
+        this is true for the whole run.
+        """
         beyond = np.flatnonzero(self.allowed > tolerance)
         return float(self.time[max(int(beyond[0]) - 1, 0)]) if len(beyond) else None
 
     def explains(self, time: Array, error: Array, tolerance: float) -> bool:
-        """Whether the errors of a run, shape (N,), at its times, s, are admissible for a correct
-        run.
-        """
+        """Whether the errors of a run at the given times, s, may occur in a correct run, shape (N,) each."""
         allowed = self.allowed[np.clip(np.searchsorted(self.time, time, side="right") - 1, 0, None)]
         within = (error <= np.maximum(allowed, tolerance)) | (allowed >= _UNRELATED)
         return bool(np.all(within & np.isfinite(error)))
@@ -83,7 +83,7 @@ def sensitivity(
 
 
 def _accumulated(reference: Trajectory, run: Trajectory, units: Mapping[str, str]) -> tuple[Array, Array]:
-    """Return times, s, and the largest error up to each time, shape (N,) each."""
+    """Return times, s, and for each time the largest error that has occurred so far, shape (N,) each."""
     time, error = error_over_time(reference, run, units)
     return time, np.maximum.accumulate(np.nan_to_num(error, nan=np.inf))
 
@@ -91,10 +91,10 @@ def _accumulated(reference: Trajectory, run: Trajectory, units: Mapping[str, str
 def judged(
     comparison: Comparison, reference: Trajectory, run: Trajectory, units: Mapping[str, str], known: Sensitivity
 ) -> Comparison:
-    """Compare a disagreeing run over the time in which the motion is predictable.
+    """Compare a disagreeing run over the time span in which the motion is predictable.
 
-    The tolerance applies until a correct run may exceed it. After this time, the error must be
-    explained by the repeated reference runs.
+    The tolerance applies as long as every correct run must meet it. Later, errors are admissible if the
+    differences between the repeated reference runs explain them.
     """
     begin, covered = known.begin(comparison.tolerance), covers(comparison.horizon, float(reference.time[-1]))
     if begin is None or not covered:

@@ -1,5 +1,6 @@
-"""Comparison of runs that fail at a singular configuration, where the constraints do not determine
-the branch.
+"""Comparison of runs that fail at a singular configuration.
+
+There, the motion can continue along several branches, which the constraints do not distinguish.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from .compare import Comparison
 
 
 def ends_at_singular(comparison: Comparison, singular: float, message: str) -> Comparison:
-    """Add the reason for the shorter time span to the comparison of a shortened run.
+    """Add a note to the comparison of a failed run, which says why the comparison ends before the first
+    singular configuration.
 
     Parameters
     ----------
@@ -19,7 +21,7 @@ def ends_at_singular(comparison: Comparison, singular: float, message: str) -> C
     singular : float
         Time of the singular configuration, s.
     message : str
-        Error message of the whole run.
+        Error message of the failed run.
     """
     why = (
         f"the run failed after the first singular configuration at t = {singular:.4g} s, so it is compared up to"

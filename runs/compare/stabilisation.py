@@ -43,8 +43,9 @@ class Stabilisation:
 
     @property
     def settled(self) -> float:
-        """Time after which the part of a violation that belongs to the fast characteristic root has
-        decayed, s.
+        """Time, s, after which the rapidly decaying part of a constraint violation has vanished.
+
+        This part belongs to the fast characteristic root.
         """
         fast = self._roots[1] if "violation_position" in self.run.signals else 0.0
         return float(self.run.time[0]) + (_TIME_CONSTANTS / -fast if fast else 0.0)
@@ -53,7 +54,7 @@ class Stabilisation:
     def decay(self) -> Decay | None:
         """Fit of the exponential decay of the constraint violation ‖Φ‖ after the fast root has decayed.
 
-        The result is None if no part of ln ‖Φ‖ over time is straight.
+        The result is None if no part of the violation decays exponentially.
         """
         values = self.run.signals.get("violation_position")
         return None if values is None else straight_part(self.run.time, values, self.settled)

@@ -68,7 +68,7 @@ def _how(status: int) -> str:
 
 
 def main(folder: Path) -> None:
-    """Run the job in a folder in this process, and write its result."""
+    """Execute the job that is stored in a folder, and write the result to the folder."""
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     action = pickle.loads((folder / _JOB).read_bytes())
     try:
@@ -79,8 +79,8 @@ def main(folder: Path) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """End this process as soon as its parent process has ended; a killed parent cannot end its
-    children itself.
+    """End this process as soon as its parent process has ended, because a killed parent cannot end its
+    child processes.
     """
     while os.getppid() == parent:
         time.sleep(1.0)

@@ -34,7 +34,7 @@ class FmuRun:
     nominals
         Magnitudes of states by name for FMPy's CVODE, used if smaller than the nominal values.
     inputs
-        Inputs of the FMU over time; None for zero.
+        Inputs of the FMU over time; None if all inputs are zero.
     progress
         Callback with the name and the completed fraction.
     log_file

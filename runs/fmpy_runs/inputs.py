@@ -21,7 +21,7 @@ from ...options.common import Inputs
 from ...reference.kinematics.piecewise import PiecewiseLinear
 
 _MOST_PROBLEMS = 20  # maximum number of listed problems
-_STEEP = 1e-8  # duration of a ramp below which it is a jump, relative to the run
+_STEEP = 1e-8  # a shorter ramp, relative to the run, counts as a jump
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class InputTable:
         return Trajectory("inputs", self.time, self.values)
 
     def functions(self) -> dict[str, PiecewiseLinear]:
-        """Return each input as a function for the reference solver, by name."""
+        """Return the inputs by name as functions of time for the reference solver."""
         return {name: PiecewiseLinear(self.time, values) for name, values in self.values.items()}
 
     def events(self) -> Array:
@@ -84,7 +84,10 @@ def inputs_of(model: System, given: Inputs | None) -> InputTable | None:
 
 
 def problem_with(model: System, inputs: InputTable | None) -> InitialValueProblem:
-    """Return the initial-value problem of a model with its FMU's inputs over time; None: zero inputs."""
+    """Return the initial-value problem of a model with the inputs of its FMU over time.
+
+    All inputs are zero if `inputs` is None.
+    """
     return model.with_inputs(None if inputs is None else inputs.functions())
 
 
@@ -159,8 +162,8 @@ def _with_jumps(time: Array, least: float) -> tuple[NDArray[np.intp], NDArray[np
     Returns
     -------
     rows, instants : ndarray of int
-        Remaining rows, and for each of them the row that provides its time; a jump has the time of the
-        ramp's beginning.
+        Indices of the rows whose values remain, and for each of these the index of the row whose time
+        is used. The two rows of a jump have the time at which the ramp began.
     """
     kept: list[tuple[int, int]] = []
     first = 0
@@ -173,8 +176,10 @@ def _with_jumps(time: Array, least: float) -> tuple[NDArray[np.intp], NDArray[np
 
 
 def _from_zero(time: Array, values: Mapping[str, Array]) -> InputTable:
-    """Return the input table for t ≥ 0, with the values after a jump at t = 0: importers handle no
-    event at the initial time.
+    """Return the input table for t ≥ 0.
+
+    A jump at t = 0 is replaced by the values after the jump, because importers handle no event at the
+    initial time.
     """
     later = time > 0.0
     first = {name: PiecewiseLinear(time, column).at(0.0, 0.0) for name, column in values.items()}

@@ -21,14 +21,16 @@ _OFF = ("projection", "solver_finds_start")
 
 
 class Instance:
-    """Context manager of one model-exchange FMU instance; its calls raise SolveError with the FMU's message.
+    """Context manager of one model-exchange FMU instance.
+
+    If a call fails, SolveError is raised with the FMU's message.
 
     Parameters
     ----------
     fmu : Path
         FMU file.
     parameters : mapping or None
-        Parameter values by name; vectors of FMI 2.0 by their elements.
+        Parameter values by name; an FMU of FMI 2.0 has one parameter for each element of a vector.
     """
 
     def __init__(self, fmu: Path, parameters: Mapping[str, float] | None = None) -> None:
@@ -41,13 +43,13 @@ class Instance:
             self._folder,
             self.description,
             "ModelExchange",
-            debug_logging=True,  # required for messages in FMI 3.0; the FMUs only report errors
+            debug_logging=True,  # FMI 3.0 requires this for messages; the FMUs report only errors
             logger=logger(self._messages),
         )
         variables = self.description.modelVariables
         self._references = {v.name: v.valueReference for v in variables}
         self._parameters = dict(parameters or {})
-        # Projection and the search for initial values are off, because the states are prescribed.
+        # Projection and the search for initial values are switched off, because the states are prescribed.
         self._switches = [v.valueReference for v in variables if v.name in _OFF and v.type != "Real"]
         self._conditional = self.description.numberOfEventIndicators > 0
         self._fresh = True
@@ -74,7 +76,7 @@ class Instance:
         return np.array(self._at(t, x, lambda: self._get(names)))
 
     def move(self, t: float, x: Array, inputs: Mapping[str, float]) -> None:
-        """Set time t, s, states x, shape (n_x,), and input values, and process an event, as in a run.
+        """Set time t, s, states x, shape (n_x,), and input values; then process an event, as in a run.
 
         Redundant constraints must be fulfilled at the state.
         """

@@ -19,7 +19,7 @@ def read_fmu(fmu: Path) -> Any:
         return fmpy.read_model_description(str(fmu))
     except OSError as error:
         raise DescriptionError(str(fmu), f"cannot be read: {why(error)}") from None
-    except Exception as error:  # FMPy raises exceptions of the base class only
+    except Exception as error:  # FMPy raises no exceptions of a more specific class
         raise DescriptionError(str(fmu), f"is not an FMU that FMPy can read: {error}") from None
 
 
@@ -36,7 +36,7 @@ def check_variables(names: Iterable[str], description: Any) -> None:
 def logger(messages: list[str]) -> Callable[..., None]:
     """Return a logger for FMPy that collects the error messages of an FMU."""
 
-    def log(*arguments: Any) -> None:  # FMI 2.0 passes further arguments before these three
+    def log(*arguments: Any) -> None:  # an FMU of FMI 2.0 passes further arguments first
         status, _, message = arguments[-3:]
         if status >= fmpy.fmi2.fmi2Discard:
             messages.append(message.decode("utf-8", "replace"))

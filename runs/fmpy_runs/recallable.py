@@ -14,11 +14,12 @@ from ...core.trajectory import Trajectory
 from .fmu_run import FmuRun
 
 _DATE = re.compile(rb'generationDateAndTime="[^"]*"')
-_APART = ("name", "progress", "log_file")  # Settings of a run without influence on its numbers.
+_APART = ("name", "progress", "log_file")  # Settings that do not influence the results of a run.
 
 
 def recalled_run(fmu: Path, description: Any, run: FmuRun, compute: Callable[[], Trajectory]) -> Trajectory:
-    """Return the run of an FMU, which may be that of an earlier command; see `core.recalled`.
+    """Return the run of an FMU, which is reused if an earlier command has computed and stored it; see
+    `core.recalled`.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Reference results of an FMU in the file format that fmi-standard.org requests from exporting tools.
 
-The rules ("Compatibility information") are: at most ten variables, at most one megabyte, quoted
-headers, and inputs that are linear between their instants.
+The rules of fmi-standard.org ("Compatibility information") require: at most ten variables, at most
+one megabyte, quoted headers, and inputs that are linear between their instants.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def write_reference_results(
     truth : Trajectory
         Run of the reference solver.
     inputs : InputTable or None
-        Inputs of the run; None for constant initial values.
+        Inputs of the run; None if the inputs keep their initial values.
 
     Returns
     -------

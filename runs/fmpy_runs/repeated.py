@@ -26,7 +26,7 @@ from ...language.suggest import unknown
 from .opening import logger, read_fmu
 
 _DOUBLES = ctypes.POINTER(ctypes.c_double)
-_WARNING = 1  # value of fmi2Warning in FMI 2.0; larger values are failures
+_WARNING = 1  # status code of a warning in FMI 2.0; larger codes are failures
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,8 @@ class Repeated:
     span : Span
         Time span of each run.
     commands : mapping or None
-        For each input that is constant during a run: the variable whose initial value the input takes.
+        Inputs that are constant during a run, each with the variable whose initial value the input
+        takes.
     """
 
     def __init__(
@@ -93,7 +94,8 @@ class Repeated:
         Parameters
         ----------
         parameters : mapping
-            Parameter values by name, in the parameters' units; others keep the FMU's default values.
+            Parameter values by name, in the parameters' units. Parameters that are not given keep their
+            default values.
 
         Raises
         ------

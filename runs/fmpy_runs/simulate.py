@@ -31,7 +31,7 @@ from .recallable import recalled_run
 _MODES = {"me": "ModelExchange", "cs": "CoSimulation"}
 _COUNTERS = ("solver_evaluations", "solver_steps")
 # FMPy limits its solver to 500 steps per output interval, which is too few for stiff beams with a tight tolerance.
-# Substeps of the output interval raise FMPy's step limit. They cost time, so only a failed run gets more substeps.
+# FMPy allows 500 steps in each substep of an interval. Substeps cost time, so only a failed run gets more.
 _SUBSTEPS, _MORE = 10, 10
 _TOO_FEW = "mxstep steps taken"
 _REAL = ("Real", "Float64")
@@ -73,7 +73,9 @@ def _simulated(fmu: Path, description: Any, run: FmuRun) -> Trajectory:
 
 
 def _recorded(fmu: Path, description: Any, run: FmuRun, counters: Sequence[str], substeps: int) -> Any:
-    """Return FMPy's table of the variables, with the given number of substeps per output step."""
+    """Simulate an FMU in FMPy with the given number of substeps per output step, and return FMPy's table
+    of the recorded variables.
+    """
     messages: list[str] = []
     log = logger(messages)
     kind = _MODES[run.mode]
@@ -95,7 +97,7 @@ def _recorded(fmu: Path, description: Any, run: FmuRun, counters: Sequence[str],
                 fmu_instance=instance,
                 output=[*run.names, *counters],
                 logger=log,
-                debug_logging=True,  # required for messages in FMI 3.0; the FMUs only report errors
+                debug_logging=True,  # FMI 3.0 requires this for messages; the FMUs report only errors
                 step_finished=_reporter(run),
             )
     except GpmelicaError:
@@ -138,8 +140,8 @@ def _quiet_callbacks() -> Iterator[None]:
 
 
 def _start_values(description: Any, values: Mapping[str, float]) -> dict[str, Any]:
-    """Return start values with elements such as `column_com[1]` collected into whole arrays of FMI
-    3.0.
+    """Return start values in which the elements of an array, such as `column_com[1]`, are combined into
+    one array for FMI 3.0.
     """
     arrays = {v.name: v for v in description.modelVariables if v.dimensions}
     found: dict[str, Any] = {}
@@ -161,7 +163,9 @@ def _reporter(run: FmuRun) -> Callable[[float, Any], bool]:
 
 
 def _trajectory(result: Any, run: FmuRun, counters: Sequence[str], wall: float) -> Trajectory:
-    """Return the trajectory at the output times; see `rows_at`."""
+    """Return the recorded variables at the output times as a trajectory; raise SolveError if the run ended
+    early.
+    """
     grid = output_grid(run.stop, run.output_step)
     recorded = np.asarray(result["time"])
     rows = rows_at(grid, recorded, 1e-9 * max(grid[-1], 1.0))
@@ -179,7 +183,8 @@ def _trajectory(result: Any, run: FmuRun, counters: Sequence[str], wall: float) 
 
 
 def read_or_simulate(path: Path) -> tuple[Trajectory, dict[str, str]]:
-    """Read a result file, or run an FMU with its default experiment in co-simulation if possible.
+    """Read a result file, or simulate an FMU over its default experiment, by co-simulation if the FMU
+    supports it.
 
     Returns
     -------
@@ -208,7 +213,9 @@ def read_or_simulate(path: Path) -> tuple[Trajectory, dict[str, str]]:
 
 
 def _setting(path: Path, experiment: Any, name: str, default: float) -> float:
-    """Return a positive number of the default experiment, or the default value."""
+    """Return a setting of the FMU's default experiment, or the default value; raise DescriptionError
+    unless it is positive.
+    """
     text = getattr(experiment, name, None) or default
     try:
         number = float(text)

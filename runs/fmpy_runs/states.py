@@ -51,7 +51,8 @@ def read_state(path: Path, n: int, f: int) -> State:
 def given_state(data: Any, n: int, f: int, source: str = "state") -> State:
     """Return a state from data `{"t": 0.0, "q": […], "qd": […], "z": […]}`.
 
-    Without `z`, bristles are undeformed and input filters are at their initial values.
+    If `z` is omitted, bristle deflections (friction states) are zero and input filters have their
+    initial values.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def _is_vector(value: Any, size: int) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a finite number that fits into a double; very long integers do not."""
+    """Whether a value is a finite number that a double can represent; integers that are too large are not."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     try:
@@ -105,8 +106,8 @@ def _is_number(value: Any) -> bool:
 
 
 def further_states(mechanism: Mechanism) -> list[str]:
-    """Return the signals of the states beyond coordinates and rates: bristles, then offset and rate
-    of each filter.
+    """Return the names of the states beyond coordinates and rates: bristle deflections, then offset and
+    rate of each filter.
     """
     bristles = signal_names([c for c in mechanism.coordinates if c.friction is not None], "bristle")
     return bristles + [
@@ -115,9 +116,7 @@ def further_states(mechanism: Mechanism) -> list[str]:
 
 
 def signals(model: System, state: State) -> dict[str, float]:
-    """Return coordinates, rates and further states by name; the program may use only some of them
-    as states.
-    """
+    """Return all coordinates, rates and further states by name. Some of them may not be states of the FMU."""
     coordinates = model.mechanism.coordinates
     names = signal_names(coordinates, "position") + signal_names(coordinates, "velocity")
     names += further_states(model.mechanism)
