@@ -50,7 +50,7 @@ class ArrowVariables:
 
 
 def arrows(model: System) -> list[ArrowVariables]:
-    """Return the variables of all arrows whose forces the equations contain by name.
+    """Return the variables of all force arrows that are named quantities of the equations.
 
     An effort of a force element with a law is found if the element publishes it as its output `force`.
     """

@@ -25,8 +25,8 @@ from .redundancy import PinBasis
 
 SEQUENTIAL, HERMITE, MEAN, PIN = "sequential", "hermite", "mean_force", "pin"
 METHODS = (SEQUENTIAL, HERMITE, MEAN, PIN)
-# Ratio of two step lengths by the golden ratio. If one length is a multiple of the period of a vibration, the
-# other one is far from any multiple, so a vibration that one hides is seen with the other.
+# Ratio of the step lengths of two runs, from the golden ratio: both are never multiples of one vibration period.
+# A vibration that has the same phase at all points of one run is therefore visible in the other run.
 GOLDEN = (3.0 - 5.0**0.5) / 2.0
 _ROUNDING = 1e-12
 _MOST_EVENTS = 100  # largest number of events of one part in one step

@@ -25,9 +25,7 @@ def lines(report: RunReport) -> list[tuple[str, str, str]]:
 
 
 def word(name: str, report: RunReport) -> str:
-    """Return the word that summarises one finding of the verdict, such as `disagrees` for a negative
-    finding `agrees`.
-    """
+    """Return the word for one finding of the verdict, such as `agrees` or `disagrees`."""
     if name == "agrees" and not report.others:
         return "not compared"
     return _WORDS[name][not report.findings[name].ok]

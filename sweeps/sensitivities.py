@@ -15,7 +15,7 @@ import numpy as np
 from ..core.trajectory import Array
 from .points import SweepPoints, salib, unit_problem
 
-_LEAST = 20  # Minimum number of samples per key for the sensitivity analysis of any sample.
+_LEAST = 20  # Minimum number of runs per key for sensitivity indices from arbitrary parameter values.
 _MORE = {"saltelli": 2, "morris": 1}  # Number of runs in a block of samples minus the number of keys.
 
 

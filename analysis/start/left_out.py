@@ -119,7 +119,7 @@ class LeftOut:
         implied = self._shares(rows.C) @ values[self.active]
         found = np.abs(values[self.rows] - implied)
         enough = self._open * np.minimum(np.abs(rows.C[self.rows]) @ self._reach, 1.0)
-        if np.all(found <= enough):  # sufficient condition, without the costly sizes of the terms
+        if np.all(found <= enough):  # sufficient condition, whose evaluation is cheap
             return found, enough
         sizes = self._constraints.sizes(state)
         relative = np.abs(rows.Phi[self.active]) / np.maximum(sizes.Phi[self.active], _TINY)

@@ -62,9 +62,9 @@ class StageDerivative:
     def reverse(self) -> ca.Function:
         """CasADi function of the reverse derivative of an evaluation stage.
 
-        The function takes the values, and the adjoints of the workspace blocks `to`. It returns the
-        contributions to the adjoints of the blocks `origin`. The function is built at the first access,
-        because only FMI 3.0 uses adjoints.
+        The arguments are the values of the stage's inputs and the adjoints of the workspace blocks `to`. The call
+        returns the contributions to the adjoints of the blocks `origin`. The function is built at the first
+        access, because only FMI 3.0 uses adjoints.
         """
         return self._derivative(f"{self.name}_reverse", self.to, self.origin, reverse=True)
 

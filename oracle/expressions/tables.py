@@ -69,8 +69,8 @@ class Lookup:
 def _monotone(time: np.ndarray, values: np.ndarray, is_free: bool) -> PPoly:
     """Return the monotone cubic interpolation of points, shape (N,) each.
 
-    A table that rests is continued by one point of equal value beyond each end, because then the slope at the end
-    is zero.
+    If the table is constant beyond its ends, one point of equal value is added beyond each end, so that the
+    slope at the end is zero.
     """
     if is_free:
         return PchipInterpolator(time, values)

@@ -1,10 +1,9 @@
 """Redundant constraint equations: rank, groups of dependent equations, independent combinations.
 
-The methods follow Wojtyra and Frączek 2013, sections 2.1 and 3.1. Rows and columns of a constraint
-Jacobian mix metres and radians. They are therefore scaled before the rank is computed: coordinates
-by the mechanism's extent, and rows to unit length. A row counts as zero if it is small relative to
-the terms that add up to it. Other rows do not matter, so position and size of the mechanism have no
-influence.
+The methods follow Wojtyra and Frączek 2013, sections 2.1 and 3.1. Rows and columns of a constraint Jacobian mix
+metres and radians. They are therefore scaled before the rank is computed: coordinates by the mechanism's
+extent, and rows to unit length. A row counts as zero if it is small relative to the terms that add up to it.
+This criterion depends neither on other rows nor on the position and size of the mechanism.
 
 The rank refers to states on the constraint manifold. Slightly off the manifold, dependent rows are
 no longer exactly dependent.

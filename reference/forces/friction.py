@@ -1,10 +1,10 @@
 """Joint friction with bristle deflections as state variables; normal forces are joint reactions.
 
-The equations are (19) to (22) of Jarzębowska et al. 2023. The friction effort is τ = μ·arm·f_n with
-the friction coefficient μ, the friction radius `arm` and the normal force f_n. The normal force
-follows from the joint reaction. The reaction depends on the accelerations, and the accelerations
-depend on the friction efforts. Both dependencies are affine, so that this loop is a system of
-equations in the friction efforts alone.
+The equations are (19) to (22) of Jarzębowska et al. 2023. The friction effort is τ = μ·arm·f_n with the
+friction coefficient μ, the friction radius `arm` and the normal force f_n. The normal force follows from the
+joint reaction. The reaction depends on the accelerations, and the accelerations depend on the friction efforts.
+Both dependencies are affine. Elimination of the accelerations therefore leaves one system of equations, whose
+unknowns are the friction efforts.
 """
 
 from __future__ import annotations

@@ -49,7 +49,9 @@ class InputTable:
         return {name: PiecewiseLinear(self.time, values) for name, values in self.values.items()}
 
     def events(self) -> Array:
-        """Return the table for FMPy with every instant twice, so that FMPy ends its steps at the instants.
+        """Return the input table for FMPy, in which every time occurs twice.
+
+        FMPy treats a repeated time as an event and ends its step there.
 
         Returns
         -------

@@ -52,8 +52,8 @@ class ReplacementJoint:
     ) -> tuple[Expr, Expr, Expr]:
         """Return the total spring force on frame b, and the moments of the spring forces.
 
-        The first moment is about the origin of the body of frame a, the second about that of frame
-        b.
+        The first moment is about the origin of the body of frame a, the second moment about the origin of the
+        body of frame b.
         """
         F: Expr = ir.zeros(3)
         N_a: Expr = ir.zeros(3)

@@ -193,9 +193,7 @@ class _Sums:
             f"inertia of the subtree of {name}",
             "inertia of the subtree of each body: xx, yy, zz, xy, xz, yz",
         )
-        text = (
-            "inertia wrench and negative weight of each subtree, zero accelerations of the coordinates; N.m and N"
-        )
+        text = "inertia wrench and negative weight of each subtree for zero accelerations; N.m and N"
         wrench = self._program.assemble(
             f"Wc_{name}",
             (6,),
