@@ -22,7 +22,8 @@ class ArrowVariables:
     Parameters
     ----------
     mark
-        Index of the arrow in `forces.marks` of the reference model, which is that in the player's scene.
+        Index of the arrow in `forces.marks` of the reference model. The player's scene uses the same
+        index.
     values
         Components in world axes, N; or the effort on one coordinate, N or N·m.
     coordinate
@@ -50,9 +51,9 @@ class ArrowVariables:
 
 
 def arrows(model: System) -> list[ArrowVariables]:
-    """Return the variables of all force arrows that are named quantities of the equations.
+    """Return the FMU variables of all arrows whose forces are named variables in the equations.
 
-    An effort of a force element with a law is found if the element publishes it as its output `force`.
+    The effort of a force element with a law is included if the element has the output `force`.
     """
     program, mechanism = model.native_program, model.mechanism
     known = {name for item in program.items for name in given(item)} | {i.name for i in program.inputs}
@@ -72,7 +73,7 @@ def with_arrows(program: EquationSystem, found: Sequence[ArrowVariables]) -> Equ
 
 
 def _components(mechanism: Mechanism, mark: ForceArrow) -> tuple[Expr, ...]:
-    """Return the components of the variable `F_…` in which the equations have the force of an element."""
+    """Return the components of the variable `F_…` that contains the force of an element in the equations."""
     vector = ir.symbol(f"F_{_name(mechanism, mark)}", (3,))
     return tuple(vector[i] for i in range(3))
 

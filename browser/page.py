@@ -126,7 +126,7 @@ def _arrow(arrow: ArrowVariables, number: dict[str, int]) -> dict[str, Any]:
 
 
 def _course(given: Trajectory, inputs: Sequence[Variable]) -> dict[str, Any]:
-    """Return the instants of inputs over time, s, and the values of each input in the order of the FMU."""
+    """Return the times, s, at which inputs are given, and the values of each input in the FMU's order."""
     return {"time": given.time.tolist(), "values": [given.signals[v.name].tolist() for v in inputs]}
 
 
@@ -136,7 +136,7 @@ def _about(variable: Variable, number: dict[str, int]) -> dict[str, Any]:
 
 
 def _sizes(mechanism: Mechanism) -> dict[str, float]:
-    """Return the weight of the mechanism, N, and the moment, N·m, of this weight at the end of the mechanism."""
+    """Return reference sizes for inputs: the weight, N, and the weight times the mechanism's extent, N·m."""
     weight = sum(float(body.mass) for body in mechanism.bodies) * _STANDARD_GRAVITY
     return {"N": weight, "N.m": weight * extent(mechanism, np.array([c.position for c in mechanism.coordinates]))}
 
@@ -144,8 +144,9 @@ def _sizes(mechanism: Mechanism) -> dict[str, float]:
 def _dial(variable: Variable, number: dict[str, int], sizes: Mapping[str, float]) -> dict[str, Any]:
     """Return value, bounds and slider interval of a variable.
 
-    The slider goes from zero to twice the value; for an input or a value of zero it covers both signs. The
-    interval of a value of zero has the size of its unit in `sizes`, or is from −2 to 2.
+    The slider of a parameter goes from zero to twice its value. For an input, or for a value of zero,
+    it covers both signs. If the value is zero, the slider ends at plus and minus the reference size of
+    the unit in `sizes`, or else at ±2.
     """
     value, bounds = float(variable.start or 0.0), variable.bounds
     size = abs(value) or sizes.get(variable.unit or "", 2.0) / 2
@@ -158,7 +159,8 @@ def _dial(variable: Variable, number: dict[str, int], sizes: Mapping[str, float]
 def _path(run: Trajectory, coordinates: list[str]) -> dict[str, Any]:
     """Return the coordinates of a run at equally spaced output times, as base64 text, and their scales.
 
-    The last output time is left out if the interval before it is shorter than the others.
+    The scale of a coordinate is its range in the run. The last output time is left out if the interval
+    before it is shorter than the others.
     """
     steps = np.diff(run.time)
     count = len(run.time) - int(steps[-1] < (1 - 1e-6) * steps[0])

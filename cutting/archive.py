@@ -53,7 +53,8 @@ class CutSystem:
     owner : element of each link
     same : outputs of elements, `element.variable`, each with the equal output of the whole machine
     modes : eigenfrequencies of the whole machine in the initial state, Hz
-    experiment : final time, s, communication step for other programs, s, and tolerance of the solvers
+    experiment : final time, s, communication step for other programs than gpmelica, s, and solver
+        tolerance
     """
 
     name: str
@@ -97,7 +98,7 @@ class CutSystem:
         return [element for element, cut in laws.items() if cut.kind != "rope"]
 
     def _ports(self, cut: Cut) -> Iterator[tuple[str, str, str]]:
-        """Yield element, port and end of the law for each point of a cut."""
+        """Yield the element, its port and the end of the force law that belong to each point of a cut."""
         for pair, ends in zip(cut.pairs, ends_of(cut), strict=True):
             for side, end in zip(pair.sides, ends, strict=True):
                 yield self.owner[side.link], pair.port, end
@@ -150,7 +151,7 @@ class CutSystem:
 
 
 def _without_open_inputs(element: SspElement, driven: set[tuple[str | None, str]]) -> SspElement:
-    """Return an element without connectors of unconnected inputs, which FMPy does not accept."""
+    """Return an SSP element without connectors for unconnected inputs, which FMPy does not accept."""
     kept = tuple(c for c in element.connectors if c.kind == "output" or (element.name, c.name) in driven)
     return replace(element, connectors=kept)
 

@@ -28,7 +28,7 @@ from ..language import expressions
 from ..language.suggest import unknown
 
 _Z = np.array([0.0, 0.0, 1.0])
-_SPAN = 0.1  # distance of a point from the joint if a joint has several, as a fraction of the mechanism's extent
+_SPAN = 0.1  # distance of points from their joint if there are several, as a fraction of the mechanism's extent
 # Unit vectors from the joint's origin to its points, with the z axis as the joint's axis.
 _TRIANGLE = tuple(np.array([0.0, np.cos(angle), np.sin(angle)]) for angle in 2.0 * np.pi / 3.0 * np.arange(3))
 _DIRECTIONS = {"spherical": (np.zeros(3),), "revolute": (-_Z, _Z), "fixed": _TRIANGLE}
@@ -119,7 +119,10 @@ def cuts_at(model: System, names: Sequence[str], source: str) -> list[Cut]:
 
 
 def _bent(cut: Cut, model: System) -> Iterator[str]:
-    """Reasons why the points of a joint do not keep their distances on a flexible beam, which lies along x."""
+    """Yield a reason for each flexible beam on which the points of a joint would not keep their distances.
+
+    The distances change if the points differ in x, the direction of the beam's axis.
+    """
     beams = {link.name: link.beam for link in model.chain.links if link.beam is not None}
     for link, points in zip(cut.links, zip(*(pair.sides for pair in cut.pairs), strict=True), strict=True):
         beam = beams.get(link)
@@ -187,7 +190,7 @@ def turning(axis: Array) -> Array:
 
 
 def free(name: str, taken: set[str]) -> str:
-    """Return a name that is not taken yet, and take it."""
+    """Return a name that is not yet in `taken`, and add it."""
     while name in taken:
         name += "_"
     taken.add(name)
@@ -220,7 +223,7 @@ def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
 
 
 def _acts(value: object) -> bool:
-    """Return whether a value of a joint, such as its stiffness, causes a force; zeros along all axes do not."""
+    """Return whether the value of a joint's key, such as `stiffness`, causes a force; zeros do not."""
     return any(value) if isinstance(value, list | tuple) else bool(value)
 
 

@@ -1,8 +1,8 @@
 """Force laws between the parts of a cut machine, as FMUs without states.
 
-A law is a bushing, which is a spring-damper in place of a joint, or a rope between two ends. Its inputs
-are positions and velocities of its ends a and b in the world frame; its outputs are the forces on the
-parts there.
+A law is a bushing, which is a spring-damper in place of a joint, or a rope between two ends. Its
+inputs are positions and velocities of its ends a and b in the world frame; its outputs are the
+forces on the parts at these ends.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def ends_of(cut: Cut) -> Iterator[tuple[str, str]]:
 def rope(name: str, line: Line, chain: Description, starts: Mapping[str, float]) -> ForceLaw:
     """Return the law of a rope with a spring and a damper, or with an expression for its force."""
     length, rate, force = outputs = [f"{line.name}_{key}" for key in ("length", "rate", "force")]
-    d = {axis: f"{line.name}_d{axis}" for axis in AXES}  # differs from names of parameters
+    d = {axis: f"{line.name}_d{axis}" for axis in AXES}  # the prefix avoids conflicts with names of parameters
     definitions: dict[str, Definition] = {d[axis]: ("m", f"b_{axis} - a_{axis}") for axis in AXES}
     definitions[length] = "m", f"sqrt({' + '.join(f'{d[axis]}^2' for axis in AXES)})"
     definitions[rate] = "m/s", f"({' + '.join(f'{d[axis]}*(b_v{axis} - a_v{axis})' for axis in AXES)})/{length}"

@@ -42,8 +42,8 @@ class MachinePart:
     name : name of the part in the archive
     links : names of its links, including `base`
     tables : tables of its description
-    start : start values of deflections and of the base, which a description cannot contain, by name of
-        the parameter
+    start : start values that a description cannot contain, by name of the parameter: those of
+        deflections and of the base
     notes : entries of the whole machine that no part contains
     """
 
@@ -86,7 +86,7 @@ def parts_of(model: System, cuts: Sequence[Cut], source: str) -> list[MachinePar
 
 
 class _Owners:
-    """Links that the names in a description refer to, for names of points, coordinates and elements."""
+    """Table of the links that the names of points, coordinates and elements in a description refer to."""
 
     def __init__(self, tables: Tables, cuts: Sequence[Cut]) -> None:
         links = [link["name"] for link in tables.get("links", ())]
@@ -105,8 +105,9 @@ class _Owners:
         return self._links.get(name, frozenset())  # the ground belongs to no part
 
     def of(self, entry: Any, key: str = "") -> frozenset[str]:
-        """Return the names of the links that an entry of a description, or the value of one of its
-        keys, refers to.
+        """Return the names of the links that an entry of a description refers to.
+
+        The entry is a table, a list, or the value of the key `key`.
         """
         if isinstance(entry, dict):
             return frozenset().union(*(self.of(value, name) for name, value in entry.items()))
@@ -332,7 +333,7 @@ class _Builder:
         return found | ({"expressions": shown} if shown else {})
 
     def _shows(self, name: str, links: frozenset[str]) -> bool:
-        """Whether this part contains an output; a note tells if the output needs links of several parts."""
+        """Whether this part contains an output; a note names an output that needs links of several parts."""
         if self._has(links) and not links <= self._links:
             self._notes.append(f"output {name} depends on links of several parts and is omitted")
             return False

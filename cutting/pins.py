@@ -20,8 +20,8 @@ from .cuts import Cut, PointPair
 from .fmus import MEMBERS
 from .laws import AXES, ends_of
 
-_UNIT = 1.0  # force from which the accelerations per force are computed, N
-_LIMIT = 0.1  # angular frequency of a bushing times the communication step
+_UNIT = 1.0  # force that is applied to compute the accelerations per force, N
+_LIMIT = 0.1  # product of the angular frequency of a bushing and the communication step
 _RATIO = 0.5  # damping ratio of a bushing
 _RANK = 1e-9  # smallest singular value, relative to the largest, that counts as nonzero
 

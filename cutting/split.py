@@ -28,16 +28,18 @@ from .parts import MachinePart, Tables, parts_of
 from .pins import PartsAtStart
 
 _STEPS = 10  # communication steps per output step, for co-simulation programs without step control
-# Ratio of the solver tolerance of the parts to that of the description; stiff bushings amplify position errors.
+# Factor for the solver tolerance of the parts, which is smaller because stiff bushings amplify position errors.
 _FINER = 1e-2
 _FINEST = 1e-12  # smallest solver tolerance of the parts
-_JUMPING = ("acceleration", "effort", "load")  # quantities that jump if forces jump between steps
+_JUMPING = ("acceleration", "effort", "load")  # quantities that jump with forces and are not compared
 _EQUAL = ("coordinate", "point", "link", "line", "contact", "support", "element", "output", "filter")
 
 
 @dataclass(frozen=True)
 class Split:
-    """Files of a machine that was cut into parts; the tutorial `two_parts` runs such parts together.
+    """Files of a machine that was cut into parts.
+
+    The tutorial `two_parts` simulates such parts together.
 
     Parameters
     ----------
@@ -227,7 +229,7 @@ def _about_start(part: MachinePart) -> Iterator[str]:
 
 
 def _relocated(tables: Tables, folder: Path) -> Tables:
-    """Return the tables of a description with the paths of files relative to another folder."""
+    """Return the tables of a description with all file paths relative to another folder."""
 
     def placed(key: str, value: Any) -> Any:
         if isinstance(value, dict):

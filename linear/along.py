@@ -1,4 +1,7 @@
-"""Modes as functions of a description key or of time; cases with equal equations share one FMU."""
+"""Modes of a mechanism as functions of time or of a value in its description.
+
+For values with equal equations, only one FMU is compiled.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +100,7 @@ def modes_along(model: System, source: str, options: ModesAlongOptions) -> ModeT
 def _places(
     model: System, source: str, options: ModesAlongOptions, numbers: Sequence[float]
 ) -> list[tuple[System, State | float]]:
-    """Return mechanism and state (or time, s) at each value.
+    """Return the mechanism and its operating point for each value: a state, or the time of a run, s.
 
     Raises DescriptionError for invalid values.
     """
@@ -113,8 +116,9 @@ def _places(
 
 
 def _together(key: str, values: Sequence[float], said: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield one summary per kind of note: the number of values with such a note, and the first of
-    these notes.
+    """Yield one summary per kind of note.
+
+    The summary contains the number of values with such a note, and quotes the first of these notes.
     """
     kinds: dict[str, list[tuple[float, str]]] = {}
     for value, notes in zip(values, said, strict=True):

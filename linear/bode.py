@@ -34,8 +34,10 @@ def refuse_too_many(inputs: int, outputs: int) -> None:
 
 
 def frequencies(modes: Sequence[Mode]) -> Array:
-    """Return increasing frequencies, Hz, from a decade below to a decade above the oscillating
-    modes, dense near each.
+    """Return increasing frequencies for a Bode plot, Hz.
+
+    They extend from a decade below the lowest to a decade above the highest eigenfrequency of an
+    oscillating mode. Additional frequencies are close to each eigenfrequency.
     """
     moving = [mode for mode in modes if mode.frequency]
     own = [mode.frequency for mode in [m for m in moving if m.damping < 1.0] or moving] or [1.0]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..core.trajectory import Array
 from ..report.plots import style
 
-_WIDE = 100.0  # ratio of frequencies from which on the axis is logarithmic
+_WIDE = 100.0  # largest ratio of frequencies for which the frequency axis is linear, not logarithmic
 _APART = 0.035  # minimum distance of labels, relative to the height of the axes
 
 

@@ -17,16 +17,14 @@ from ..runs.fmpy_runs.states import further_states
 from .point import OperatingPoint
 from .state_space import StateSpace
 
-_STILL = 1e-6  # rate below which a state is at rest, relative to the change that forces alone cause in 1 s
-_MOVED = 1e-6  # displacement of the states that yields lower bounds of the rates' scales, rad or m
+_STILL = 1e-6  # largest rate of a state at rest, relative to the change that forces alone cause in 1 s
+_MOVED = 1e-6  # displacement, rad or m, whose effect on the rates is the lower bound of their scales
 _SHOWN = 3  # maximum number of signals listed in a note
 _TINY = 1e-300  # positive lower bound that avoids division by zero
 
 
 def refuse_other_rank(model: System, point: OperatingPoint) -> None:
-    """Raise SolveError if the rank of the constraints differs from the initial rank: a singular
-    configuration.
-    """
+    """Raise SolveError if the constraints have another rank than initially, at a singular configuration."""
     if not model.rows:
         return
     found = model.problem.rank_at(point.t, *_coordinates(model, point))
@@ -98,8 +96,10 @@ def _violations(model: System, rows: tuple[Residual, Residual]) -> Iterator[str]
 
 
 def _changes(space: StateSpace, rates: Array, natural: Array, text: str, order: int) -> Iterator[str]:
-    """Yield a note on rates, shape (k,), that are significant relative to their natural scales,
-    largest first.
+    """Yield a note on all significant rates, in descending order of significance.
+
+    A rate is significant if it is not small relative to its natural scale. Rates and scales have the
+    shape (k,).
     """
     ratios = np.abs(rates) / np.maximum(natural, _TINY)
     large = [k for k in np.argsort(-ratios, kind="stable").tolist() if ratios[k] > _STILL]
@@ -131,7 +131,7 @@ def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
     filters = np.ones(len(further) - len(bristles))  # scale of filter states, rad or m
     known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *filters], strict=True))
     found = np.array([known[name] for name in space.states])
-    # The lower bound ignores rounding errors of force-free coordinates.
+    # Without the lower bound, rounding errors of force-free coordinates would count as significant.
     return np.asarray(np.maximum(found, _MOVED * np.abs(space.A).sum(axis=1)))
 
 

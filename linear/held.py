@@ -1,4 +1,4 @@
-"""Mechanism whose driven joints rest, because a steady state cannot exist while a motion goes on."""
+"""Mechanism with held driven joints, because no steady state exists while a prescribed motion goes on."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def moving_tasks(chain: Description) -> Sequence[str]:
 
 
 def _values(model: System) -> dict[str, str]:
-    """Return the value of each motion by expression at t = 0, as the text of a number, by name."""
+    """Return the values at t = 0 of all motions given by expressions, as text, by name of the motion."""
     numbers, state = model.problem.model, model.problem.initial_state
     return {
         motion.name: repr(

@@ -15,8 +15,8 @@ from ..core.trajectory import Array
 
 Complex = NDArray[np.complex128]
 _ROUNDING = 1e-14  # rounding error of the entries of A, relative to its norm (at least 1/s)
-_RIGID = 1e-6  # |λ| relative to the largest |λ| below which a mode is a rigid-body mode
-_ON_THE_WAY = 0.618  # fraction by which a real or imaginary part is reduced in the test for rounding
+_RIGID = 1e-6  # largest |λ| of a rigid-body mode, relative to the largest |λ| of all modes
+_ON_THE_WAY = 0.618  # fraction by which a real or imaginary part is reduced in the test for rounding errors
 _TINY = 1e-300  # positive lower bound that keeps the condition number of defective eigenvalues finite
 
 
@@ -141,9 +141,9 @@ def _uncertainty(A: Array, left: Complex, right: Complex) -> Array:
 def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:
     """Return the eigenvalues, with each real or imaginary part that is a rounding error set to zero.
 
-    A part below the uncertainty of its eigenvalue may be a rounding error. Coincident eigenvalues, as of a
-    filter or of critical damping, however have an infinite condition number although they are nonzero.
-    Therefore the part is reduced for a test: it is a rounding error if the resulting number is also an
+    A part below the uncertainty of its eigenvalue may be a rounding error. However, the uncertainty is
+    infinite for coincident eigenvalues, which occur in filters and at critical damping and are nonzero.
+    Therefore the part is reduced for a test. It is a rounding error if the resulting number is also an
     eigenvalue within rounding errors.
     """
     found = values.copy()

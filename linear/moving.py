@@ -198,9 +198,9 @@ def check_swings(ending: str, count: int | None, amplitude: float | None) -> Non
 
 
 def in_words(mode: Mode) -> str:
-    """Return a mode as text:
+    """Return a mode in words, such as `0.53 Hz, damping 0.02`.
 
-    `0.53 Hz, damping 0.02`, a time constant without oscillation, or rigid-body motion.
+    A mode without oscillation has a time constant instead, or is called a rigid-body motion.
     """
     if mode.rigid_body:
         return "rigid-body motion"

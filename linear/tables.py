@@ -15,7 +15,7 @@ from .tracks import ModeTracks
 
 _LEAST = 0.05  # smallest listed amplitude of a mode shape, relative to its largest amplitude
 _MOST = 4  # maximum number of listed amplitudes of a mode shape
-_COLUMNS = 8  # maximum number of modes in a table of tracks
+_COLUMNS = 8  # maximum number of modes in a table of tracked modes
 
 
 def of_model(found: StateSpace) -> list[Table | str]:

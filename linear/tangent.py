@@ -16,7 +16,7 @@ from ..core.errors import SolveError
 from ..core.trajectory import Array
 from ..fmu.code.residuals import Residual
 
-_SINGULAR = 1e-8  # pivot of the normalised constraint Jacobian below which it is singular
+_SINGULAR = 1e-8  # smallest pivot of a normalised constraint Jacobian that counts as regular
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,9 @@ def tangent(model: System, position: Residual, velocity: Residual, size: int) ->
 
 
 def _dependent(model: System, C: Array) -> list[int]:
-    """Return the coordinates whose rates follow from C q̇ = ν: those of the description, or the
-    best conditioned ones.
+    """Return the coordinates whose rates follow from the velocity constraints C q̇ = ν.
+
+    If the description does not name dependent coordinates, the best conditioned ones are chosen.
     """
     named = model.chain.constraints.dependent
     if named == "auto":

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-_COINCIDE = 1e-6  # relative distance of eigenvalues below which their mode shapes are arbitrary mixtures
-_ANOTHER = 0.1  # modal assurance of shape and eigenvalue below which the track of a mode ends
-_DOUBTFUL = 0.5  # modal assurance below which a track may continue with another mode
+_COINCIDE = 1e-6  # largest relative distance of coincident eigenvalues, whose shapes are arbitrary mixtures
+_ANOTHER = 0.1  # smallest modal assurance of shape and eigenvalue with which a track continues
+_DOUBTFUL = 0.5  # if the modal assurance is smaller, a track may continue with another mode
 _COLUMNS = ("mode", "frequency", "damping", "damped_frequency", "real", "imaginary", "assurance")
 
 
@@ -213,9 +213,9 @@ def tracks(
 
     The modal assurance of two shapes a and b is |aᴴMb|²/(aᴴMa bᴴMb) with the mass matrix M: 1 for equal
     shapes, 0 for two undamped modes at one value (Allemang and Brown 1982, there without M). Shapes of
-    coincident eigenvalues are arbitrary mixtures; the next shape is therefore compared with the
-    previous one. The corresponding measure of (shape, λ·shape) distinguishes eigenvalues with equal
-    shapes, such as the two of an overdamped motion.
+    coincident eigenvalues are arbitrary mixtures. After a coincidence, shapes are therefore compared
+    with those before it. The modal assurance of the vectors (shape, λ·shape) also distinguishes
+    eigenvalues with equal shapes, such as the two of an overdamped motion.
 
     Parameters
     ----------
@@ -247,8 +247,8 @@ def tracks(
 class _Line:
     """Track of one mode along the varied quantity.
 
-    `at` contains the modes found so far, with their modal assurance, by index of the value. `shape` and
-    `eigenvalue` are compared with the modes at the next value.
+    The mapping `at` contains the modes found so far, with their modal assurance, by index of the value.
+    `shape` and `eigenvalue` are compared with the modes at the next value.
     """
 
     shape: Complex

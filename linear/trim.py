@@ -19,9 +19,9 @@ from .point import OperatingPoint, Plant
 
 _ITERATIONS = 50  # maximum number of Newton steps
 _LONGEST = 0.3  # maximum change of a coordinate in a step, rad or m
-# Acceleration relative to the effect of forces alone, or constraint residual, that counts as zero.
+# Largest constraint residual, and acceleration relative to the effect of forces alone, that count as zero.
 _BALANCED = 1e-10
-_RANK = 1e-12  # relative singular value below which no step is taken in that direction
+_RANK = 1e-12  # no Newton step is taken in directions with a smaller relative singular value
 _TINY = 1e-300  # positive lower bound that avoids division by zero, rad or m
 
 

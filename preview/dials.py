@@ -11,7 +11,7 @@ from ..description.types.bounds import LARGEST
 from ..mechanism import Coordinate, Mechanism
 from .machine import PreviewMachine
 
-_ELASTIC = 0.1  # Range of the coordinates of beams and bases to either side, rad or m.
+_ELASTIC = 0.1  # Half the width of the sliders for coordinates of beams and bases, rad or m.
 
 
 def coordinate_dials(machine: PreviewMachine, extent: float) -> list[dict[str, Any]]:

@@ -23,7 +23,8 @@ class PreviewMachine:
     mechanism : Mechanism
         Bodies, closures and force elements.
     start : tuple of ndarray, shape (n,) each
-        Initial coordinates, rad or m, and rates; as in the description if there is no initial state.
+        Initial coordinates, rad or m, and rates; values of the description if no initial state was
+        found.
     obstacle : str
         Reason why no initial state was found; otherwise empty.
     """

@@ -20,9 +20,9 @@ def path_of(where: str, message: str, tables: Mapping[str, Any]) -> Path:
     Parameters
     ----------
     where : str
-        Place such as `links[3].mass (boom)`; empty if the message alone tells the place.
+        Place such as `links[3].mass (boom)`; empty if only the message names the place.
     message : str
-        Text of the problem. Without a place, the first member that the text names is the place.
+        Text of the problem. Without a place, the first entry that the text names is the place.
     tables : mapping
         Tables of the description file.
 
@@ -57,7 +57,7 @@ def _existing(keys: Iterator[str], tables: Any) -> Path:
 
 
 def _first_named(message: str, tables: Mapping[str, Any]) -> Path:
-    """Return the place of the member whose name occurs first in a message."""
+    """Return the place of the entry of the description whose name occurs first in a message."""
     found = [(match.start(), path) for path, name in _members(tables) if (match := _word(name).search(message))]
     return min(found, key=lambda entry: entry[0])[1] if found else []
 

@@ -14,7 +14,7 @@ from ..mechanism import Mechanism
 from .machine import PreviewMachine
 
 _STEP = 0.1  # Largest change of the moved coordinate between two closed poses, rad or m.
-_MOST_STEPS = 100  # Largest number of closed poses on the way to a value.
+_MOST_STEPS = 100  # Largest number of closed poses that one move of a coordinate is divided into.
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,11 @@ class Move:
 
 
 def posed(machine: PreviewMachine, given: Mapping[str, float], move: Move | None = None) -> Pose:
-    """Return the pose with some given coordinates in which one coordinate moves to a value.
+    """Return the pose after one coordinate has moved to a value from a pose with given coordinates.
 
     All other coordinates have their initial values. Closed loops remain closed: joints follow by the
-    smallest possible change. If the loops do not admit the value, the coordinate stops on the way.
+    smallest possible change. If the loops cannot be closed at the value, the coordinate stops before
+    it.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def _has_loops(mechanism: Mechanism) -> bool:
 
 
 def _followers(mechanism: Mechanism) -> Array:
-    """Return 1 for each joint coordinate and 0 for all others, shape (n,)."""
+    """Return 1 for each joint coordinate, which may change to close loops, and 0 for others, shape (n,)."""
     return np.array([float(c.role == "joint") for c in mechanism.coordinates])
 
 

@@ -25,7 +25,7 @@ from .tree import tree
 from .watching import FileWatch, files_of
 
 _AROUND = 2  # Lines of the file that the page shows before and after the line of a syntax error.
-_KEPT = 8  # Number of machines with changed parameters that are kept.
+_KEPT = 8  # Number of machines with changed parameters that are kept in memory.
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class View:
 
 
 class Preview:
-    """Content of a description file, the last valid machine, and changes of the file.
+    """Content of a description file, with the last valid machine and a watch for changes of the file.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Preview:
     # ---- changes of the file ----
 
     def poll(self) -> bool:
-        """Read the file again if it, or a file that it names, has changed; return whether it has."""
+        """Read the description again if it or a file named in it has changed; return whether this is so."""
         if not self._watch.changed():
             return False
         with self._busy:
@@ -93,7 +93,7 @@ class Preview:
         return True
 
     def wait(self, version: int, seconds: float) -> int:
-        """Return the version of the file's content as soon as it differs from a version, or after some seconds."""
+        """Wait until the file's content has a new version, at most some seconds; return the version."""
         with self._changes:
             self._changes.wait_for(lambda: self.version != version, seconds)
         return self.version
@@ -177,7 +177,7 @@ class Preview:
         return self._chains[case]
 
     def _machine(self, case: str, parameters: Mapping[str, float]) -> tuple[int, PreviewMachine]:
-        """Return the machine of the present content with changed parameters, and its number."""
+        """Return the machine of the present content with changed parameters, after its identifying number."""
         key = (case, *sorted(parameters.items()))
         if key not in self._machines:
             made = machine_of(_changed(self._chain(case), parameters))

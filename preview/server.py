@@ -1,4 +1,7 @@
-"""HTTP server of the preview: this computer only, and only for those who know the random token in the URL."""
+"""HTTP server of the preview, which answers only requests from this computer.
+
+The URL must contain a random token, so other programs and web pages cannot use the server.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from .preview import Preview, View
 
 ADDRESS = "127.0.0.1"
 _MOST = 1_000_000  # Largest size of a request, bytes.
-_PATIENCE = 10.0  # Interval between signs of life on a stream of events, s.
+_PATIENCE = 10.0  # Interval between empty messages that keep an event stream open, s.
 
 
 class PreviewServer:
@@ -64,7 +67,7 @@ class PreviewServer:
 
 
 class _Server(ThreadingHTTPServer):
-    """Server with one thread per connection, which ends with the process."""
+    """Server with one thread per connection; the threads end with the process."""
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore connections that a browser has closed before the end of an answer."""
@@ -80,7 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "gpmelica", ""
 
     def parse_request(self) -> bool:
-        """Read the request line and headers, and refuse requests from elsewhere before any method runs."""
+        """Read the request line and headers; refuse requests from other hosts or without the token."""
         return super().parse_request() and (self._is_allowed() or self._refuse())
 
     def do_GET(self) -> None:
@@ -110,7 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._fail(HTTPStatus.BAD_REQUEST)
         try:
             answer = strict_json(answers[self._place](view))
-        except Exception as error:  # The page shows it; a traceback in the terminal would help nobody.
+        except Exception as error:  # The page shows the error; a traceback in the terminal would help nobody.
             return self._fail(HTTPStatus.INTERNAL_SERVER_ERROR, f"{type(error).__name__}: {error}")
         self._send(answer, "application/json")
 
@@ -119,11 +122,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     @property
     def _place(self) -> str:
-        """Return the part of the path behind the token."""
+        """Return the part of the path after the token."""
         return self.path.split("?")[0].split("/", 2)[2]
 
     def _is_allowed(self) -> bool:
-        """Whether the path begins with the token, and the host is this computer (against DNS rebinding)."""
+        """Whether the path begins with the token and the host is this computer, to prevent DNS rebinding."""
         parts = self.path.split("?")[0].split("/", 2)
         given = parts[1] if len(parts) == 3 else ""
         hosts = {f"{ADDRESS}:{self.owner.port}", f"localhost:{self.owner.port}"}

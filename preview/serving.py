@@ -11,7 +11,7 @@ from .page import page_of
 from .preview import Preview
 from .server import PreviewServer
 
-_INTERVAL = 0.03  # Time between two looks at the files, s.
+_INTERVAL = 0.03  # Interval between two checks of the files for changes, s.
 
 
 def view(

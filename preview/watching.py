@@ -23,17 +23,17 @@ def files_of(tables: Any) -> Iterator[Path]:
 
 
 class FileWatch:
-    """Changes of files by size, time of modification and inode, which an editor's save alters.
+    """Detection of changed files by size, time of modification and inode.
 
-    A change counts as soon as the files look the same twice in succession, so that a file is not read while
-    an editor writes it.
+    An editor alters at least one of them when it saves a file. A change counts as soon as the files
+    look unchanged in two successive checks, so that a file is not read while an editor writes it.
     """
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self._known = self._seen = {path: _signature(path) for path in paths}
 
     def watch(self, paths: Iterable[Path]) -> None:
-        """Watch other files from now on; files that were watched before keep their signature."""
+        """Watch other files from now on; known files are compared with their earlier size, time and inode."""
         self._known = self._seen = {
             path: self._known[path] if path in self._known else _signature(path) for path in paths
         }
@@ -51,6 +51,6 @@ class FileWatch:
 def _signature(path: Path) -> Signature:
     try:
         found = path.stat()
-    except (OSError, ValueError):  # ValueError: a name with a null character
+    except (OSError, ValueError):  # a file name with a null character causes a ValueError
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
