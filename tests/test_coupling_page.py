@@ -156,4 +156,4 @@ def test_page(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "figures").glob("*.png")) == [
         f"{name}.png" for name in figures
     ]
-    assert "http" not in text.replace("http-equiv", "")
+    assert "http" not in text.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")

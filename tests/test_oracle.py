@@ -274,8 +274,8 @@ def test_a_wrong_timing_of_paths_shows(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_a_wrong_balance_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Production's search for the equilibrium with gravity the wrong way."""
-    right = statics._equilibrium_near
-    monkeypatch.setattr(statics, "_equilibrium_near", lambda model, q: -right(model, q))
+    right = statics.equilibrium_near
+    monkeypatch.setattr(statics, "equilibrium_near", lambda model, q: -right(model, q))
     consistent, _, _ = _verdict(_prepared())
     assert not consistent.ok
     assert "not a static equilibrium" in consistent.text

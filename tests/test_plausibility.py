@@ -71,7 +71,7 @@ def test_the_fourth_line(gpmelica: Command, tmp_path: Path) -> None:
     file, out = tmp_path / "boom.toml", tmp_path / "out"
     table = boom(position=28.6, limits=_STOPS) | {"simulation": {"stop": 0.02}}
     file.write_text(toml(table), encoding="utf-8")
-    answer = gpmelica("run", file, "--out", out, "--no-rumoca", "--strict")
+    answer = gpmelica("run", file, "--out", out, "--compiler", "native", "--no-rumoca", "--strict")
     assert answer.status == 5, answer.err
     assert "questionable: One value is unusual." in answer.out
     assert "links[0] (boom): boom.angle starts at 28.6 rad, beyond its upper stop at 1.35 rad" in answer.out

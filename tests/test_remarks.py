@@ -464,7 +464,7 @@ def test_a_crane_that_tips_is_amber_on_the_first_screen(gpmelica: Command, tmp_p
     """The run agrees, and yet the page's head, the terminal and result.json name time and outrigger."""
     file, out = tmp_path / "crane.toml", tmp_path / "out"
     file.write_text(toml(crane(400.0, stop=0.4, effort="4000*quintic(t, 0.1, 0.3, 0, 1)")), encoding="utf-8")
-    answer = gpmelica("run", file, "--out", out, "--no-rumoca", "--strict")
+    answer = gpmelica("run", file, "--out", out, "--compiler", "native", "--no-rumoca", "--strict")
     assert answer.status == 5, answer.err
     result = json.loads((out / "result.json").read_text(encoding="utf-8"))
     assert result["ok"] is True
