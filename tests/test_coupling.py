@@ -15,6 +15,7 @@ from helpers_coupling import (
     error,
     impact,
     order,
+    pinned_and_damped,
     quarter_car,
     quarter_car_exact,
     rigid_pair,
@@ -140,6 +141,17 @@ def test_rigid_pair() -> None:
     exact = 0.1 * np.cos(np.sqrt(100010.0 / 1001.0) * run.time)
     assert error(run["A.x"], exact) < 1e-8
     assert np.max(np.abs(run["A.x"] - run["B.x"])) < 1e-11
+
+
+def test_force_law_beside_a_pin() -> None:
+    """A damper at a pinned mass does not lower the order: its initial slope contains the pin force."""
+    errors = []
+    for step in (0.02, 0.01):
+        network, exact = pinned_and_damped()
+        run = couple(network, "pin", 0.3, step)
+        errors.append(error(run["A.x"], exact(run.time)))
+    assert errors[1] < 1e-5
+    assert order(errors) > 3.5
 
 
 def _pin_error(run: Run, m1: float, m2: float) -> float:
