@@ -21,12 +21,13 @@ from ..exchange.ssp.system import TYPES, unit_name
 from ..runs.fmpy_runs.opening import logger, read_fmu
 from . import courses as polynomials
 from .fmi_calls import Derivatives, TypedVariables
-from .participant import Abilities, PortSignal
+from .participant import Abilities, PartFailed, PortSignal
 from .units import PhysicalUnit, defined
 
 _KINDS = {**TYPES, "Enumeration": "Integer"}
 _PYTHON: dict[str, Callable[[Any], Any]] = {"Real": float, "Integer": round, "Boolean": bool, "String": str}
 _TOLERANCE = "solver_tolerance"  # parameter of FMUs of gpmelica
+_FATAL = 4  # status of an FMI call after which the FMU must not be called again
 _MOST_PASSES = 20  # largest number of updates of the discrete states at one event
 
 
@@ -176,9 +177,10 @@ class FmuPart:
             return call()
         except FMICallException as error:
             said = self._messages[-1] if self._messages else str(error)
-            raise SolveError(f"{self.name} at t = {self._t:.9g} s: {said}") from None
+            kind = SolveError if error.status == _FATAL else PartFailed
+            raise kind(f"{self.name} at t = {self._t:.9g} s: {said}") from None
         except (OverflowError, ValueError) as error:  # the value, such as NaN, has no integer equivalent
-            raise SolveError(f"{self.name} at t = {self._t:.9g} s: {error}") from None
+            raise PartFailed(f"{self.name} at t = {self._t:.9g} s: {error}") from None
 
     # ---- Initial values ------------------------------------------------------------------------------------
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ..core.errors import SolveError
 from ..core.trajectory import Array
 from .units import PhysicalUnit, by_name
+
+
+class PartFailed(SolveError):
+    """Exception for a part that cannot continue, but can be restored to an earlier state."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,10 @@ class Participant(Protocol):
         Returns
         -------
         tuple[float, bool] : time reached, s, and whether an event has to be handled at this time
+
+        Raises
+        ------
+        PartFailed : if the part cannot advance with these inputs by this step length
         """
 
     def settle(self, inputs: Array) -> None:

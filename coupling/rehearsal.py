@@ -13,6 +13,7 @@ from ..core.trajectory import Array
 from . import courses as polynomials
 from .master import Master, Settings
 from .network import CoupledGroup, Network
+from .participant import PartFailed
 from .ports import is_force, is_motion, positions
 from .self_test import tested
 from .stepping import (
@@ -237,15 +238,18 @@ def _connection_speed(network: Network, group: CoupledGroup, present: Present, h
 
     The frequency follows from the response of the spring forces to a change of these forces in a step. A
     step that is a multiple of a part's own period shows no response, so a shorter step is also taken.
-    Returns None if the parts are not connected by force laws without states, or if the response does not
-    become smaller with the step, as in an algebraic loop.
+    Returns None if the parts are not connected by force laws without states, if a part cannot take such a
+    step, or if the response does not become smaller with the step, as in an algebraic loop.
     """
     law = {k for k in group.parts if not network.parts[k].abilities.memory}
     if not len(group.feedback) or any(network.owner(int(row)) not in law for row in group.feedback):
         return None
     lengths = (h, GOLDEN * h)
-    gains = [_response(network, group, present, length) for length in lengths]
-    if _response(network, group, present, _SHORT * h) > 0.1 * max(gains) > 0.0:
+    try:
+        *gains, short = [_response(network, group, present, length) for length in (*lengths, _SHORT * h)]
+    except PartFailed:
+        return None
+    if short > 0.1 * max(gains) > 0.0:
         return None
     return max(2.0 * float(np.sqrt(gain)) / length for gain, length in zip(gains, lengths, strict=True))
 

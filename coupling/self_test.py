@@ -12,12 +12,13 @@ from ..core.trajectory import Array
 from . import courses as polynomials
 from .master import Settings
 from .network import Network
-from .participant import Participant
+from .participant import PartFailed, Participant
 from .ports import is_force, is_motion
 from .stepping import Present, held
 from .system import CouplingRemark
 
 _SAME = 1e-9  # largest relative difference of outputs that count as equal
+_MOST_HALVINGS = 10  # largest number of attempts to find a step that a part can take
 _AT_REST = 1e-5  # largest motion in a step without forces, relative to that with forces, of a part at rest
 
 
@@ -27,6 +28,7 @@ def tested(
     """Test one part and yield remarks; mark each capability that fails its test as unavailable."""
     given, h = network.inputs_at(present.values)[network.columns[k]], settings.nominal
     if part.abilities.restores and part.abilities.period is None:
+        h = _passed_length(part, present.t, h, given)
         try:
             wrong = _restores_wrongly(part, present.t, h, given)
         except GpmelicaError as error:
@@ -112,6 +114,17 @@ def _stepped(part: Participant, t: float, h: float, courses: Array) -> Array:
     finally:
         part.restore(state)
         part.free(state)
+
+
+def _passed_length(part: Participant, t: float, h: float, given: Array) -> float:
+    """Return the longest step, s, of h, h/2, h/4 … that a part can take; h itself if it fails in all of them."""
+    for halvings in range(_MOST_HALVINGS):
+        try:
+            _stepped(part, t, h / 2**halvings, polynomials.constant(given))
+        except PartFailed:
+            continue
+        return h / 2**halvings
+    return h
 
 
 def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> str:

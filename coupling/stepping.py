@@ -213,6 +213,7 @@ class Stepper:
         ------
         EarlyReturn : if a part stops at an event before the end of the step
         NotConverged : if the iteration finds no solution
+        PartFailed : if a part cannot advance
         """
         self._basis.update(present.values)
         if self._begins_unknown and present.last is None:

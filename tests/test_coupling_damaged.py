@@ -414,3 +414,13 @@ def test_euler_steps_in_a_loop(binary: bytes, tmp_path: Path) -> None:
         x, y, slope = new, y + h * (a[1] * y + b[1] * mean), final
         found.append((x, y))
     assert pytest.approx(np.array(found), rel=1e-12, abs=1e-14) == np.array([run["A.y"], run["B.y"]]).T
+
+
+@pytest.mark.slow
+def test_fmu_that_discards_long_steps(judge: Judge) -> None:
+    """Steps that an FMU discards are repeated with half the length; an FMU that discards all ends the run."""
+    run = judge(pair(mass(longest=0.004), options={"stop": 0.1, "step": 0.01}))
+    assert run.ok
+    assert run.rejected_steps >= 10
+    with pytest.raises(GpmelicaError, match=r"A at t = 0 s: .*discard"):
+        judge(pair(mass(longest=0.0)))

@@ -32,7 +32,7 @@ from gpmelica.core.progress import silent
 from gpmelica.coupling.energy import EnergyResidual
 from gpmelica.coupling.master import Record, Settings
 from gpmelica.coupling.network import Network, Pin, Wire
-from gpmelica.coupling.participant import PortSignal
+from gpmelica.coupling.participant import PartFailed, PortSignal
 from gpmelica.coupling.rehearsal import MethodChoice, rehearse
 from gpmelica.coupling.report import lines
 from gpmelica.coupling.system import CoupledSystem, CouplingRemark
@@ -135,6 +135,33 @@ class _Deaf(LinearPart):
 
     def advance(self, t: float, h: float, courses: Any) -> tuple[float, bool]:
         return super().advance(t, h, courses * np.array([1.0, 0.0, 0.0, 0.0]))
+
+
+class _Fails(LinearPart):
+    """Fails in steps that are longer than 4 ms or that end after the time `last`, s."""
+
+    last = 1e9
+
+    def advance(self, t: float, h: float, courses: Any) -> tuple[float, bool]:
+        if h > 0.004 or t + h > self.last:
+            raise PartFailed(f"{self.name} at t = {t:.9g} s: the step is too long")
+        return super().advance(t, h, courses)
+
+
+@pytest.mark.parametrize(("step", "stop"), [(0.01, 0.04), (None, 0.1)])
+def test_steps_in_which_a_part_fails_are_shortened(step: float | None, stop: float) -> None:
+    """Steps in which a part fails are repeated with half their length, and the result does not suffer."""
+    run = judged(_with(_Fails), stop, step=step)
+    assert run.rejected_steps > 0
+    assert run.ok
+    assert run.signals["A.x"] == pytest.approx(judged(two_masses(), stop, step=0.0025).signals["A.x"], abs=1e-4)
+
+
+def test_part_that_fails_in_steps_of_any_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If even the shortest step fails, the message is that of the part."""
+    monkeypatch.setattr(_Fails, "last", 0.03)
+    with pytest.raises(SolveError, match=r"A at t = 0\.0\d* s: the step is too long"):
+        judged(_with(_Fails), 0.1)
 
 
 def _with(kind: type[LinearPart], **more: Any) -> Network:
