@@ -303,7 +303,11 @@ class Stepper:
 
     def _sweep(self, present: Present, step: Step) -> None:
         for part in self.group.parts:
-            self._advance(part, present, step)
+            begun = clock.perf_counter()
+            try:
+                self._advance(part, present, step)
+            finally:
+                self.seconds[part] += clock.perf_counter() - begun
 
     def _advance(self, part: int, present: Present, step: Step) -> None:
         """Advance one part over the step and store the polynomials of its outputs.
@@ -322,13 +326,11 @@ class Stepper:
         else:
             given = held(network.given(part, step.courses), participant.abilities)
         step.given[network.columns[part]] = given
-        begun = clock.perf_counter()
         reached, event = participant.advance(step.t, step.h, given)
         if reached < step.end - _ROUNDING * max(1.0, abs(step.end)):
             if step.returns:
                 raise EarlyReturn(reached)
             self._resume(part, reached, step, given)
-        self.seconds[part] += clock.perf_counter() - begun
         if event:
             step.events.add(part)
         step.courses[network.rows[part]] = self._courses(part, present, step)

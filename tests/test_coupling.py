@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from time import sleep
 
 import numpy as np
 import pytest
@@ -180,6 +181,17 @@ def test_sampled_control(step: float) -> None:
     at = [int(np.argmin(np.abs(run.time - k * PERIOD))) for k in range(51)]
     assert run.time[at] == pytest.approx(PERIOD * np.arange(51), abs=1e-12)
     assert run["plant.q"][at] == pytest.approx(sampled_control_exact(50), abs=1e-9)
+
+
+def test_time_of_a_sampled_part() -> None:
+    """The time of a controller contains that of its samples."""
+    network = sampled_control()
+    control = next(part for part in network.parts if part.name == "control")
+    law = control._law  # type: ignore[attr-defined]
+    control._law = lambda t, u: (sleep(1e-3), law(t, u))[1]  # type: ignore[attr-defined]
+    run = couple(network, "sequential", 0.2, 0.02)
+    assert run.record.seconds["control"] > 0.01
+    assert run.record.wall_s > sum(run.record.seconds.values())
 
 
 @pytest.mark.slow
