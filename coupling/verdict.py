@@ -24,7 +24,7 @@ from .modes import ResolvedModes
 from .network import Network
 from .ports import positions
 from .rehearsal import MethodChoice, rehearse
-from .stepping import GOLDEN, MEAN, METHODS, Stepper
+from .stepping import GOLDEN, MEAN, METHODS, SEQUENTIAL, Stepper
 from .system import CoupledSystem, CouplingRemark
 from .unreported import unreported_events
 from .whole import WholeDifference, compare_whole
@@ -358,8 +358,9 @@ def simulated(network: Network, choices: Sequence[MethodChoice], settings: Setti
         Stepper(network, group, choice.method, min(choice.order, 2), pairs)
         for group, choice in zip(network.groups, choices, strict=True)
     ]
-    order = min((c.order for c, g in zip(choices, network.groups, strict=True) if g.loops), default=2)
-    return Master(network, steppers, replace(settings, order=min(order, 2))).run(progress)
+    looping = [choice for choice, group in zip(choices, network.groups, strict=True) if group.loops]
+    order = min((choice.order for choice in looping if choice.method == SEQUENTIAL), default=2)
+    return Master(network, steppers, replace(settings, order=order)).run(progress)
 
 
 def _grid(settings: Settings, network: Network) -> Array:

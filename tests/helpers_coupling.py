@@ -105,9 +105,9 @@ def two_masses_exact(t: Array) -> Array:
 # ---- Rigid pair ---------------------------------------------------------------------------------------------
 
 
-def rigid_pair(m: float = 1000.0, k1: float = 10.0, k2: float = 1e5, x0: float = 0.1) -> Network:
+def rigid_pair(m: float = 1000.0, k1: float = 10.0, k2: float = 1e5, x0: float = 0.1, **more: Any) -> Network:
     """Masses of 1 and m kg, each on a spring, that a rigid pin holds together."""
-    first, second = mass("A", 1.0, k1, x0, 0.0), mass("B", m, k2, x0, 0.0)
+    first, second = mass("A", 1.0, k1, x0, 0.0, **more), mass("B", m, k2, x0, 0.0, **more)
     return Network([first, second], [], [Pin(("A", "x"), ("B", "x"), ("A", "f"), ("B", "f"))])
 
 

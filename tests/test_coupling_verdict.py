@@ -14,6 +14,7 @@ from helpers_coupling import (
     error,
     joined,
     mass,
+    pinned_and_damped,
     quarter_car,
     random_exact,
     random_system,
@@ -23,8 +24,10 @@ from helpers_coupling import (
     spring,
     stiff_pair,
     two_masses,
+    two_masses_and_law,
     two_masses_exact,
 )
+from helpers_coupling import couple as coupled
 from helpers_coupling_parts import LinearPart, OdePart, SampledPart, Switch
 
 from gpmelica.core.errors import DescriptionError, SolveError
@@ -85,6 +88,26 @@ def test_a_wish_overrules() -> None:
         chosen(two_masses(), method="mean_force")
     with pytest.raises(DescriptionError, match="order: expected 0, 1 or 2, got 5"):
         Options(order=5)
+
+
+@pytest.mark.parametrize(
+    ("network", "expected"),
+    [
+        (two_masses, 4),
+        (lambda: two_masses(takes_courses=False), 1),
+        (lambda: two_masses_and_law(takes_courses=False), 2),
+        (lambda: pinned_and_damped()[0], 4),
+        (lambda: pinned_and_damped(takes_courses=False)[0], 2),
+        (lambda: rigid_pair(m=2.0, k2=30.0, takes_courses=False), 4),
+    ],
+    ids=["courses", "held, direct", "held", "pin and law", "pin and law, held", "pin, held"],
+)
+def test_order_of_a_choice(network: Callable[[], Network], expected: int) -> None:
+    """The order that the choice names is the order of the differences of runs whose steps are halved."""
+    [choice], _ = chosen(network(), 1e-3)
+    ends = [coupled(network(), choice.method, 0.04, step)["A.x"][-1] for step in (4e-3, 2e-3, 1e-3)]
+    assert choice.order == expected
+    assert np.log2(abs((ends[0] - ends[1]) / (ends[1] - ends[2]))) == pytest.approx(expected, abs=0.25)
 
 
 def test_frequency_of_a_connection() -> None:
