@@ -117,7 +117,7 @@ class SplitOptions:
         Processors to build for: `native` (this one) or `x86-64-v3`; default: all.
     step
         Communication step, s, for which bushings are stable in other programs; default: a tenth of the output
-        step.
+        step, or less for bushings that would deflect by more than 0.1 % of the mechanism's extent.
     stiffness
         Stiffness of each bushing in all directions, N/m; default: the largest stable value for the step.
     damping
@@ -134,7 +134,9 @@ class SplitOptions:
     _: KW_ONLY
     fmi: Fmi = "2.0"
     march: March = ""
-    step: Annotated[float | None, Option("communication step for bushings, s (default: output_step/10)")] = None
+    step: Annotated[
+        float | None, Option("communication step for bushings, s (default: output_step/10 or less)")
+    ] = None
     stiffness: Annotated[float | None, Option("stiffness of bushings, N/m (default: from the step)")] = None
     damping: Annotated[float | None, Option("damping of bushings, N.s/m (default: from the step)")] = None
     progress: Progress = silent
