@@ -26,6 +26,7 @@ class PortSignal:
     discrete : whether the value changes only at events
     defined : the unit as factors and exponents of SI base units; None if `unit` is a known name
     kind : type of the variable: Real, Integer or Boolean
+    least : size below which changes of the signal are rounding errors, in the unit of the signal
     """
 
     name: str
@@ -34,6 +35,7 @@ class PortSignal:
     discrete: bool = False
     defined: PhysicalUnit | None = None
     kind: str = "Real"
+    least: float = 0.0
 
     @property
     def base(self) -> PhysicalUnit | None:

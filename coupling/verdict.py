@@ -22,7 +22,7 @@ from .energy import EnergyResidual, residuals
 from .master import Master, Record, Settings
 from .modes import ResolvedModes
 from .network import Network
-from .ports import positions
+from .ports import note_rounding, positions
 from .rehearsal import MethodChoice, rehearse
 from .stepping import GOLDEN, MEAN, METHODS, SEQUENTIAL, Stepper
 from .system import CoupledSystem, CouplingRemark
@@ -221,6 +221,7 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
     rows = compared_rows(system.network, choices)
     coarse = _coarse(system.network, choices, settings)
     settings, run = _scaled(system.network, choices, settings, coarse, progress)
+    note_rounding(system.network, np.array(run.values))
     for left in range(_REFINEMENTS, -1, -1):
         fine = simulated(system.network, choices, _finer(settings), progress)
         error, worst = difference(system.network, rows, run, fine, grid)
