@@ -117,6 +117,17 @@ def test_frequency_of_a_connection() -> None:
     assert "1e+03 rad/s, is too high for the communication step of 0.01 s (ωH = 10)" in text
 
 
+@pytest.mark.parametrize("friction", [0.0, 50.0])
+def test_equilibrium_of_a_part(friction: float) -> None:
+    """A mass in the equilibrium of its own spring gets a remark; a free mass that a spring pulls gets none."""
+    held_up = mass("A", 1.0, 400.0, 0.1, 0.0, f0=40.0)
+    network = joined(held_up, mass("B", 1.0, 0.0, 0.2, 0.0, d=friction), spring(50.0))
+    _, remarks = rehearse(network, Settings(0.0, 1.0))
+    found = [remark for remark in remarks if remark.id == "own_equilibrium"]
+    assert [remark.where for remark in found] == ["A"]
+    assert "f = 5 N acts on it at the start" in found[0].text
+
+
 # ---- Damaged couplings --------------------------------------------------------------------------------------
 
 
