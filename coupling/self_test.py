@@ -142,12 +142,14 @@ def _stepped(part: Participant, t: float, h: float, courses: Array) -> Array:
 
 def _passed_length(part: Participant, t: float, h: float, given: Array) -> float:
     """Return the longest step, s, of h, h/2, h/4 … that a part can take; h itself if it fails in all of them."""
-    for halvings in range(_MOST_HALVINGS):
+    length = h
+    for _ in range(_MOST_HALVINGS):
         try:
-            _stepped(part, t, h / 2**halvings, polynomials.constant(given))
+            _stepped(part, t, length, polynomials.constant(given))
         except PartFailed:
-            continue
-        return h / 2**halvings
+            length *= 0.5
+        else:
+            return length
     return h
 
 

@@ -125,10 +125,11 @@ class Step:
     def beginning(self, part: float) -> Step:
         """Return a new attempt of the first `part` of the step, a number from 0 to 1."""
         courses, given, predicted = (
-            polynomials.part(found, 0.0, part) for found in (self.courses, self.given, self.predicted)
+            polynomials.part(old, 0.0, part) for old in (self.courses, self.given, self.predicted)
         )
-        more = {"values": self.values.copy(), "slopes": self.slopes.copy(), "events": set[int]()}
-        return replace(self, h=part * self.h, courses=courses, given=given, predicted=predicted, **more)
+        found = replace(self, h=part * self.h, courses=courses, given=given, predicted=predicted, events=set())
+        found.values, found.slopes = self.values.copy(), self.slopes.copy()
+        return found
 
 
 class Stepper:
