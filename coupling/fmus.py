@@ -21,12 +21,13 @@ from ..exchange.ssp.system import TYPES, unit_name
 from ..runs.fmpy_runs.opening import logger, read_fmu
 from . import courses as polynomials
 from .fmi_calls import Derivatives, TypedVariables
-from .participant import Abilities, PortSignal
+from .participant import Abilities, PartFailed, PortSignal
 from .units import PhysicalUnit, defined
 
 _KINDS = {**TYPES, "Enumeration": "Integer"}
 _PYTHON: dict[str, Callable[[Any], Any]] = {"Real": float, "Integer": round, "Boolean": bool, "String": str}
 _TOLERANCE = "solver_tolerance"  # parameter of FMUs of gpmelica
+_FATAL = 4  # status of an FMI call after which the FMU must not be called again
 _MOST_PASSES = 20  # largest number of updates of the discrete states at one event
 
 
@@ -54,6 +55,7 @@ class FmuPart:
                 str(fmu), "expected an FMU for co-simulation by FMI 2.0 or 3.0; export it again with co-simulation"
             )
         self._fmi3 = self.description.fmiVersion == "3.0"
+        self._has_events = self._fmi3 and bool(self.description.coSimulation.hasEventMode)
         self._units = {
             u.name: defined(u.baseUnit) for u in self.description.unitDefinitions if u.baseUnit is not None
         }
@@ -66,7 +68,11 @@ class FmuPart:
         self._messages: list[str] = []
         self._course = np.zeros((len(self.inputs), 4))
         self._begin, self._length, self._t = 0.0, 1.0, 0.0
-        self._writes, self._reads = [*self._accesses(inputs)], [*self._accesses(outputs)]
+        discrete = [k for k, signal in enumerate(self.inputs) if self._has_events and signal.discrete]
+        continuous = [k for k in range(len(inputs)) if k not in discrete]
+        self._writes, self._event_writes = ([*self._accesses(inputs, k)] for k in (continuous, discrete))
+        self._reads = [*self._accesses(outputs, range(len(outputs)))]
+        self._discrete, self._held = np.array(discrete, dtype=np.intp), np.zeros(len(discrete))
         self._real_inputs = [k for k, s in enumerate(self.inputs) if s.kind == "Real"]
         self._real_outputs = [k for k, s in enumerate(self.outputs) if s.kind == "Real" and not s.discrete]
         self._in = [inputs[k].valueReference for k in self._real_inputs]
@@ -79,10 +85,10 @@ class FmuPart:
         self._fmu: Any = None
         self._new_instance()
 
-    def _accesses(self, variables: Sequence[Any]) -> Iterator[TypedVariables]:
-        types = [self._type(v) for v in variables]
-        for name in dict.fromkeys(types):
-            places = [k for k, found in enumerate(types) if found == name]
+    def _accesses(self, variables: Sequence[Any], chosen: Sequence[int]) -> Iterator[TypedVariables]:
+        types = {k: self._type(variables[k]) for k in chosen}
+        for name in dict.fromkeys(types.values()):
+            places = [k for k, found in types.items() if found == name]
             references = [variables[k].valueReference for k in places]
             yield TypedVariables(self._version, name, _KINDS[variables[places[0]].type], places, references)
 
@@ -176,9 +182,10 @@ class FmuPart:
             return call()
         except FMICallException as error:
             said = self._messages[-1] if self._messages else str(error)
-            raise SolveError(f"{self.name} at t = {self._t:.9g} s: {said}") from None
+            kind = SolveError if error.status == _FATAL else PartFailed
+            raise kind(f"{self.name} at t = {self._t:.9g} s: {said}") from None
         except (OverflowError, ValueError) as error:  # the value, such as NaN, has no integer equivalent
-            raise SolveError(f"{self.name} at t = {self._t:.9g} s: {error}") from None
+            raise PartFailed(f"{self.name} at t = {self._t:.9g} s: {error}") from None
 
     # ---- Initial values ------------------------------------------------------------------------------------
 
@@ -208,7 +215,7 @@ class FmuPart:
 
     def _begin_steps(self) -> None:
         self._fmu.exitInitializationMode()
-        if self._fmi3 and self.description.coSimulation.hasEventMode:
+        if self._has_events:
             self._update()
             self._fmu.enterStepMode()
 
@@ -222,6 +229,12 @@ class FmuPart:
     # ---- Values --------------------------------------------------------------------------------------------
 
     def _set(self, inputs: Array) -> None:
+        self._set_continuous(inputs)
+        for access in self._event_writes:
+            access.write(self._fmu, inputs)
+        self._held = inputs[self._discrete]
+
+    def _set_continuous(self, inputs: Array) -> None:
         for access in self._writes:
             access.write(self._fmu, inputs)
 
@@ -269,7 +282,10 @@ class FmuPart:
 
     def _advance(self, t: float, h: float, courses: Array) -> tuple[float, bool]:
         self._course, self._begin, self._length = courses, t, h
-        self._set(courses[:, 0])
+        if np.array_equal(courses[self._discrete, 0], self._held):
+            self._set_continuous(courses[:, 0])
+        else:  # FMUs with event mode accept discrete inputs only in this mode
+            self._settle(courses[:, 0])
         if self._fmi3:
             event, terminate, early, reached = self._fmu.doStep(
                 currentCommunicationPoint=t, communicationStepSize=h, noSetFMUStatePriorToCurrentPoint=False
@@ -286,18 +302,18 @@ class FmuPart:
         self._called(lambda: self._settle(inputs))
 
     def _settle(self, inputs: Array) -> None:
-        if self._fmi3 and self.description.coSimulation.hasEventMode:
+        if self._has_events:
             self._fmu.enterEventMode()
             self._set(inputs)
             self._update()
             self._fmu.enterStepMode()
 
     def save(self) -> Any:
-        return self._called(self._fmu.getFMUState), self._t
+        return self._called(self._fmu.getFMUState), self._t, self._held
 
     def restore(self, state: Any) -> None:
         self._called(lambda: self._fmu.setFMUState(state[0]))
-        self._t = state[1]
+        _, self._t, self._held = state
 
     def free(self, state: Any) -> None:
         self._called(lambda: self._fmu.freeFMUState(state[0]))

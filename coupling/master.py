@@ -20,6 +20,7 @@ from ..core.trajectory import Array
 from . import courses as polynomials
 from .loops import consistent_outputs
 from .network import Network
+from .participant import PartFailed
 from .ports import rounding_sizes
 from .stepping import HERMITE, MEAN, PIN, SEQUENTIAL, EarlyReturn, NotConverged, Present, Step, Stepper
 
@@ -128,6 +129,7 @@ class Master:
         self._sizes: Array | None = None
         self._span = settings.stop - settings.start
         self._lost = 0
+        self._failure: PartFailed | None = None  # reason why the last step was rejected
         self._not_finite = ""
         self.second: Array | None = None  # outputs of a second solution of the loops at the start
 
@@ -138,7 +140,8 @@ class Master:
 
         Raises
         ------
-        SolveError : if even the shortest step fails, or the coupling is unstable
+        SolveError : if even the shortest step fails, or the coupling is unstable; if a part fails in such a
+            step, its own message
         """
         begun = clock.perf_counter()
         s = self._settings
@@ -262,6 +265,7 @@ class Master:
 
     def _located(self, present: Present, end: float, saved: Mapping[int, Any]) -> tuple[float | None, float]:
         """Step to `end`, or to the first event before it; return the same values as `_attempt`."""
+        self._failure = None
         for _ in range(60):
             step = self._step(present, end, saved)
             scale = self._scale()
@@ -272,6 +276,12 @@ class Master:
                 self._restore(saved)
                 end = max(early.time, present.t + 1e-13 * max(1.0, abs(present.t)))
                 continue
+            except PartFailed as failure:
+                if not self._repeats:
+                    raise
+                self._failure = failure
+                self._restore(saved)
+                return None, math.inf
             except NotConverged:
                 self._see_lost(step)
                 self._restore(saved)
@@ -467,6 +477,8 @@ class Master:
     def _shorter(self, h: float, error: float, t: float) -> float:
         s = self._settings
         if h < _SHORTEST * (s.stop - s.start) or not self._restores:
+            if self._failure:
+                raise self._failure
             if self._not_finite:
                 raise SolveError(
                     f"coupling: {self._not_finite} is not finite after t = {t:.9g} s in steps of any length;"

@@ -14,7 +14,7 @@ from ..core.trajectory import Array
 from .compared_run import ComparedRun
 from .comparison import away_from_events, relative_errors
 from .master import Record, Settings
-from .rehearsal import MethodChoice, rehearse
+from .rehearsal import MethodChoice, held_order, rehearse
 from .stepping import HERMITE, MEAN, PIN, SEQUENTIAL
 from .system import CoupledSystem
 from .verdict import (
@@ -130,13 +130,12 @@ def _reference(system: CoupledSystem, settings: Settings, judged: Coupled, short
 
 
 def _order(judged: Coupled) -> int:
-    """Return the lowest order of convergence of the loops, which is 2 at most if an FMU holds its inputs."""
+    """Return the lowest order of convergence of the loops."""
     orders = [4]
     for choice, group in zip(judged.choices, judged.network.groups, strict=True):
         if group.loops:
-            takes = all(judged.network.parts[k].abilities.takes_courses for k in group.parts)
-            own = choice.order + (choice.method == SEQUENTIAL)
-            orders.append(own if takes else min(own, 2))
+            sequential = choice.method == SEQUENTIAL
+            orders.append(min(choice.order + 1, held_order(judged.network, group)) if sequential else choice.order)
     return min(orders)
 
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ..core.errors import SolveError
 from ..core.trajectory import Array
 from .units import PhysicalUnit, by_name
+
+
+class PartFailed(SolveError):
+    """Exception for a part that cannot continue, but can be restored to an earlier state."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,7 @@ class PortSignal:
     discrete : whether the value changes only at events
     defined : the unit as factors and exponents of SI base units; None if `unit` is a known name
     kind : type of the variable: Real, Integer or Boolean
+    least : size below which changes of the signal are rounding errors, in the unit of the signal
     """
 
     name: str
@@ -29,6 +35,7 @@ class PortSignal:
     discrete: bool = False
     defined: PhysicalUnit | None = None
     kind: str = "Real"
+    least: float = 0.0
 
     @property
     def base(self) -> PhysicalUnit | None:
@@ -103,6 +110,10 @@ class Participant(Protocol):
         Returns
         -------
         tuple[float, bool] : time reached, s, and whether an event has to be handled at this time
+
+        Raises
+        ------
+        PartFailed : if the part cannot advance with these inputs by this step length
         """
 
     def settle(self, inputs: Array) -> None:

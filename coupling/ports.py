@@ -7,7 +7,7 @@ in the draft of SSP 2.1 (System Structure and Parameterization).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from .units import FORCE, METRE, SECOND, WATT
 
 _RATES = {"x": "v", "s": "v", "q": "w", "phi": "w", "angle": "rate", "position": "velocity"}
 _AXES = ("x", "y", "z")
+_NOISE = 1e-9  # rounding errors of inputs, relative to their magnitudes
 # Velocities and accelerations of a machine at rest, relative to its positions and powers of the run's duration.
 _REST = (0.0, 1e-9, 1e-6)
 
@@ -52,11 +53,11 @@ def is_motion(signal: PortSignal) -> bool:
 
 
 def rounding_sizes(signals: Sequence[PortSignal], magnitudes: Array, span: float) -> Array:
-    """Return sizes below which velocities and accelerations are rounding errors, in their units, shape (n,).
+    """Return sizes below which changes of signals are rounding errors, in their units, shape (n,).
 
     A machine at rest has velocities that are rounding errors of its positions. Relative to their own range they
     would be large. A velocity that moves no position by a billionth within the run counts as zero. Other
-    signals have the size 0.
+    signals have the size `least`, which `note_rounding` finds.
 
     Parameters
     ----------
@@ -65,13 +66,35 @@ def rounding_sizes(signals: Sequence[PortSignal], magnitudes: Array, span: float
     span : duration of the run, s
     """
     orders = [_order_of(signal) for signal in signals]
-    found = np.zeros(len(signals))
+    found = np.array([signal.least for signal in signals])
     for length in (0, 1):
         largest = max((m for m, o in zip(magnitudes, orders, strict=True) if o == (length, 0)), default=0.0)
         for k, order in enumerate(orders):
             if order in ((length, 1), (length, 2)):
-                found[k] = _REST[order[1]] * largest / span ** order[1]
+                found[k] = max(found[k], _REST[order[1]] * largest / span ** order[1])
     return found
+
+
+def note_rounding(network: Network, values: Array) -> None:
+    """Note in the signals of a network which changes are rounding errors of the inputs of their parts.
+
+    A force such as k·(x₁ − x₂) between equal positions is a rounding error times k. Relative to its own range it
+    would be large. Changes that a billionth of each input causes count as rounding errors. Parts without
+    directional derivatives are left out.
+
+    Parameters
+    ----------
+    network : the coupled system, whose parts have been started
+    values : outputs and pin forces at all communication points of a run, shape (k, n_y + pins)
+    """
+    sizes = np.max(np.abs(values), axis=0)
+    inputs = np.abs(network.factor) * sizes[network.source] + np.abs(network.offset)
+    for part, columns, rows in zip(network.parts, network.columns, network.rows, strict=True):
+        gains = part.gains()
+        if gains is not None:
+            least = _NOISE * np.abs(gains) @ inputs[columns]
+            own = zip(network.signals[rows], least.tolist(), strict=True)
+            network.signals[rows] = [replace(signal, least=size) for signal, size in own]
 
 
 def _order_of(signal: PortSignal) -> tuple[int, int]:

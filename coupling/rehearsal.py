@@ -13,6 +13,7 @@ from ..core.trajectory import Array
 from . import courses as polynomials
 from .master import Master, Settings
 from .network import CoupledGroup, Network
+from .participant import PartFailed
 from .ports import is_force, is_motion, positions
 from .self_test import tested
 from .stepping import (
@@ -36,7 +37,14 @@ _SHORT = 1e-3  # ratio of a step in which masses hardly move and the communicati
 
 @dataclass(frozen=True)
 class MethodChoice:
-    """Coupling method of a group of parts, with its order and a sentence that gives the reason for the choice."""
+    """Coupling method of a group of parts, and a sentence that gives the reason for the choice.
+
+    Parameters
+    ----------
+    method : `sequential`, `hermite`, `mean_force` or `pin`
+    order : degree of extrapolation of the sequential method, order of convergence of the others
+    reason : reason for the choice
+    """
 
     method: str
     order: int
@@ -117,9 +125,8 @@ def _chosen(
             raise SolveError(
                 f"coupling: a rigid pin needs FMUs that can restore their state; {', '.join(stuck)} cannot"
             )
-        return MethodChoice(
-            PIN, 4, f"{len(group.pins)} pairs of positions must agree: forces keep them together"
-        ), []
+        reason = f"{len(group.pins)} pairs of positions must agree: forces keep them together"
+        return MethodChoice(PIN, 4 if _pinned_only(network, group) else held_order(network, group), reason), []
     if wished == SEQUENTIAL or (wished is None and stuck):
         return _sequential(network, group, order, stuck, wished is not None)
     if stuck:
@@ -136,7 +143,26 @@ def _chosen(
     if wished == MEAN or (wished is None and speed is not None and speed * settings.nominal > _FAST):
         return _mean(speed or 0.0, settings.nominal)
     more = [] if speed is None else [f", ωH = {speed * settings.nominal:.2g}"]
-    return MethodChoice(HERMITE, 4, "a loop of parts that can restore their states" + "".join(more)), []
+    reason = "a loop of parts that can restore their states" + "".join(more)
+    return MethodChoice(HERMITE, held_order(network, group), reason), []
+
+
+def held_order(network: Network, group: CoupledGroup) -> int:
+    """Return the highest order of convergence that the inputs of a group's parts permit.
+
+    It is 4 if all parts take inputs that vary within a step. A part that holds its inputs at their mean permits
+    order 2, but order 1 if its outputs depend on its inputs directly.
+    """
+    holding = [part for k in group.parts if not (part := network.parts[k]).abilities.takes_courses and part.inputs]
+    if not holding:
+        return 4
+    direct = [part.gains() for part in holding if part.abilities.memory]
+    return 1 if any(gains is not None and gains.any() for gains in direct) else 2
+
+
+def _pinned_only(network: Network, group: CoupledGroup) -> bool:
+    """Return whether pins are the only connections within a group; their constant forces have order 4."""
+    return not connection_of(network, group).any()
 
 
 def _mean(speed: float, h: float) -> tuple[MethodChoice, list[CouplingRemark]]:
@@ -237,15 +263,18 @@ def _connection_speed(network: Network, group: CoupledGroup, present: Present, h
 
     The frequency follows from the response of the spring forces to a change of these forces in a step. A
     step that is a multiple of a part's own period shows no response, so a shorter step is also taken.
-    Returns None if the parts are not connected by force laws without states, or if the response does not
-    become smaller with the step, as in an algebraic loop.
+    Returns None if the parts are not connected by force laws without states, if a part cannot take such a
+    step, or if the response does not become smaller with the step, as in an algebraic loop.
     """
     law = {k for k in group.parts if not network.parts[k].abilities.memory}
     if not len(group.feedback) or any(network.owner(int(row)) not in law for row in group.feedback):
         return None
     lengths = (h, GOLDEN * h)
-    gains = [_response(network, group, present, length) for length in lengths]
-    if _response(network, group, present, _SHORT * h) > 0.1 * max(gains) > 0.0:
+    try:
+        *gains, short = [_response(network, group, present, length) for length in (*lengths, _SHORT * h)]
+    except PartFailed:
+        return None
+    if short > 0.1 * max(gains) > 0.0:
         return None
     return max(2.0 * float(np.sqrt(gain)) / length for gain, length in zip(gains, lengths, strict=True))
 

@@ -12,12 +12,15 @@ from ..core.trajectory import Array
 from . import courses as polynomials
 from .master import Settings
 from .network import Network
-from .participant import Participant
+from .participant import PartFailed, Participant
 from .ports import is_force, is_motion
 from .stepping import Present, held
 from .system import CouplingRemark
 
 _SAME = 1e-9  # largest relative difference of outputs that count as equal
+_PROBES = 100  # number of steps over the whole run that tell whether a part moves on under constant forces
+_FURTHER = 1.5  # largest ratio of the motions in a whole run and in its first half of a part with an equilibrium
+_MOST_HALVINGS = 10  # largest number of attempts to find a step that a part can take
 _AT_REST = 1e-5  # largest motion in a step without forces, relative to that with forces, of a part at rest
 
 
@@ -27,6 +30,7 @@ def tested(
     """Test one part and yield remarks; mark each capability that fails its test as unavailable."""
     given, h = network.inputs_at(present.values)[network.columns[k]], settings.nominal
     if part.abilities.restores and part.abilities.period is None:
+        h = _passed_length(part, present.t, h, given)
         try:
             wrong = _restores_wrongly(part, present.t, h, given)
         except GpmelicaError as error:
@@ -59,7 +63,7 @@ def tested(
         yield CouplingRemark("takes_no_slopes", part.name, text)
     yield from _coarse(part, settings)
     if part.abilities.restores and part.abilities.memory:
-        yield from _own_equilibrium(network, k, present, h)
+        yield from _own_equilibrium(network, k, present, h, settings.stop - settings.start)
 
 
 def _coarse(part: Participant, settings: Settings) -> Iterator[CouplingRemark]:
@@ -80,8 +84,13 @@ def _coarse(part: Participant, settings: Settings) -> Iterator[CouplingRemark]:
         yield CouplingRemark("coarse_tolerance", part.name, text)
 
 
-def _own_equilibrium(network: Network, k: int, present: Present, h: float) -> Iterator[CouplingRemark]:
-    """Yield a remark if a part would stay at rest without the forces that act on it at the start."""
+def _own_equilibrium(
+    network: Network, k: int, present: Present, h: float, span: float
+) -> Iterator[CouplingRemark]:
+    """Yield a remark if a part would stay at rest without the forces that act on it at the start.
+
+    A part without a stable equilibrium, such as a free mass that a force begins to accelerate, gets no remark.
+    """
     part, given = network.parts[k], network.inputs_at(present.values)[network.columns[k]]
     forces = [j for j, signal in enumerate(part.inputs) if is_force(signal) and given[j] != 0.0]
     motion = [j for j, signal in enumerate(part.outputs) if is_motion(signal)]
@@ -94,7 +103,7 @@ def _own_equilibrium(network: Network, k: int, present: Present, h: float) -> It
         float(np.max(np.abs(_stepped(part, present.t, h, polynomials.constant(u)) - begin)[motion]))
         for u in (free, given)
     )
-    if alone <= _AT_REST * coupled:
+    if alone <= _AT_REST * coupled and _resists(part, present.t, span, given, motion):
         largest = max(forces, key=lambda j: abs(given[j]))
         text = (
             f"{part.name} starts in its own equilibrium, without the forces of the connections, but"
@@ -102,6 +111,23 @@ def _own_equilibrium(network: Network, k: int, present: Present, h: float) -> It
             " start; if the machine starts at rest, give the part its state in the equilibrium of the machine"
         )
         yield CouplingRemark("own_equilibrium", part.name, text)
+
+
+def _resists(part: Participant, t: float, span: float, given: Array, motion: list[int]) -> bool:
+    """Whether constant inputs move a part hardly further in the whole run than in its first half."""
+    begin, h, course = part.outputs_now(), span / _PROBES, held(polynomials.constant(given), part.abilities)
+    moved, state = [], part.save()
+    try:
+        for number in range(_PROBES):
+            part.advance(t + number * h, h, course)
+            moved.append(np.abs(part.outputs_now() - begin)[motion])
+    except PartFailed:
+        return False
+    finally:
+        part.restore(state)
+        part.free(state)
+    half, whole = (np.max(moved[:count], axis=0) for count in (_PROBES // 2, _PROBES))
+    return bool(np.all(whole <= _FURTHER * half + _AT_REST * np.max(whole)))
 
 
 def _stepped(part: Participant, t: float, h: float, courses: Array) -> Array:
@@ -112,6 +138,19 @@ def _stepped(part: Participant, t: float, h: float, courses: Array) -> Array:
     finally:
         part.restore(state)
         part.free(state)
+
+
+def _passed_length(part: Participant, t: float, h: float, given: Array) -> float:
+    """Return the longest step, s, of h, h/2, h/4 … that a part can take; h itself if it fails in all of them."""
+    length = h
+    for _ in range(_MOST_HALVINGS):
+        try:
+            _stepped(part, t, length, polynomials.constant(given))
+        except PartFailed:
+            length *= 0.5
+        else:
+            return length
+    return h
 
 
 def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -122,6 +122,15 @@ class Step:
         """Time at the end of the step, s."""
         return self.t + self.h
 
+    def beginning(self, part: float) -> Step:
+        """Return a new attempt of the first `part` of the step, a number from 0 to 1."""
+        courses, given, predicted = (
+            polynomials.part(old, 0.0, part) for old in (self.courses, self.given, self.predicted)
+        )
+        found = replace(self, h=part * self.h, courses=courses, given=given, predicted=predicted, events=set())
+        found.values, found.slopes = self.values.copy(), self.slopes.copy()
+        return found
+
 
 class Stepper:
     """Computation of the communication steps of one group of parts by one coupling method.
@@ -149,6 +158,8 @@ class Stepper:
         )
         self._connection = connection_of(network, group)
         self._corrects = method == SEQUENTIAL and group.loops
+        self._begins_unknown = method == PIN and bool(self._connection.any())
+        self._forced = np.setdiff1d(self._rows, [*position_of.values()])
         self._held = [int(k) for k in self._rows if network.signals[k].discrete]
         self._pairs = network.pairs[group.pins - network.n_y]
         self._rates = self._paired_rates()
@@ -203,8 +214,14 @@ class Stepper:
         ------
         EarlyReturn : if a part stops at an event before the end of the step
         NotConverged : if the iteration finds no solution
+        PartFailed : if a part cannot advance
         """
         self._basis.update(present.values)
+        if self._begins_unknown and present.last is None:
+            self._find_slopes(present, step, scale, tolerance)
+        self._solve(present, step, scale, tolerance)
+
+    def _solve(self, present: Present, step: Step, scale: Array, tolerance: float) -> None:
         self._predict(present, step)
         if not self.iterates:
             self._sweep(present, step)
@@ -224,6 +241,20 @@ class Stepper:
         if not self.solver.solve(residual, z, r, self._sizes(scale, step.h), limit, step.h):
             raise NotConverged
         self._finish(present, step)
+
+    def _find_slopes(self, present: Present, step: Step, scale: Array, tolerance: float) -> None:
+        """Find the slopes of the outputs at the start or after an event by trial steps, since they depend on the
+        pin forces.
+
+        Slopes at the ends of a step and of half a step are extrapolated to the beginning with an error of second
+        order in the step. The slopes of positions, which are velocities, do not depend on forces.
+        """
+        ends = []
+        for part in (0.5, 1.0):  # the whole step last, because the solver keeps the Jacobian of the last length
+            trial = step.beginning(part)
+            self._solve(present, trial, scale, tolerance)
+            ends.append(trial.slopes[self._forced])
+        present.slopes[self._forced] = 2.0 * ends[0] - ends[1]
 
     def response(self, present: Present, step: Step, scale: Array) -> Array:
         """Return the derivatives of the mean connection forces by these forces in one step, shape (n, n).
@@ -273,7 +304,11 @@ class Stepper:
 
     def _sweep(self, present: Present, step: Step) -> None:
         for part in self.group.parts:
-            self._advance(part, present, step)
+            begun = clock.perf_counter()
+            try:
+                self._advance(part, present, step)
+            finally:
+                self.seconds[part] += clock.perf_counter() - begun
 
     def _advance(self, part: int, present: Present, step: Step) -> None:
         """Advance one part over the step and store the polynomials of its outputs.
@@ -292,13 +327,11 @@ class Stepper:
         else:
             given = held(network.given(part, step.courses), participant.abilities)
         step.given[network.columns[part]] = given
-        begun = clock.perf_counter()
         reached, event = participant.advance(step.t, step.h, given)
         if reached < step.end - _ROUNDING * max(1.0, abs(step.end)):
             if step.returns:
                 raise EarlyReturn(reached)
             self._resume(part, reached, step, given)
-        self.seconds[part] += clock.perf_counter() - begun
         if event:
             step.events.add(part)
         step.courses[network.rows[part]] = self._courses(part, present, step)

@@ -22,9 +22,9 @@ from .energy import EnergyResidual, residuals
 from .master import Master, Record, Settings
 from .modes import ResolvedModes
 from .network import Network
-from .ports import positions
+from .ports import note_rounding, positions
 from .rehearsal import MethodChoice, rehearse
-from .stepping import GOLDEN, MEAN, METHODS, Stepper
+from .stepping import GOLDEN, MEAN, METHODS, SEQUENTIAL, Stepper
 from .system import CoupledSystem, CouplingRemark
 from .unreported import unreported_events
 from .whole import WholeDifference, compare_whole
@@ -221,6 +221,7 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
     rows = compared_rows(system.network, choices)
     coarse = _coarse(system.network, choices, settings)
     settings, run = _scaled(system.network, choices, settings, coarse, progress)
+    note_rounding(system.network, np.array(run.values))
     for left in range(_REFINEMENTS, -1, -1):
         fine = simulated(system.network, choices, _finer(settings), progress)
         error, worst = difference(system.network, rows, run, fine, grid)
@@ -358,8 +359,9 @@ def simulated(network: Network, choices: Sequence[MethodChoice], settings: Setti
         Stepper(network, group, choice.method, min(choice.order, 2), pairs)
         for group, choice in zip(network.groups, choices, strict=True)
     ]
-    order = min((c.order for c, g in zip(choices, network.groups, strict=True) if g.loops), default=2)
-    return Master(network, steppers, replace(settings, order=min(order, 2))).run(progress)
+    looping = [choice for choice, group in zip(choices, network.groups, strict=True) if group.loops]
+    order = min((choice.order for choice in looping if choice.method == SEQUENTIAL), default=2)
+    return Master(network, steppers, replace(settings, order=order)).run(progress)
 
 
 def _grid(settings: Settings, network: Network) -> Array:

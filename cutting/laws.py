@@ -99,6 +99,16 @@ class Bushing:
     damping: float
     preload: Mapping[str, Array]
 
+    @property
+    def force(self) -> float:
+        """Magnitude of the largest preload, N."""
+        return max(float(np.linalg.norm(force)) for force in self.preload.values())
+
+    @property
+    def deflection(self) -> float:
+        """Deflection by a change of the force that is as large as the preload, m."""
+        return self.force / self.stiffness
+
 
 def bushing(name: str, cut: Cut, constants: Bushing, starts: Mapping[str, float]) -> ForceLaw:
     """Return the law of a spring-damper at each pair of points of a cut.

@@ -7,6 +7,7 @@ are those of minimum norm for which both points of each pair have the same accel
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,8 @@ from .laws import AXES, ends_of
 _UNIT = 1.0  # force that is applied to compute the accelerations per force, N
 _LIMIT = 0.1  # product of the angular frequency of a bushing and the communication step
 _RATIO = 0.5  # damping ratio of a bushing
+_MOST_STEPS = 100  # largest ratio of the usual communication step and a shorter one for stiff bushings
+_NO_FORCE = 1e-300  # force in place of 0, N
 _RANK = 1e-9  # smallest singular value, relative to the largest, that counts as nonzero
 
 
@@ -45,11 +48,35 @@ class PinStatics:
 
         With these values a co-simulation that keeps inputs constant during a step is stable.
         """
+        lightest, frequency = self._lightest(ports), _LIMIT / step
+        return float(f"{frequency**2 / lightest:.3g}"), float(f"{2.0 * _RATIO * frequency / lightest:.3g}")
+
+    def step(self, joints: Sequence[Sequence[str]], longest: float, deflection: float) -> float:
+        """Return a communication step, s, that permits bushings which are stiff enough for their forces.
+
+        The step is the longest step divided by an integer up to 100.
+
+        Parameters
+        ----------
+        joints : ports of each bushing
+        longest : longest step, s
+        deflection : largest deflection of each bushing by its initial force, m
+        """
+        allowed = min(
+            _LIMIT * math.sqrt(deflection / (max(self.force(ports), _NO_FORCE) * self._lightest(ports)))
+            for ports in joints
+        )
+        return longest / min(math.ceil(longest / allowed), _MOST_STEPS)
+
+    def force(self, ports: Sequence[str]) -> float:
+        """Return the magnitude of the largest initial force at some ports, N."""
+        return max(float(np.linalg.norm(self.forces[port])) for port in ports)
+
+    def _lightest(self, ports: Sequence[str]) -> float:
+        """Return the largest acceleration between the points of some ports per force, 1/kg."""
         order = [*self.forces]
         rows = [3 * order.index(port) + k for port in ports for k in range(3)]
-        lightest = float(np.linalg.eigvalsh(self.mobility[np.ix_(rows, rows)])[-1])
-        frequency = _LIMIT / step
-        return float(f"{frequency**2 / lightest:.3g}"), float(f"{2.0 * _RATIO * frequency / lightest:.3g}")
+        return float(np.linalg.eigvalsh(self.mobility[np.ix_(rows, rows)])[-1])
 
 
 class PartsAtStart:

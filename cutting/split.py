@@ -9,8 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
 from ..analysis.system import System
 from ..core.files import write_atomically
 from ..description import Description
@@ -31,6 +29,7 @@ _STEPS = 10  # communication steps per output step, for co-simulation programs w
 # Factor for the solver tolerance of the parts, which is smaller because stiff bushings amplify position errors.
 _FINER = 1e-2
 _FINEST = 1e-12  # smallest solver tolerance of the parts
+_DEFLECTION = 1e-3  # largest deflection of a bushing by its initial force, relative to the mechanism's extent
 _JUMPING = ("acceleration", "effort", "load")  # quantities that jump with forces and are not compared
 _EQUAL = ("coordinate", "point", "link", "line", "contact", "support", "element", "output", "filter")
 
@@ -66,10 +65,9 @@ class Split:
     def lines(self) -> Iterator[str]:
         """Yield sentences about the bushings and about entries that no part contains."""
         for name, found in self.bushings.items():
-            force = max(float(np.linalg.norm(force)) for force in found.preload.values())
             yield (
                 f"bushing at {name}: {found.stiffness:g} N/m and {found.damping:g} N·s/m in each direction; a"
-                f" change of its force by the initial {force:.3g} N deflects it by {force / found.stiffness:.2g} m"
+                f" change of its force by the initial {found.force:.3g} N deflects it by {found.deflection:.2g} m"
             )
         yield from self.notes
 
@@ -102,14 +100,14 @@ def split(model: System, options: SplitOptions, source: str = "description") -> 
     parts = parts_of(model, cuts, source)
     out, paths = Path(options.out or model.name), list[Path]()
     with TemporaryDirectory(prefix="gpmelica-") as folder:
-        archives, bushings = _Splitting(model, cuts, parts, options, Path(folder)).archives(out)
+        splitting = _Splitting(model, cuts, parts, options, Path(folder))
+        archives, bushings = splitting.archives(out)
     for part in parts:
         head = [f"{part.tables['description']}.", *_about_start(part)]
         write_atomically(out / f"{part.name}.toml", description_text(_relocated(part.tables, out), head))
         paths.append(out / f"{part.name}.toml")
-    return Split(
-        archives, tuple(paths), bushings, tuple(dict.fromkeys(note for part in parts for note in part.notes))
-    )
+    notes = dict.fromkeys([*splitting.notes, *(note for part in parts for note in part.notes)])
+    return Split(archives, tuple(paths), bushings, tuple(notes))
 
 
 class _Splitting:
@@ -129,6 +127,7 @@ class _Splitting:
         self._owner = {link: part.name for part in parts for link in part.links}
         self._taken = {WHOLE, *self._owner.values()}  # names of files in the archives
         self._step = options.step or model.chain.simulation.output_step / _STEPS
+        self.notes: list[str] = []
 
     def archives(self, out: Path) -> tuple[dict[str, Path], dict[str, Bushing]]:
         """Write the archives; return their paths by kind, and the constants of the bushings by cut."""
@@ -139,7 +138,7 @@ class _Splitting:
         state = PartsAtStart(fmus, self._owner, self._folder / "initial")
         try:
             ropes = self._ropes(chain, state)
-            bushings = self._bushings(state) if self._pins else {}
+            bushings, step = self._bushings(state) if self._pins else ({}, self._step)
             starts = {cut.name: state.motion(cut) for cut in self._pins}
         finally:
             state.close()
@@ -154,7 +153,10 @@ class _Splitting:
         for element, cut in laws.items():
             law = bushing(element, cut, bushings[cut.name], starts[cut.name])
             self._builder.law(law, chain, self._law(cut))
-        every = replace(system, fmus=fmus | {element: PartFmu(self._law(cut)) for element, cut in laws.items()})
+        system_of_bushings = replace(system, experiment=(simulation.stop, step, simulation.tolerance))
+        every = replace(
+            system_of_bushings, fmus=fmus | {element: PartFmu(self._law(cut)) for element, cut in laws.items()}
+        )
         return {
             "rigid": system.write(out / f"{name}_rigid.ssp", self._pins, ropes),
             "bushing": every.write(out / f"{name}_bushing.ssp", (), ropes | laws),
@@ -193,16 +195,23 @@ class _Splitting:
                 found[free(cut.name, self._taken)] = cut
         return found
 
-    def _bushings(self, state: PartsAtStart) -> dict[str, Bushing]:
-        """Return the constants of the spring-dampers that replace pins, by the name of the cut."""
-        statics, options = state.statics(self._pins), self._options
+    def _bushings(self, state: PartsAtStart) -> tuple[dict[str, Bushing], float]:
+        """Return the constants of the spring-dampers that replace pins, by the name of the cut.
+
+        The second result is the communication step that these constants permit, s.
+        """
+        statics, options, step = state.statics(self._pins), self._options, self._step
+        joints = {cut.name: [pair.port for pair in cut.pairs] for cut in self._pins}
+        most = _DEFLECTION * self._model.solvability.extent
+        if options.step is None and options.stiffness is None:
+            step = statics.step([*joints.values()], step, most)
         found = {}
-        for cut in self._pins:
-            ports = [pair.port for pair in cut.pairs]
-            stiffness, damping = statics.bushing(ports, self._step)
+        for name, ports in joints.items():
+            stiffness, damping = statics.bushing(ports, step)
             preload = {port: statics.forces[port] for port in ports}
-            found[cut.name] = Bushing(options.stiffness or stiffness, options.damping or damping, preload)
-        return found
+            found[name] = Bushing(options.stiffness or stiffness, options.damping or damping, preload)
+        self.notes += _about_bushings(found, most, step, self._step)
+        return found, step
 
     def _same(self, whole: Path, fmus: Mapping[str, PartFmu]) -> Iterator[tuple[str, str]]:
         """Yield the outputs of parts and ropes, each with the equal output of the whole machine."""
@@ -220,6 +229,27 @@ class _Splitting:
             for pair in cut.pairs:
                 for member in (*AXES, *(f"v{axis}" for axis in AXES)):
                     yield f"{self._owner[pair.sides[0].link]}.{pair.port}.{member}", f"{pair.port}_{member}"
+
+
+def _about_bushings(found: Mapping[str, Bushing], most: float, step: float, usual: float) -> Iterator[str]:
+    """Yield sentences about bushings that are soft or need a short communication step.
+
+    Parameters
+    ----------
+    found : constants of the bushings by name of the cut
+    most : largest deflection of a bushing without a sentence, m
+    step, usual : communication step of the archive with bushings and of the other archive, s
+    """
+    share = f"{100 * _DEFLECTION:g} % of the mechanism's extent"
+    if step < usual:
+        yield f"the archive with bushings has a communication step of {step:.3g} s, for a deflection below {share}"
+    for name, one in found.items():
+        if one.deflection > 1.01 * most:
+            ratio = one.deflection / most
+            yield (
+                f"bushing at {name}: a deflection of {one.deflection:.2g} m is {ratio:.2g} times {share}; use a"
+                f" --step below {step / ratio**0.5:.2g} s or a --stiffness above {one.stiffness * ratio:.2g} N/m"
+            )
 
 
 def _about_start(part: MachinePart) -> Iterator[str]:

@@ -119,7 +119,8 @@ class SplitOptions:
         Processors to build for: `native` (this one) or `x86-64-v3`; default: all.
     step
         Communication step, s, at which the bushings are stable in other co-simulation programs;
-        default: a tenth of the output step.
+        default: a tenth of the output step, or less for bushings that would deflect by more than 0.1 %
+        of the mechanism's extent.
     stiffness
         Stiffness of each bushing in all directions, N/m; default: the largest value that is stable at
         this communication step.
@@ -137,7 +138,9 @@ class SplitOptions:
     _: KW_ONLY
     fmi: Fmi = "2.0"
     march: March = ""
-    step: Annotated[float | None, Option("communication step for bushings, s (default: output_step/10)")] = None
+    step: Annotated[
+        float | None, Option("communication step for bushings, s (default: output_step/10 or less)")
+    ] = None
     stiffness: Annotated[float | None, Option("stiffness of bushings, N/m (default: from the step)")] = None
     damping: Annotated[float | None, Option("damping of bushings, N.s/m (default: from the step)")] = None
     progress: Progress = silent

@@ -105,10 +105,31 @@ def two_masses_exact(t: Array) -> Array:
 # ---- Rigid pair ---------------------------------------------------------------------------------------------
 
 
-def rigid_pair(m: float = 1000.0, k1: float = 10.0, k2: float = 1e5, x0: float = 0.1) -> Network:
+def rigid_pair(m: float = 1000.0, k1: float = 10.0, k2: float = 1e5, x0: float = 0.1, **more: Any) -> Network:
     """Masses of 1 and m kg, each on a spring, that a rigid pin holds together."""
-    first, second = mass("A", 1.0, k1, x0, 0.0), mass("B", m, k2, x0, 0.0)
+    first, second = mass("A", 1.0, k1, x0, 0.0, **more), mass("B", m, k2, x0, 0.0, **more)
     return Network([first, second], [], [Pin(("A", "x"), ("B", "x"), ("A", "f"), ("B", "f"))])
+
+
+def pinned_and_damped(**more: Any) -> tuple[Network, Callable[[Array], Array]]:
+    """Masses of 2 and 1 kg that a pin holds together, and a third one on a spring and damper at the first.
+
+    The initial slope of the damper's force depends on the pin force. The second result is the displacement of
+    the pin over time, m.
+    """
+    k, load, c, d = 50.0, 5.0, 200.0, 8.0
+    a, b = [[0.0, 1.0], [-k / 2.0, 0.0]], [[0.0, 0.0], [0.5, 0.5]]
+    first = LinearPart("A", [F, PortSignal("g", "N")], [X, V], a, b, np.eye(2), x=[0.1, 0.0], **more)
+    parts = [first, mass("B", 1.0, 0.0, 0.1, 0.0, f0=load, **more), mass("C", 1.5, 0.0, 0.3, 0.0, **more)]
+    wires = [Wire((p, s), ("law", f"{e}.{s}")) for p, e in (("A", "a"), ("C", "b")) for s in ("x", "v")]
+    wires += [Wire(("law", "a.f"), ("A", "g")), Wire(("law", "b.f"), ("C", "f"))]
+    network = Network([*parts, spring(c, d)], wires, [Pin(("A", "x"), ("B", "x"), ("A", "f"), ("B", "f"))])
+    stiff, damp = np.array([[k + c, -c], [-c, c]]), np.array([[d, -d], [-d, d]])
+    inverse = np.diag([1.0 / 3.0, 1.0 / 1.5])
+    whole = np.block([[np.zeros((2, 2)), np.eye(2)], [-inverse @ stiff, -inverse @ damp]])
+    rest = np.array([load / k, load / k, 0.0, 0.0])  # static equilibrium
+    begin = np.array([0.1, 0.3, 0.0, 0.0]) - rest
+    return network, lambda t: np.array([rest[0] + (expm(whole * time) @ begin)[0] for time in t])
 
 
 # ---- Quarter car --------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ _CODE = r"""
 #define MOST 8
 typedef struct {
     double a[MOST * MOST], b[MOST * MOST], c[MOST * MOST], d[MOST * MOST], bias[MOST], x[MOST], u[MOST];
-    double du[3][MOST], t, step, jump, end, forgets, deaf, square, euler;
+    double du[3][MOST], t, step, jump, end, forgets, deaf, square, euler, longest;
     int nx, nu, ny;
 } Instance;
 
@@ -43,6 +43,7 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
     row(file, one->bias, one->nx), row(file, one->x, one->nx), row(file, &one->step, 1);
     row(file, &one->jump, 1), row(file, &one->end, 1), row(file, &one->forgets, 1);
     row(file, &one->deaf, 1), row(file, &one->square, 1), row(file, &one->euler, 1);
+    row(file, &one->longest, 1);
     fclose(file);
     return one;
 }
@@ -67,6 +68,7 @@ static void rate(const Instance *one, const double *x, const double *u, double *
 fmi2Status fmi2DoStep(fmi2Component component, fmi2Real t, fmi2Real h, fmi2Boolean keep) {
     (void)keep;
     Instance *one = component;
+    if (h > one->longest) return fmi2Discard;
     int count = (int)ceil(h / one->step - 1e-9);
     double e = h / count, u[MOST], k[4][MOST], x[MOST];
     for (int n = 0; n < count && one->euler != 0; ++n) {
@@ -210,11 +212,13 @@ def linear_fmu(
     faults : capabilities of FMI 2.0; `states` False if the FMU lists none; `tolerance` of its experiment; `step`,
         s, of its integration; times `jump` and `end` at which the first output jumps by 1 and is no number;
         `forgets`, `deaf`: whether the last state is not restored and slopes of inputs are ignored; `square`,
-        factor of u² in the first output; `euler`: whether explicit Euler steps are taken
+        factor of u² in the first output; `euler`: whether explicit Euler steps are taken;
+        `longest`: length of the longest step, s, that is not discarded
     """
     n, n_u, n_y = (len(v) for v in (system.get("x", ()), inputs, outputs))
     shapes = {"a": (n, n), "b": (n, n_u), "c": (n_y, n), "d": (n_y, n_u), "bias": (n,), "x": (n,)}
     numbers = {"step": 1e-4, "jump": 1e9, "end": 1e9, "forgets": 0.0, "deaf": 0.0, "square": 0.0, "euler": 0.0}
+    numbers["longest"] = 1e9
     rows = [np.array(system.get(k, np.zeros(shape)), dtype=float).reshape(shape) for k, shape in shapes.items()]
     rows.append(np.array([float(faults.pop(key, value)) for key, value in numbers.items()]))
     text = f"{n} {n_u} {n_y}\n" + "\n".join(" ".join(map(repr, row.ravel().tolist())) for row in rows)

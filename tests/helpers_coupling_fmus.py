@@ -155,16 +155,21 @@ _NAMES = re.compile(r"(fmi3\w+)TYPE")
 
 def fmu_of_types(folder: Path, description: str = DESCRIPTION) -> Path:
     """FMU with y = 2 u of Float32, next = gear + 1 of an Enumeration, and the length of a String parameter."""
+    return compiled_fmu(folder, "Types", _CODE, description)
+
+
+def compiled_fmu(folder: Path, name: str, code: str, description: str) -> Path:
+    """FMU 3.0 of C code; functions that the code does not define return an error."""
     command = compiler()
     assert command is not None
     names = {*_NAMES.findall((HEADERS / "fmi3FunctionTypes.h").read_text(encoding="utf-8"))}
-    missing = sorted(name for name in names if f" {name}(" not in _CODE)
-    (folder / "types.c").write_text(_CODE, encoding="utf-8")
-    stubs = "\n".join(f"int {name}(void) {{ return 3; }}" for name in missing)  # fmi3Error
+    missing = sorted(function for function in names if f" {function}(" not in code)
+    (folder / "code.c").write_text(code, encoding="utf-8")
+    stubs = "\n".join(f"int {function}(void) {{ return 3; }}" for function in missing)  # fmi3Error
     (folder / "stubs.c").write_text(stubs + "\n", encoding="utf-8")
-    library = folder / f"Types{fmpy.sharedLibraryExtension}"
-    compile_c(command, library, [folder / "types.c", folder / "stubs.c"], "-shared", "-fPIC")
-    path = folder / "Types.fmu"
+    library = folder / f"{name}{fmpy.sharedLibraryExtension}"
+    compile_c(command, library, [folder / "code.c", folder / "stubs.c"], "-shared", "-fPIC")
+    path = folder / f"{name}.fmu"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("modelDescription.xml", description)
         archive.write(library, f"binaries/{fmpy.platform_tuple}/{library.name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from time import sleep
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from helpers_coupling import (
     error,
     impact,
     order,
+    pinned_and_damped,
     quarter_car,
     quarter_car_exact,
     rigid_pair,
@@ -142,6 +144,17 @@ def test_rigid_pair() -> None:
     assert np.max(np.abs(run["A.x"] - run["B.x"])) < 1e-11
 
 
+def test_force_law_beside_a_pin() -> None:
+    """A damper at a pinned mass does not lower the order: its initial slope contains the pin force."""
+    errors = []
+    for step in (0.02, 0.01):
+        network, exact = pinned_and_damped()
+        run = couple(network, "pin", 0.3, step)
+        errors.append(error(run["A.x"], exact(run.time)))
+    assert errors[1] < 1e-5
+    assert order(errors) > 3.5
+
+
 def _pin_error(run: Run, m1: float, m2: float) -> float:
     found = np.concatenate([run["lower.pin.x"], run["lower.pin.y"]])
     return error(found, boom_exact(m1, m2, run.time).ravel())
@@ -168,6 +181,17 @@ def test_sampled_control(step: float) -> None:
     at = [int(np.argmin(np.abs(run.time - k * PERIOD))) for k in range(51)]
     assert run.time[at] == pytest.approx(PERIOD * np.arange(51), abs=1e-12)
     assert run["plant.q"][at] == pytest.approx(sampled_control_exact(50), abs=1e-9)
+
+
+def test_time_of_a_sampled_part() -> None:
+    """The time of a controller contains that of its samples."""
+    network = sampled_control()
+    control = next(part for part in network.parts if part.name == "control")
+    law = control._law  # type: ignore[attr-defined]
+    control._law = lambda t, u: (sleep(1e-3), law(t, u))[1]  # type: ignore[attr-defined]
+    run = couple(network, "sequential", 0.2, 0.02)
+    assert run.record.seconds["control"] > 0.01
+    assert run.record.wall_s > sum(run.record.seconds.values())
 
 
 @pytest.mark.slow

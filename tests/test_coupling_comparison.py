@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers_coupling import two_masses_and_law
 from helpers_coupling_parts import OdePart, Switch
 
 from gpmelica.coupling.comparison import away_from_events, observed_order, relative_errors
 from gpmelica.coupling.master import Record
 from gpmelica.coupling.network import Network
 from gpmelica.coupling.participant import PortSignal
+from gpmelica.coupling.ports import note_rounding
 from gpmelica.coupling.system import CoupledSystem
 from gpmelica.coupling.verdict import Options, couple
 from gpmelica.coupling.whole import WholeMachine
@@ -77,3 +79,20 @@ def test_uncut_machine_near_events(time: float, difference: float) -> None:
     assert run.whole is not None
     assert run.whole.difference == pytest.approx(difference)
     assert run.agrees == (difference == 0.0)
+
+
+def test_rounding_errors_of_a_lone_force() -> None:
+    """A spring between equal positions has a force of rounding errors, which is no error; a real force is one."""
+    network = two_masses_and_law()
+    rows = [row for row, port in enumerate(network.outputs) if port[0] == "law"]
+    for part in network.parts:
+        part.start(0.0, np.zeros(len(part.inputs)))
+    values = np.tile(0.1 * (np.arange(network.n_y) < rows[0]), (11, 1))
+    draw = np.random.default_rng(1)
+    a, b = (1e-14 * draw.normal(size=(2, 11)) for _ in range(2))
+    assert max(relative_errors(a, b, [network.signals[row] for row in rows], 1.0)) > 0.1
+    note_rounding(network, values)
+    signals = [network.signals[row] for row in rows]
+    assert [signal.least for signal in signals] == pytest.approx([2e-8, 2e-8])
+    assert max(relative_errors(a, b, signals, 1.0)) == 0.0
+    assert min(relative_errors(1e8 * a, 1e8 * b, signals, 1.0)) > 0.1

@@ -253,10 +253,10 @@ DAMAGES = {
         r"input B\.u: is connected to two outputs, A\.y and B\.y; remove one",
     ),
     "own equilibrium": Damage(
-        pair(mass(x=0.981, k=10.0, bias=9.81), Fmu([X], [F], {"d": [[-50.0]]})),
-        pair(mass(x=0.1635, k=10.0, bias=9.81), Fmu([X], [F], {"d": [[-50.0]]})),
+        pair(mass(x=0.00981, k=1000.0, bias=9.81), Fmu([X], [F], {"d": [[-50.0]]})),
+        pair(mass(x=9.81 / 1050.0, k=1000.0, bias=9.81), Fmu([X], [F], {"d": [[-50.0]]})),
         "own_equilibrium",
-        r"A starts in its own equilibrium, .* but f = -49 N acts on it at the start",
+        r"A starts in its own equilibrium, .* but f = -0\.49\d* N acts on it at the start",
     ),
     "input without a source": Damage(
         Case({"A": oscillator(4.0), "B": lag()}, ()),
@@ -414,3 +414,13 @@ def test_euler_steps_in_a_loop(binary: bytes, tmp_path: Path) -> None:
         x, y, slope = new, y + h * (a[1] * y + b[1] * mean), final
         found.append((x, y))
     assert pytest.approx(np.array(found), rel=1e-12, abs=1e-14) == np.array([run["A.y"], run["B.y"]]).T
+
+
+@pytest.mark.slow
+def test_fmu_that_discards_long_steps(judge: Judge) -> None:
+    """Steps that an FMU discards are repeated with half the length; an FMU that discards all ends the run."""
+    run = judge(pair(mass(longest=0.004), options={"stop": 0.1, "step": 0.01}))
+    assert run.ok
+    assert run.rejected_steps >= 10
+    with pytest.raises(GpmelicaError, match=r"A at t = 0 s: .*discard"):
+        judge(pair(mass(longest=0.0)))

@@ -11,15 +11,20 @@ import numpy as np
 import pytest
 from helpers_backends import Once
 from helpers_cli import Command, fails
+from helpers_coupling import couple as held_run
+from helpers_coupling_events import event_fmus
 from helpers_coupling_fmus import DESCRIPTION, fmu_of_types, without_binaries
+from helpers_coupling_parts import SampledPart
 from test_coupling_systems import archive, component, connection, connector, structure
 
 import gpmelica as gp
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.coupling.fmus import FmuPart
+from gpmelica.coupling.network import Network, Wire
 from gpmelica.coupling.participant import PortSignal
 from gpmelica.coupling.ssp import connections, read_ssp
-from gpmelica.coupling.system import open_system
+from gpmelica.coupling.system import CoupledSystem, open_system
+from gpmelica.coupling.verdict import Options, couple
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +74,48 @@ def test_parameters_of_another_type(types: Path, tmp_path: Path, values: dict[st
     """A value that the variable cannot have is refused and not rounded."""
     with pytest.raises(DescriptionError, match=sentence):
         FmuPart("part", types, tmp_path / "unpacked", values)
+
+
+# ---- Event mode ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def stairs(once: Once) -> Path:
+    """Folder with the FMUs Stair and Feedthrough, which use event mode."""
+    return once("coupled_events", event_fmus)
+
+
+@pytest.mark.parametrize("step", [0.3, 1.0, None])
+@pytest.mark.parametrize("names", [("Stair", "Feedthrough"), ("Feedthrough", "Stair")])
+def test_stair_and_feedthrough(stairs: Path, tmp_path: Path, names: tuple[str, str], step: float | None) -> None:
+    """A counter has exact event times, on and off the grid of steps, and its follower changes at these times."""
+    parts = [FmuPart(name, stairs / f"{name}.fmu", tmp_path / name) for name in names]
+    try:
+        network = Network(parts, [Wire(("Stair", "counter"), ("Feedthrough", "number"))])
+        run = couple(CoupledSystem("stairs", network, stop=3.5), Options(step=step))
+    finally:
+        for part in parts:
+            part.close()
+    assert run.record.events == [1.0, 2.0, 3.0]
+    times, rows = np.array(run.record.times), [network.outputs.index(("Stair", "counter"))]
+    rows.append(network.outputs.index(("Feedthrough", "same")))
+    expected = 1.0 + np.floor(times)
+    assert np.array(run.record.values)[:, rows] == pytest.approx(np.stack([expected, expected], axis=1), abs=0.0)
+    before = run.record.sample(np.array([1.0, 1.0 + 1e-9, 2.0, 3.5]))[rows]
+    assert before == pytest.approx(np.tile([1.0, 2.0, 2.0, 4.0], (2, 1)), abs=0.0)
+    assert run.ok
+
+
+def test_discrete_input_of_a_sampled_part(stairs: Path, tmp_path: Path) -> None:
+    """A discrete input that a sampled part changes is set in event mode, since step mode does not allow it."""
+    control = SampledPart("control", [], ["n"], lambda t, u: [round(t / 0.1)], 0.1)
+    part = FmuPart("Feedthrough", stairs / "Feedthrough.fmu", tmp_path / "unpacked")
+    try:
+        network = Network([control, part], [Wire(("control", "n"), ("Feedthrough", "number"))])
+        run = held_run(network, "sequential", 1.0, 0.1)
+    finally:
+        part.close()
+    assert run["Feedthrough.same"] == pytest.approx(np.arange(11.0), abs=0.0)
 
 
 # ---- Damaged archives ---------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from helpers_coupling import (
     error,
     joined,
     mass,
+    pinned_and_damped,
     quarter_car,
     random_exact,
     random_system,
@@ -23,8 +24,10 @@ from helpers_coupling import (
     spring,
     stiff_pair,
     two_masses,
+    two_masses_and_law,
     two_masses_exact,
 )
+from helpers_coupling import couple as coupled
 from helpers_coupling_parts import LinearPart, OdePart, SampledPart, Switch
 
 from gpmelica.core.errors import DescriptionError, SolveError
@@ -32,7 +35,7 @@ from gpmelica.core.progress import silent
 from gpmelica.coupling.energy import EnergyResidual
 from gpmelica.coupling.master import Record, Settings
 from gpmelica.coupling.network import Network, Pin, Wire
-from gpmelica.coupling.participant import PortSignal
+from gpmelica.coupling.participant import PartFailed, PortSignal
 from gpmelica.coupling.rehearsal import MethodChoice, rehearse
 from gpmelica.coupling.report import lines
 from gpmelica.coupling.system import CoupledSystem, CouplingRemark
@@ -87,11 +90,42 @@ def test_a_wish_overrules() -> None:
         Options(order=5)
 
 
+@pytest.mark.parametrize(
+    ("network", "expected"),
+    [
+        (two_masses, 4),
+        (lambda: two_masses(takes_courses=False), 1),
+        (lambda: two_masses_and_law(takes_courses=False), 2),
+        (lambda: pinned_and_damped()[0], 4),
+        (lambda: pinned_and_damped(takes_courses=False)[0], 2),
+        (lambda: rigid_pair(m=2.0, k2=30.0, takes_courses=False), 4),
+    ],
+    ids=["courses", "held, direct", "held", "pin and law", "pin and law, held", "pin, held"],
+)
+def test_order_of_a_choice(network: Callable[[], Network], expected: int) -> None:
+    """The order that the choice names is the order of the differences of runs whose steps are halved."""
+    [choice], _ = chosen(network(), 1e-3)
+    ends = [coupled(network(), choice.method, 0.04, step)["A.x"][-1] for step in (4e-3, 2e-3, 1e-3)]
+    assert choice.order == expected
+    assert np.log2(abs((ends[0] - ends[1]) / (ends[1] - ends[2]))) == pytest.approx(expected, abs=0.25)
+
+
 def test_frequency_of_a_connection() -> None:
     """The rehearsal measures ω² = c/m_red from the answer to a force in one step."""
     _, remarks = chosen(stiff_pair(1000.0, 1e6, 0.0)[0])
     text = remarks["connection_above_step"].text
     assert "1e+03 rad/s, is too high for the communication step of 0.01 s (ωH = 10)" in text
+
+
+@pytest.mark.parametrize("friction", [0.0, 50.0])
+def test_equilibrium_of_a_part(friction: float) -> None:
+    """A mass in the equilibrium of its own spring gets a remark; a free mass that a spring pulls gets none."""
+    held_up = mass("A", 1.0, 400.0, 0.1, 0.0, f0=40.0)
+    network = joined(held_up, mass("B", 1.0, 0.0, 0.2, 0.0, d=friction), spring(50.0))
+    _, remarks = rehearse(network, Settings(0.0, 1.0))
+    found = [remark for remark in remarks if remark.id == "own_equilibrium"]
+    assert [remark.where for remark in found] == ["A"]
+    assert "f = 5 N acts on it at the start" in found[0].text
 
 
 # ---- Damaged couplings --------------------------------------------------------------------------------------
@@ -135,6 +169,33 @@ class _Deaf(LinearPart):
 
     def advance(self, t: float, h: float, courses: Any) -> tuple[float, bool]:
         return super().advance(t, h, courses * np.array([1.0, 0.0, 0.0, 0.0]))
+
+
+class _Fails(LinearPart):
+    """Fails in steps that are longer than 4 ms or that end after the time `last`, s."""
+
+    last = 1e9
+
+    def advance(self, t: float, h: float, courses: Any) -> tuple[float, bool]:
+        if h > 0.004 or t + h > self.last:
+            raise PartFailed(f"{self.name} at t = {t:.9g} s: the step is too long")
+        return super().advance(t, h, courses)
+
+
+@pytest.mark.parametrize(("step", "stop"), [(0.01, 0.04), (None, 0.1)])
+def test_steps_in_which_a_part_fails_are_shortened(step: float | None, stop: float) -> None:
+    """Steps in which a part fails are repeated with half their length, and the result does not suffer."""
+    run = judged(_with(_Fails), stop, step=step)
+    assert run.rejected_steps > 0
+    assert run.ok
+    assert run.signals["A.x"] == pytest.approx(judged(two_masses(), stop, step=0.0025).signals["A.x"], abs=1e-4)
+
+
+def test_part_that_fails_in_steps_of_any_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If even the shortest step fails, the message is that of the part."""
+    monkeypatch.setattr(_Fails, "last", 0.03)
+    with pytest.raises(SolveError, match=r"A at t = 0\.0\d* s: the step is too long"):
+        judged(_with(_Fails), 0.1)
 
 
 def _with(kind: type[LinearPart], **more: Any) -> Network:

@@ -33,6 +33,8 @@ from gpmelica.cutting.description_text import description_text
 from gpmelica.cutting.fmus import FmuBuilder
 from gpmelica.cutting.laws import Bushing, bushing
 from gpmelica.cutting.parts import MachinePart, parts_of
+from gpmelica.cutting.pins import PinStatics
+from gpmelica.cutting.split import _about_bushings
 from gpmelica.description.load import from_data
 
 _UP = [0.0, -1.0, 0.0]  # positive angles lift a link along x
@@ -332,6 +334,20 @@ def test_bushings_change_the_model(split_boom: Path) -> None:
     assert not whole.exact
     assert run.error < 1e-4 < whole.difference < 1.0
     assert run.ok
+
+
+@pytest.mark.parametrize(("force", "divisor"), [(0.0, 1), (100.0, 1), (1e5, 10), (1e9, 100)])
+def test_step_of_bushings(force: float, divisor: int) -> None:
+    """A bushing deflects by at most the given length, if a hundredth of the longest step suffices for this."""
+    statics = PinStatics({"pin": np.array([0.0, 0.0, force])}, np.diag([0.01, 0.02, 0.04]))
+    step = statics.step([["pin"]], 1e-3, 4e-3)
+    assert step == pytest.approx(1e-3 / divisor)
+    stiffness, damping = statics.bushing(["pin"], step)
+    deflection = Bushing(stiffness, damping, statics.forces).deflection
+    [*remarks] = _about_bushings({"pin": Bushing(stiffness, damping, statics.forces)}, 4e-3, step, 1e-3)
+    assert any("bushing at pin: a deflection of" in text for text in remarks) is (divisor == 100)
+    assert any(f"a communication step of {step:.3g} s" in text for text in remarks) is (divisor > 1)
+    assert (deflection > 4.1e-3) is (divisor == 100)
 
 
 @pytest.mark.slow
