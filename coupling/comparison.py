@@ -16,15 +16,15 @@ from .participant import PortSignal
 from .ports import rounding_sizes
 
 _SMALL = 1e-3  # smallest range of a signal, relative to the largest range of signals with the same unit
-_ROUNDING = 1e-6  # the same for signals without a unit, which may be of different kinds
-_SAME_EVENT = 0.25  # largest distance of two records of one event, relative to the distance of the next event
-_ORDERS = (0.02, 12.0)  # range of the observed order of convergence
+_ROUNDING = 1e-6  # smallest range of a unitless signal of any kind, relative to the largest range of such signals
+_SAME_EVENT = 0.25  # largest time difference of one event in two runs, relative to the time between events
+_ORDERS = (0.02, 12.0)  # smallest and largest observed order of convergence that is accepted
 
 
 def difference(network: Network, rows: Sequence[int], run: Record, fine: Record, grid: Array) -> tuple[float, str]:
     """Return the largest difference of two runs, relative to the range of each signal, and the signal's name.
 
-    Times near events are left out; without any other time the difference is infinite.
+    Times near events are left out. If no other time remains, the difference is infinite.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def relative_errors(a: Array, b: Array, signals: Sequence[PortSignal], span: flo
     """Return the largest difference of each pair of signals, relative to the larger of both ranges, shape (n,).
 
     A range counts as at least a thousandth of the largest range of the signals with the same unit, or a
-    millionth for signals without a unit. Velocities of a machine at rest, which are rounding errors, are no
-    errors.
+    millionth for signals without a unit. Velocities of a machine at rest are rounding errors and count
+    as errors of zero.
 
     Parameters
     ----------
@@ -64,14 +64,15 @@ def relative_errors(a: Array, b: Array, signals: Sequence[PortSignal], span: flo
     magnitudes = np.maximum(np.max(np.abs(a), axis=1), np.max(np.abs(b), axis=1))
     floor = np.maximum(np.maximum(1e-9 * magnitudes, rounding_sizes(signals, magnitudes, span)), 1e-300)
     errors = off / np.maximum(spread, floor)
-    errors[(off <= floor) & (spread <= floor)] = 0.0  # a signal that is constant in both runs
+    errors[(off <= floor) & (spread <= floor)] = 0.0  # the signal is constant in both runs
     return np.asarray(errors)
 
 
 def away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_]:
     """Return whether each time is so far from each event that both runs have passed the event, or neither has.
 
-    An event that only one of the runs has found is a difference of the runs, so no times are left out.
+    If only one run has found an event, the times near this event are kept, because the runs really
+    differ there.
     """
     away, own = np.ones(len(grid), dtype=bool), np.array(run.events)
     gaps = np.diff([grid[0], *fine.events, grid[-1]])
@@ -85,13 +86,14 @@ def away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_
 def observed_order(coarse: tuple[float, float], fine: float) -> float | None:
     """Return the order of convergence p of three runs whose errors are proportional to the p-th power of the step.
 
-    Returns None if no order explains the differences.
+    The three runs are called the coarse run, the run and the fine run. Returns None if no order
+    explains the differences.
 
     Parameters
     ----------
-    coarse : difference of the coarse to the fine run, relative to that of the run, and its step, relative
-        to that of the run
-    fine : step of the fine run, relative to that of the run
+    coarse : difference between the coarse and the fine run, divided by that between the run and the
+        fine run; and the step of the coarse run, divided by the step of the run
+    fine : step of the fine run, divided by the step of the run
     """
     outer, step = coarse
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from ..core.trajectory import Array
 
-# Rows: contributions of each datum to the coefficients of 1, s, s² and s³ of a cubic polynomial.
-# Data: value at s = 0, slope at s = 0 times step length, value at s = 1, slope at s = 1 times step length.
+# Each row has the contributions of one datum to the coefficients of 1, s, s² and s³ of a cubic polynomial.
+# The data are the value and the slope times step length at s = 0, and then both at s = 1.
 _HERMITE = np.array([[1.0, 0, -3, 2], [0, 1, -2, 1], [0, 0, 3, -2], [0, 0, -1, 1]])
-# Rows: contributions of each datum to the coefficients of s, s² and s³ of a cubic polynomial.
-# Data: change of the value over the step, slope at s = 1 times step length, mean minus value at s = 0.
+# Each row has the contributions of one datum to the coefficients of s, s² and s³ of a cubic polynomial.
+# The data are the change over the step, slope times step length at s = 1, and mean minus value at s = 0.
 _MEAN_CUBIC = np.linalg.inv(np.array([[1.0, 1, 1], [1, 2, 3], [1 / 2, 1 / 3, 1 / 4]])).T
 _END, _RISE = np.ones(4), np.arange(4.0)
 _MEAN = 1.0 / np.arange(1, 5)
@@ -96,7 +96,10 @@ def part(courses: Array, begin: float, length: float) -> Array:
 
 @lru_cache(maxsize=256)
 def _substitution(begin: float, length: float) -> Array:
-    """Return the matrix that converts coefficients of a cubic in s to those in s′, s = begin + length·s′."""
+    """Return the matrix that converts coefficients of a cubic in s to those of a cubic in s′.
+
+    The variables are related by s = begin + length·s′.
+    """
     b, a = begin, length
     return np.array(
         [[1.0, 0, 0, 0], [b, a, 0, 0], [b**2, 2 * b * a, a**2, 0], [b**3, 3 * b**2 * a, 3 * b * a**2, a**3]]

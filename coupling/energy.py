@@ -19,7 +19,7 @@ from .master import Record
 from .network import Network
 from .ports import Bond, bonds
 
-_REST = 1e-9  # energy of a machine at rest, relative to the product of force and position
+_REST = 1e-9  # largest energy that counts as a rounding error, relative to the product of force and position
 _LEAST = 1e-3  # smallest reference energy of a connection, relative to the largest energy of all connections
 
 
@@ -30,7 +30,8 @@ class EnergyResidual:
     Parameters
     ----------
     where : names of the input and of the output whose product is the power
-    created : energy that the coupling has created since the start, at its largest magnitude, J
+    created : energy created since the start, at the time of its largest magnitude, J; negative if
+        energy was destroyed
     turned_over : time integral of the magnitude of the transmitted power, J
     least : smallest reference energy for the relative residual, J
     """
@@ -48,7 +49,10 @@ class EnergyResidual:
 
 
 def residuals(network: Network, record: Record) -> list[EnergyResidual]:
-    """Return the energy residual of each connection that transmits power, if both sides return signals."""
+    """Return the energy residual of each connection that transmits power.
+
+    A connection is left out if the part that produces the force does not receive the motion.
+    """
     pieces, given = np.array(record.pieces), np.array(record.given)
     lengths = np.diff(np.array(record.times))
     found = []
@@ -73,7 +77,7 @@ def residuals(network: Network, record: Record) -> list[EnergyResidual]:
 
 
 def _rest(bond: Bond, pieces: Array, given: Array) -> float:
-    """Return an energy, J, below which that of a connection is a rounding error, as in a machine at rest."""
+    """Return the largest energy, J, that counts as a rounding error at a connection of a machine at rest."""
     if bond.position is None:
         return 0.0
     return _REST * float(np.max(np.abs(given[:, bond.column, 0])) * np.max(np.abs(pieces[:, bond.position, 0])))

@@ -26,7 +26,7 @@ from .units import PhysicalUnit, defined
 
 _KINDS = {**TYPES, "Enumeration": "Integer"}
 _PYTHON: dict[str, Callable[[Any], Any]] = {"Real": float, "Integer": round, "Boolean": bool, "String": str}
-_TOLERANCE = "solver_tolerance"  # parameter of FMUs of gpmelica
+_TOLERANCE = "solver_tolerance"  # parameter of gpmelica's FMUs for the relative tolerance of their solver
 _FATAL = 4  # status of an FMI call after which the FMU must not be called again
 _MOST_PASSES = 20  # largest number of updates of the discrete states at one event
 
@@ -133,7 +133,11 @@ class FmuPart:
         )
 
     def _tolerance(self) -> float | None:
-        """Return the tolerance of the FMU's solver: a parameter of gpmelica's FMUs, or that of the experiment."""
+        """Return the relative tolerance of the FMU's solver, or None if it is unknown.
+
+        FMUs of gpmelica have a parameter for the tolerance. For other FMUs it is taken from the default
+        experiment.
+        """
         given = [value for variable, value in self._parameters if variable.name == _TOLERANCE]
         own = [v.start for v in self.description.modelVariables if v.name == _TOLERANCE]
         experiment = getattr(self.description.defaultExperiment, "tolerance", None)
@@ -141,7 +145,7 @@ class FmuPart:
         return None if found is None else float(found)
 
     def _new_instance(self) -> None:
-        """Replace the instance of the FMU; not every FMU can be reset."""
+        """Replace the FMU's instance by a new one, because not every FMU can be reset."""
         self.close()
         more: dict[str, Any] = {}
         if self._fmi3:
@@ -152,7 +156,7 @@ class FmuPart:
                 more["required_intermediate_variables"] = self._in
         log = logger(self._messages)
         try:
-            with chdir("."):  # FMPy changes the working directory for good if a library cannot be loaded
+            with chdir("."):  # restores the working directory, which FMPy changes if it cannot load a library
                 self._fmu = fmpy.instantiate_fmu(
                     str(self._folder), self.description, "CoSimulation", debug_logging=True, logger=log, **more
                 )
@@ -184,7 +188,7 @@ class FmuPart:
             said = self._messages[-1] if self._messages else str(error)
             kind = SolveError if error.status == _FATAL else PartFailed
             raise kind(f"{self.name} at t = {self._t:.9g} s: {said}") from None
-        except (OverflowError, ValueError) as error:  # the value, such as NaN, has no integer equivalent
+        except (OverflowError, ValueError) as error:  # a value such as NaN cannot be rounded to an integer
             raise PartFailed(f"{self.name} at t = {self._t:.9g} s: {error}") from None
 
     # ---- Initial values ------------------------------------------------------------------------------------
@@ -328,7 +332,7 @@ class FmuPart:
         return found
 
     def _direction(self, k: int) -> Array:
-        """Return the derivatives of the real outputs by real input k."""
+        """Return the derivatives of the real outputs with respect to the real input of index k."""
         return self._derivatives.along(self._fmu, np.arange(len(self._in)) == k)
 
     def close(self) -> None:
@@ -338,7 +342,7 @@ class FmuPart:
 
 
 def _directly_acting(description: Any, inputs: Sequence[str]) -> Iterator[int]:
-    """Yield the indices of the inputs that outputs depend on directly, by the structure that the FMU declares."""
+    """Yield the indices of the inputs on which outputs depend directly, as the FMU's structure declares."""
     known = [unknown.dependencies for unknown in description.outputs]
     names = {v.name for dependencies in known for v in dependencies or ()}
     yield from (k for k, name in enumerate(inputs) if name in names or None in known)

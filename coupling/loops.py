@@ -12,15 +12,15 @@ from ..core.trajectory import Array
 from .network import Network
 
 Evaluation = Callable[[Array], Array]
-_SINGULAR = 1e12  # condition number of a Jacobian that counts as singular
+_SINGULAR = 1e12  # smallest condition number at which a Jacobian counts as singular
 _OTHER = 1e-6  # smallest difference of two solutions, relative to the size of the inputs
 
 
 def consistent_outputs(network: Network) -> tuple[Array, Array | None]:
     """Return outputs at the initial time that satisfy all connections, shape (n_y + pins,).
 
-    Algebraic loops are solved by Newton's method. The second result is another solution of the loops, or
-    None if none was found from some other starting points.
+    Algebraic loops are solved by Newton's method. The second result is another solution of the loops.
+    It is None if a search from other starting points finds no other solution.
 
     Raises
     ------
@@ -45,11 +45,14 @@ def consistent_outputs(network: Network) -> tuple[Array, Array | None]:
     _check_unique(evaluated, u, network)
     second = _second(evaluated, u)
     other = None if second is None else outputs(second)
-    return outputs(u), other  # the parts keep the inputs of the last evaluation
+    return outputs(u), other  # u is evaluated last, because the parts keep the inputs of the last evaluation
 
 
 def _passed(evaluated: Evaluation, u: Array, passes: int) -> Array | None:
-    """Return inputs that no longer change when they are passed around the connections, or None."""
+    """Return inputs that satisfy all connections, found by repeated evaluation of the parts.
+
+    Returns None if the inputs still change after the given number of evaluations.
+    """
     for _ in range(passes):
         new = evaluated(u)
         if np.allclose(new, u, rtol=1e-13, atol=1e-300):
@@ -95,7 +98,7 @@ def _check_unique(evaluated: Evaluation, u: Array, network: Network) -> None:
 
 
 def _second(evaluated: Evaluation, u: Array) -> Array | None:
-    """Return a solution that differs from `u`, from starting points on its other sides, or None."""
+    """Return a second solution of the loops, found from starting points far from `u`, or None."""
     size = max(1.0, float(np.max(np.abs(u))))
     for begin in _starts(u, size):
         found, jacobian = _newton(evaluated, begin)

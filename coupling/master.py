@@ -131,7 +131,7 @@ class Master:
         self._lost = 0
         self._failure: PartFailed | None = None  # reason why the last step was rejected
         self._not_finite = ""
-        self.second: Array | None = None  # outputs of a second solution of the loops at the start
+        self.second: Array | None = None  # outputs at the start if the loops have a second solution
 
     # ---- Run -----------------------------------------------------------------------------------------------
 
@@ -255,7 +255,10 @@ class Master:
         return t + 0.5 * rest if s.step is None and end - t > 0.5 * rest and not self._periods else end
 
     def _attempt(self, present: Present, end: float) -> tuple[float | None, float]:
-        """Try a step; return its length, s, or None if it is rejected, and its error relative to the tolerance."""
+        """Try a step; return its length, s, and its estimated error relative to the tolerance.
+
+        The length is None if the step is rejected.
+        """
         saved = {k: self._network.parts[k].save() for k in self._saves}
         try:
             return self._located(present, end, saved)
@@ -264,7 +267,10 @@ class Master:
                 self._network.parts[k].free(state)
 
     def _located(self, present: Present, end: float, saved: Mapping[int, Any]) -> tuple[float | None, float]:
-        """Step to `end`, or to the first event before it; return the same values as `_attempt`."""
+        """Make a step to `end`, or to the first event before it; return its length, s, and relative error.
+
+        The length is None if the step is rejected.
+        """
         self._failure = None
         for _ in range(60):
             step = self._step(present, end, saved)
@@ -295,7 +301,7 @@ class Master:
         raise SolveError(f"coupling: the time of an event near t = {present.t:.9g} s does not settle")
 
     def _see_lost(self, step: Step) -> None:
-        """Record the name of an output that is not finite in a step that has not converged, or an empty text."""
+        """Record the first output that is not finite after a failed iteration, or an empty text."""
         lost = np.flatnonzero(~np.isfinite(step.courses).all(axis=1))
         self._not_finite = self._network.label(int(lost[0])) if len(lost) else ""
 
@@ -341,7 +347,7 @@ class Master:
     def _after_event(self, values: Array, step: Step) -> Array:
         """Return the outputs after an event, shape (n_y + pins,).
 
-        All parts handle the event repeatedly, until their outputs no longer change each other.
+        All parts handle the event repeatedly, until no output changes any more.
         """
         network = self._network
         for _ in range(_EVENT_PASSES):
@@ -364,7 +370,8 @@ class Master:
     def _see_slopes(self, slopes: Array) -> None:
         """Record the largest change of each output of a part with states within the nominal step.
 
-        The range of the output, by which errors are scaled, is taken as at least this change.
+        Errors are divided by the range of an output. The recorded change is a lower bound of this
+        range.
         """
         rises = np.abs(slopes[: self._network.n_y]) * self._memory * self._settings.nominal
         if (rises > self._rises).any():

@@ -26,9 +26,9 @@ from .verdict import (
     simulated,
 )
 
-_STEPS = (4.0, 2.0, 1.0, 0.5, 0.25)  # fixed steps relative to the mean step of the run
-_TOLERANCES = (10.0, 1.0, 0.1)  # tolerances relative to that of the run
-_BIAS = 1.0 / 16.0  # admissible error of the reference run relative to that of the run with the shortest step
+_STEPS = (4.0, 2.0, 1.0, 0.5, 0.25)  # fixed steps to compare, relative to the mean step of the judged run
+_TOLERANCES = (10.0, 1.0, 0.1)  # tolerances to compare, relative to the tolerance of the judged run
+_BIAS = 1.0 / 16.0  # admissible ratio of the error of the reference run to that of the run with the shortest step
 _METHODS: tuple[tuple[str, int | None], ...] = (
     (SEQUENTIAL, 0),
     (SEQUENTIAL, 1),
@@ -44,9 +44,9 @@ class _Reference:
 
     Parameters
     ----------
-    name : origin of the signals
-    values : values of each known output at the output times, by the row of the output
-    record : run that the values are from; None for the uncut machine
+    name : text that says where the signals come from, such as `uncut machine`
+    values : values of each known output at the output times, by index of the output
+    record : run that gave the values; None if they come from the uncut machine
     """
 
     name: str
@@ -59,15 +59,15 @@ def compare(
 ) -> list[ComparedRun]:
     """Simulate a system by several coupling methods and steps, and measure errors and times.
 
-    Errors are differences to the uncut machine if the archive contains it and its equations are those
-    of the parts, otherwise to a run by the chosen methods with a shorter step. All methods are compared by
-    the same signals.
+    Errors are differences to a reference. The reference is the uncut machine, if the archive contains
+    it and the parts have the same equations. Otherwise it is a run by the chosen methods with a shorter
+    step. All methods are compared by the same signals.
 
     Parameters
     ----------
     system : the coupled system
     options : settings of the run that was judged
-    judged : that run, which gives the lengths of the steps and the ranges of the signals
+    judged : the judged run; it gives the lengths of the steps and the ranges of the signals
     progress : function that is called with each method
     """
     scales = np.asarray(np.ptp(np.array(judged.record.values)[:, : judged.network.n_y], axis=0))
@@ -93,7 +93,11 @@ def compare(
 
 
 def _steps(judged: Coupled, fixed: float | None) -> list[float]:
-    """Return the fixed steps to compare, s: multiples of the fixed or of the mean step, rounded to 1, 2 or 5."""
+    """Return the fixed communication steps to compare, s.
+
+    They are multiples of the fixed step. If there is none, they are multiples of the mean step, rounded
+    to 1, 2 or 5 times a power of ten.
+    """
     record = judged.record
     mean = (record.times[-1] - record.times[0]) / len(record.pieces)
     decade = 10.0 ** math.floor(math.log10(mean))
@@ -111,7 +115,7 @@ def _methods(judged: Coupled) -> Sequence[tuple[str, int | None]]:
 def _choices(
     system: CoupledSystem, settings: Settings, method: str, order: int | None
 ) -> list[MethodChoice] | GpmelicaError:
-    """Return the choice for each group, or the error that says why the method cannot be used."""
+    """Return the coupling method of each group, or the error that explains why the method cannot be used."""
     try:
         return rehearse(system.network, settings, method, order)[0]
     except GpmelicaError as error:
@@ -130,7 +134,10 @@ def _reference(system: CoupledSystem, settings: Settings, judged: Coupled, short
 
 
 def _order(judged: Coupled) -> int:
-    """Return the lowest order of convergence of the loops."""
+    """Return the lowest order of convergence of all loops.
+
+    The order of a loop is at most 2 if one of its FMUs keeps inputs constant during a step.
+    """
     orders = [4]
     for choice, group in zip(judged.choices, judged.network.groups, strict=True):
         if group.loops:
@@ -140,9 +147,10 @@ def _order(judged: Coupled) -> int:
 
 
 def _common_rows(judged: Coupled, plans: Sequence[list[MethodChoice]], reference: _Reference) -> list[int]:
-    """Return the rows of the outputs that the reference has and all methods reproduce.
+    """Return the indices of the outputs that the reference contains and all methods compute accurately.
 
-    Without a common one, these are the outputs that the methods of the run itself reproduce.
+    If no output satisfies this, the outputs that the methods of the judged run compute accurately are
+    returned.
     """
     known = set(reference.values)
     common = known.intersection(*(compared_rows(judged.network, choices) for choices in plans))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_STEPS = 10.0  # smallest number of steps in a period of a vibration that is resolved
+_STEPS = 10.0  # smallest number of communication steps per period at which a vibration counts as resolved
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class ResolvedModes:
         return {"frequencies": [*self.frequencies], "step": self.step, "highest_resolved": highest}
 
     def sentence(self) -> str:
-        """Return a sentence that names the highest mode that is resolved and the next one."""
+        """Return a sentence that names the highest resolved mode and the next higher mode."""
         below, count = self.resolved, len(self.frequencies)
         text = f"steps of {self.step:.3g} s resolve {len(below)} of {count} vibration modes"
         if below:

@@ -36,9 +36,9 @@ class Pin:
     ----------
     first, second : outputs that must agree, positions in m or angles in rad
     force, reaction : inputs for the force on the first and on the second part, N or N·m
-    joint : name of a rigid joint that is modelled by pins at several points, or an empty string;
-        its pins are in the order x, y, z of one point after the other, and the forces along the
-        lines between the points are redundant
+    joint : name of a rigid joint that is modelled by pins at several points, or an empty string; the
+        pins along x, y and z of each point are successive, and forces along the lines between points
+        are redundant
     """
 
     first: Port
@@ -55,10 +55,9 @@ class CoupledGroup:
     Parameters
     ----------
     parts : indices of the parts
-    feedback : indices of the outputs that a part needs before they are computed in the order of
-        evaluation
-    pins : indices of the forces of rigid connections (pins), which follow the indices of all
-        outputs
+    feedback : indices of the outputs that another part needs earlier in the order of evaluation than
+        they are computed
+    pins : indices of the forces of rigid connections (pins), which follow the indices of all outputs
     """
 
     parts: tuple[int, ...]

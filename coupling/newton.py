@@ -1,7 +1,8 @@
 """Quasi-Newton iteration for one communication step; the Jacobian is reused in later steps.
 
-The Jacobian contains the derivatives of the residual by the unknowns relative to their typical sizes.
-Residuals are relative, too, so the Jacobian has no units and stays valid if the sizes change.
+The Jacobian contains the derivatives of the residual by the unknowns relative to their typical
+sizes. Residuals are also relative to typical sizes. The Jacobian therefore has no units and stays
+valid if the sizes change.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import numpy as np
 from ..core.trajectory import Array
 
 Residual = Callable[[Array], Array]
-_RENEW = 0.1  # ratio of successive residuals above which the Jacobian is formed again
+_RENEW = 0.1  # if the ratio of successive residuals is larger than this, the Jacobian is formed again
 _MOST = 25  # largest number of updates of the unknowns in one step
-_STALLED = 0.5  # ratio of successive residuals above which a long iteration is taken as stalled by rounding errors
+_STALLED = 0.5  # if successive residuals have a larger ratio, a long iteration is stalled by rounding errors
 _NOISE = 100.0  # largest ratio of residual to tolerance at which a stalled iteration is accepted
 _NUDGE = 1e-4  # change of an unknown for a finite difference, relative to the unknown's typical size
 _MOST_NUDGED = 1e8  # largest factor that enlarges a finite-difference change whose effect is lost in rounding

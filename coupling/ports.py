@@ -19,7 +19,7 @@ from .units import FORCE, METRE, SECOND, WATT
 _RATES = {"x": "v", "s": "v", "q": "w", "phi": "w", "angle": "rate", "position": "velocity"}
 _AXES = ("x", "y", "z")
 _NOISE = 1e-9  # rounding errors of inputs, relative to their magnitudes
-# Velocities and accelerations of a machine at rest, relative to its positions and powers of the run's duration.
+# Rounding errors of position, velocity and acceleration at rest, relative to position/(duration of the run)^order.
 _REST = (0.0, 1e-9, 1e-6)
 
 
@@ -31,7 +31,7 @@ class Bond:
     ----------
     column : index of the input among all inputs of the coupled system
     row : index of the output among all outputs of the coupled system
-    position : index of the output whose time derivative the output `row` is, or None
+    position : index of the position output, if `row` is its time derivative; otherwise None
     """
 
     column: int
@@ -53,11 +53,11 @@ def is_motion(signal: PortSignal) -> bool:
 
 
 def rounding_sizes(signals: Sequence[PortSignal], magnitudes: Array, span: float) -> Array:
-    """Return sizes below which changes of signals are rounding errors, in their units, shape (n,).
+    """Return sizes below which velocities and accelerations are rounding errors, in their units, shape (n,).
 
-    A machine at rest has velocities that are rounding errors of its positions. Relative to their own range they
-    would be large. A velocity that moves no position by a billionth within the run counts as zero. Other
-    signals have the size `least`, which `note_rounding` finds.
+    Velocities of a machine at rest are rounding errors of its positions, although they are large
+    relative to their own range. A velocity counts as zero if the displacement that it causes during the
+    run is below a billionth of the largest position. Signals of other kinds have the size 0.
 
     Parameters
     ----------
@@ -98,7 +98,10 @@ def note_rounding(network: Network, values: Array) -> None:
 
 
 def _order_of(signal: PortSignal) -> tuple[int, int]:
-    """Return the power of the length in a motion's unit and the order of the derivative; (0, −1) for others."""
+    """Return the power of the length unit and the order of the time derivative of a motion.
+
+    Returns (0, −1) for other signals.
+    """
     if not is_motion(signal) or signal.base is None:
         return 0, -1
     _, length, time, *_others = signal.base.exponents
@@ -143,8 +146,9 @@ def _is_rate(velocity: PortSignal, position: PortSignal) -> bool:
 def bonds(network: Network) -> list[Bond]:
     """Return the pairs of an input and an output whose product is a power, for all parts with states.
 
-    The output, or its position, is connected to the part that drives the input. If several outputs
-    qualify, the one whose name ends with the same axis as the name of the input is chosen.
+    The output, or the position whose time derivative it is, is connected to the part that drives the
+    input. If several outputs qualify, the one whose name ends with the same axis as the name of the
+    input is chosen.
     """
     rates, found = positions(network), []
     for part, columns, rows in zip(network.parts, network.columns, network.rows, strict=True):

@@ -42,7 +42,7 @@ class PinBasis:
         self.size = len(pins) - redundant
 
     def update(self, values: Array) -> None:
-        """Update the basis of the forces in rigid joints to the joints' present positions, a part of `values`."""
+        """Update the basis to the present positions of the pins, which `values` contains."""
         if not self._joints:
             return
         idle = np.linalg.qr(np.array([*self._idle(values[self._rows])]).T)[0]

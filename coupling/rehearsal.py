@@ -31,8 +31,8 @@ from .stepping import (
 )
 from .system import CouplingRemark
 
-_FAST = 2.0  # angular frequency of a connection times the step, above which its vibration is not resolved
-_SHORT = 1e-3  # ratio of a step in which masses hardly move and the communication step
+_FAST = 2.0  # largest product of angular frequency and step at which the vibration of a connection is resolved
+_SHORT = 1e-3  # length of a test step in which masses hardly move, relative to the communication step
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,10 @@ def rehearse(
 
 
 def _ambiguous(network: Network, present: Present, second: Array | None) -> Iterator[CouplingRemark]:
-    """Yield a remark if the loops at the start have a second solution, with the output that differs most."""
+    """Yield a remark if the loops have a second solution at the start.
+
+    The remark names the output that differs most between both solutions.
+    """
     if second is None:
         return
     taken = present.values[: network.n_y]
@@ -209,7 +212,7 @@ def _sequential(
 
 
 def _beyond(gain: float, order: int, limit: float, driven: str) -> str:
-    """Return a sentence on a loop whose gain is beyond the limit of an order of extrapolation.
+    """Return a sentence on a loop whose gain is too large for an order of extrapolation.
 
     Parameters
     ----------
@@ -233,7 +236,10 @@ def _beyond(gain: float, order: int, limit: float, driven: str) -> str:
 
 
 def _takes_motion(network: Network, group: CoupledGroup) -> str:
-    """Return the names of the parts of a group that receive motions and return forces, by the units of signals."""
+    """Return the names of the parts of a group that receive motions and return forces.
+
+    The units of the signals show whether a signal is a motion or a force.
+    """
     parts = [network.parts[k] for k in group.parts]
     found = [p.name for p in parts if any(map(is_motion, p.inputs)) and any(map(is_force, p.outputs))]
     return ", ".join(found)
@@ -261,10 +267,11 @@ def _loop_gain(network: Network, group: CoupledGroup) -> float | None:
 def _connection_speed(network: Network, group: CoupledGroup, present: Present, h: float) -> float | None:
     """Return the largest angular frequency of the springs between the parts of a group, rad/s.
 
-    The frequency follows from the response of the spring forces to a change of these forces in a step. A
-    step that is a multiple of a part's own period shows no response, so a shorter step is also taken.
-    Returns None if the parts are not connected by force laws without states, if a part cannot take such a
-    step, or if the response does not become smaller with the step, as in an algebraic loop.
+    A small change of the spring forces moves the parts during a step, and the springs respond with
+    changed forces. The frequency follows from the ratio of this response to the change. If the step is
+    a multiple of a part's own vibration period, the response is zero. Therefore a shorter step is also
+    tested. Returns None if the parts are not connected by force laws without states, or if the response
+    does not become smaller with the step, as in an algebraic loop.
     """
     law = {k for k in group.parts if not network.parts[k].abilities.memory}
     if not len(group.feedback) or any(network.owner(int(row)) not in law for row in group.feedback):

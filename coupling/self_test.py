@@ -21,7 +21,7 @@ _SAME = 1e-9  # largest relative difference of outputs that count as equal
 _PROBES = 100  # number of steps over the whole run that tell whether a part moves on under constant forces
 _FURTHER = 1.5  # largest ratio of the motions in a whole run and in its first half of a part with an equilibrium
 _MOST_HALVINGS = 10  # largest number of attempts to find a step that a part can take
-_AT_REST = 1e-5  # largest motion in a step without forces, relative to that with forces, of a part at rest
+_AT_REST = 1e-5  # largest ratio of the motions without and with forces if a part counts as at rest without forces
 
 
 def tested(
@@ -67,7 +67,7 @@ def tested(
 
 
 def _coarse(part: Participant, settings: Settings) -> Iterator[CouplingRemark]:
-    """Yield remarks on an integration of a part that is not much finer than the error that the user asks for."""
+    """Yield remarks if the integration inside a part is too coarse for the user's tolerance and step."""
     step, tolerance, h = part.abilities.step, part.abilities.tolerance, settings.nominal
     if step is not None and step > 0.1 * h:
         text = (
@@ -156,8 +156,9 @@ def _passed_length(part: Participant, t: float, h: float, given: Array) -> float
 def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> str:
     """Return an error of an FMU in saving and restoring its state, or an empty text if there is none.
 
-    Two steps from the same saved state must give the same outputs, also if steps with other inputs lie
-    between them, and restoring the state must give the outputs before the steps.
+    Two equal steps from the same saved state must give the same outputs, even if a step with other
+    inputs is made between them. After the state is restored, the outputs must be those before the
+    steps.
     """
     course, begin = polynomials.constant(given), part.outputs_now()
     first = _stepped(part, t, h, course)

@@ -29,7 +29,7 @@ from .units import PhysicalUnit, by_name, conversion, defined
 
 ANNOTATION = "org.gpmelica.coupling"
 _FMU = "application/x-fmu-sharedlibrary"
-# Signals that the master cannot pass on, by the element that marks their connector.
+# Kinds of signals that the simulation master does not support, by the XML element that marks the kind.
 _UNSUPPORTED = {
     "Dimension": "an array",
     "Clock": "a clock or a clocked variable",
@@ -63,7 +63,7 @@ class SystemConnection:
     source : output that drives the connection
     target : input that the connection drives
     factor, offset : conversion of units and linear transformations together
-    unchecked : connector with an unknown unit although the unit of the other side is known, or None
+    unchecked : connector whose unit is unknown although the other connector has a known unit, or None
     """
 
     source: Port
@@ -81,7 +81,7 @@ class Hop:
     ----------
     source : connector at which the connection starts
     factor, offset : linear transformation of the connection
-    suppressed : whether the archive forbids the conversion of units
+    suppressed : whether the archive forbids the conversion of units for this connection
     """
 
     source: Port
@@ -115,7 +115,7 @@ class SystemStructure:
     elements : FMUs by the names of their elements
     links : connections from FMU to FMU, after nested systems were flattened
     pins : pairs of points of two FMUs that must coincide
-    hops : connections of the archive by the connector at which each ends
+    hops : connections as in the archive; the key of each one is the connector at which it ends
     connectors : name of the unit of each connector, or an empty string
     units : definitions of units by name
     start, stop : time span of the default experiment, s
@@ -226,7 +226,7 @@ class _Reader:
                 yield Problem(f"connector {'.'.join(port)}", f"{text}; connect scalar variables instead")
 
     def _uneven_joints(self) -> Iterator[Problem]:
-        """Problems of rigid joints whose pins are not those of one, two or three points."""
+        """Yield a problem for each rigid joint whose number of pins does not fit one, two or three points."""
         for joint, count in Counter(pin.joint for pin in self._found.pins if pin.joint).items():
             if count > 3 and count not in (6, 9):
                 text = f"expected pins along x, y and z of at most three points, found {count} pins"
@@ -388,8 +388,10 @@ class _Reader:
         return self._folder / "none"
 
     def _assign(self, name: str, value: Any) -> None:
-        """Set a parameter `ELEMENT.VARIABLE`, whose element is the one with the longest name that
-        the text begins with.
+        """Set the start value of a parameter with the name `ELEMENT.VARIABLE`.
+
+        Names of elements may contain dots. If several elements fit, the one with the longest name is
+        taken.
         """
         owners = [e for e in self._found.elements if name.startswith(e + ".")]
         if owners:
@@ -481,8 +483,9 @@ def connections(
 
 
 def _route(structure: SystemStructure, target: Port) -> list[tuple[Hop, Port]]:
-    """Return the successive connections that lead to a connector, from the first source on, each
-    with the connector at which it ends.
+    """Return the chain of connections in the archive from the first source to a connector.
+
+    Each connection is paired with the connector at which it ends.
     """
     found, port = list[tuple[Hop, Port]](), target
     while port in structure.hops and all(port != passed for _, passed in found):

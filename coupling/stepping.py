@@ -30,12 +30,15 @@ METHODS = (SEQUENTIAL, HERMITE, MEAN, PIN)
 GOLDEN = (3.0 - 5.0**0.5) / 2.0
 _ROUNDING = 1e-12
 _MOST_EVENTS = 100  # largest number of events of one part in one step
-_ROUNDED = 2e3  # largest factor for velocity gaps of pins, relative to that of positions, above rounding errors
+_ROUNDED = 2e3  # limits the weight of velocity gaps of pins, so that rounding errors do not dominate
 _GAP = 1e-11  # admissible gap between the positions of a pin, relative to the range of the position
 
 
 class EarlyReturn(Exception):
-    """Exception for a part that stopped at an event before the end of the communication step; `time` in s."""
+    """Exception for a part that stopped at an event before the end of the communication step.
+
+    The attribute `time` is the time at which the part stopped, s.
+    """
 
     def __init__(self, time: float) -> None:
         super().__init__(time)
@@ -93,11 +96,12 @@ class Step:
     Parameters
     ----------
     t, h : time at the beginning of the step, s, and its length, s
-    courses : polynomials of all outputs and pin forces, first predicted, then computed, shape
-        (n_y + pins, 4)
+    courses : polynomials of all outputs and pin forces, first predicted, then computed, shape (n_y +
+        pins, 4)
     given : polynomials of the inputs as passed to the parts, shape (n_u, 4)
     saved : states of the parts at the beginning of the step, by index of the part
-    values : outputs of the parts that have been advanced and pin forces, shape (n_y + pins,)
+    values : outputs, which are updated when their part has been advanced, and pin forces, shape (n_y +
+        pins,)
     events : indices of the parts that have an event at the end of the step
     predicted : polynomials of the outputs before the step, shape (n_y + pins, 4)
     returns : whether all parts can go back to the beginning of the step
@@ -183,10 +187,11 @@ class Stepper:
 
     @cached_property
     def resolved(self) -> list[int]:
-        """Rows of the outputs whose variation in time the method reproduces with its order of accuracy.
+        """Indices of the outputs that the method computes with its full order of accuracy at all times.
 
-        With a mean force these are the positions, and with pins the positions and velocities: forces that
-        are constant or linear in each step jump between steps, and so do accelerations.
+        With a mean force these are the positions, and with pins the positions and velocities.
+        Accelerations are excluded, because they jump between steps together with forces that are
+        constant or linear in each step.
         """
         rows = [int(k) for k in self._rows if k not in self._held]
         if self.method not in (MEAN, PIN):
@@ -257,10 +262,11 @@ class Stepper:
         present.slopes[self._forced] = 2.0 * ends[0] - ends[1]
 
     def response(self, present: Present, step: Step, scale: Array) -> Array:
-        """Return the derivatives of the mean connection forces by these forces in one step, shape (n, n).
+        """Return the derivatives of the computed forces of connections by the assumed ones, shape (n, n).
 
-        A spring of stiffness c between two masses has the eigenvalue −(ωh)²/4, with step length h,
-        ω² = c/m and the reduced mass m = m₁m₂/(m₁ + m₂).
+        Both are mean forces over one step. The parts move under the assumed forces, and the force laws
+        compute forces from this motion. A spring of stiffness c between two masses has the eigenvalue
+        −(ωh)²/4, with step length h, ω² = c/m and the reduced mass m = m₁m₂/(m₁ + m₂).
         """
         self._predict(present, step)
         kept = step.courses.copy()
@@ -488,10 +494,11 @@ class Stepper:
     def _gaps(self, step: Step, scale: Array, weight: float) -> Array:
         """Return the gaps of all pins at the end of the step, relative to the largest size of a position.
 
-        The first entries are differences of the two positions of a pin; the others, if pin forces vary in
-        the step, are differences of the two velocities times half a step. In short steps, the differences
-        of the velocities relative to the largest size of a velocity, times `weight`, are larger and count: the
-        next step would close a velocity gap by a jump.
+        The first entries are the differences of the two positions of each pin. If pin forces vary in
+        the step, the differences of the two velocities follow, multiplied by half a step. In short
+        steps these products would be too small to have an effect. Then the velocity differences are
+        instead taken relative to the largest size of a velocity and multiplied by `weight`. Otherwise a
+        velocity gap could remain, and the next step would close it by a jump.
         """
         ends = polynomials.ends(step.courses)
         size = np.max(scale[self._pairs[:, 0]], initial=0.0)
@@ -568,7 +575,7 @@ def held(courses: Array, abilities: Any) -> Array:
 
 
 def indices(slices: Any, parts: Any) -> list[int]:
-    """Return the indices in the slices of some parts, in the order of these parts."""
+    """Return all indices in the slices of the given parts, in the order of these parts."""
     return [k for part in parts for k in range(slices[part].start, slices[part].stop)]
 
 

@@ -41,8 +41,8 @@ class CoupledSystem:
     name : name of the system
     network : FMUs and their connections
     start, stop : time span, s; `stop` is None if the archive gives no end
-    step : communication step of the archive, s, or None
-    tolerance : admissible relative error of the archive, or None
+    step : communication step that the archive specifies, s, or None
+    tolerance : admissible relative error that the archive specifies, or None
     remarks : facts that the user should know
     whole : machine that the FMUs were cut from, or None
     modes : eigenfrequencies of this machine in its initial state, in ascending order, Hz

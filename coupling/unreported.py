@@ -14,15 +14,15 @@ from .system import CouplingRemark
 
 _LARGE = 0.1  # smallest change of an output in one step that may be a jump, relative to the output's range
 _ROUNDING = 1e-9  # smallest change that may be a jump, relative to the magnitude of the output
-_STAYS = 0.8  # smallest ratio of the largest changes with shorter and longer steps that shows a jump
+_STAYS = 0.8  # if the ratio of the largest changes with shorter and longer steps exceeds this, the output jumps
 
 
 def unreported_events(
     network: Network, rows: Sequence[int], run: Record, fine: Record
 ) -> Iterator[CouplingRemark]:
-    """Yield a remark if outputs of a part jump without an event, or kink within the shortest steps.
+    """Yield remarks on outputs that jump without an event, and on jumps or kinks in the shortest steps.
 
-    The change of a continuous output in a step becomes smaller with the step; that of a jump does not.
+    With shorter steps, a continuous output changes less in each step, but a jump keeps its size.
 
     Parameters
     ----------

@@ -31,12 +31,12 @@ from .whole import WholeDifference, compare_whole
 
 _OUTPUTS = 1000  # number of intervals between output times
 _GAP = 1e-9  # admissible gap of pinned positions, relative to the range of the position
-_REST = 1e-6  # smallest range of a position, m or rad, relative to which gaps are judged
+_REST = 1e-6  # smallest reference range for the gaps of pinned positions, m or rad
 _REFINEMENTS = 2  # largest number of repetitions with finer settings
 _USUAL = 1e-4  # default of the admissible relative error
 _FINER = 10.0  # ratio of the tolerances of a run and of the finer run that estimates its error
 _TRIALS = 3  # largest number of runs to find the ranges of the signals
-_CONFIRMED = 2.0  # largest ratio of the assumed range of a signal to its computed range
+_CONFIRMED = 2.0  # largest admissible ratio of the assumed range of a signal to its computed range
 _NOT_COMPARED = (
     "the archive contains the uncut mechanism, but no signal could be compared with it: connections from outside"
     " drive its inputs, or the parts and the uncut mechanism have no outputs in common"
@@ -95,7 +95,7 @@ class Coupled:
     gap : largest gap of pinned positions, relative to their range
     remarks : facts that the user should know
     whole : difference to the machine before it was cut, or None if the archive does not contain it
-    finer : run with finer settings that the error was estimated by
+    finer : run with finer settings, from which the error was estimated
     comparison : runs by other methods and steps, if they were asked for
     modes : vibration modes of the machine that was cut, or None if the archive does not give them
     """
@@ -231,7 +231,7 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
     order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, grid)
     whole = None
     if system.whole is not None:
-        # The finer run shows a change of the model with the smallest error of the coupling.
+        # The finer run has the smaller error of the coupling, so the change of the model is seen best.
         chosen = run if system.whole.exact else fine
         whole = compare_whole(system.whole, system.network, rows, chosen, settings, output_times(settings))
         if whole is None:
@@ -365,10 +365,10 @@ def simulated(network: Network, choices: Sequence[MethodChoice], settings: Setti
 
 
 def _grid(settings: Settings, network: Network) -> Array:
-    """Return the times at which runs are compared, s: output times and communication points of the run.
+    """Return the times at which runs are compared, s: output times and communication points.
 
-    Sample times may be all of these times, and values at events are not compared; so a system with sampled
-    parts is also compared in the middle between two of them.
+    In a system with sampled parts, all of these times may be sample times. Sample times are events, at
+    which values are not compared. Therefore the midpoints between the times are added.
     """
     points = settings.start + output_grid(settings.stop - settings.start, settings.step or settings.nominal)
     found = np.union1d(points, output_times(settings))

@@ -42,8 +42,8 @@ class WholeDifference:
     difference : largest difference of a signal, relative to its range
     worst : output of a part with the largest difference
     exact : whether the difference is an error of the coupling; otherwise it is a change of the model
-    signals : values of the whole machine at the output times, by the outputs of parts that they were
-        compared with; NaN in the neighbourhood of events
+    signals : values of the whole machine at the output times, by name of the output with which they
+        were compared; NaN in the neighbourhood of events
     """
 
     difference: float

@@ -94,7 +94,9 @@ def test_files_keep_the_rules(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_build_writes_reference_results(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     """`build --reference-results` writes the files beside the FMU and reports them."""
-    answer = gpmelica("build", arm, "--out", tmp_path / "here", "--compiler", "native", "--reference-results", "--json")
+    answer = gpmelica(
+        "build", arm, "--out", tmp_path / "here", "--compiler", "native", "--reference-results", "--json"
+    )
     assert answer.status == 0, answer.err
     written = {Path(name).name for name in answer.json["files"]}
     assert written == {"Arm.mo", "Arm.mos", "Arm.fmu", "Arm_ref.csv", "Arm_ref.opt", "Readme.txt"}

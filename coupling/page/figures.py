@@ -80,7 +80,7 @@ def signal_pictures(run: Coupled) -> Iterator[Picture]:
 
 
 def comparison_pictures(run: Coupled) -> Iterator[Picture]:
-    """Draw the error over the step and over the time of the compared runs."""
+    """Plot the errors of the compared runs against the step length and against the elapsed time."""
     reference = next((compared.reference for compared in run.comparison), "")
     caption = (
         f"Errors against the {reference}, relative to the range of the worst signal. Runs with a fixed step have"
@@ -115,7 +115,10 @@ def _signals(run: Coupled) -> Figure | None:
 
 
 def _worst(errors: Mapping[str, Array], names: list[str]) -> list[str]:
-    """Return the names in their order, those with the largest errors if there are too many for a figure."""
+    """Return the given names in their order; if they are too many for a figure, only some of them.
+
+    In this case, the signals with the largest errors are chosen.
+    """
     largest = {name: float(np.nanmax(errors[name])) if name in errors else 0.0 for name in names}
     kept = sorted(names, key=lambda name: -largest[name])[:_MOST_PANELS]
     return [name for name in names if name in kept]

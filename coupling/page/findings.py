@@ -12,7 +12,7 @@ from .series import step_lengths
 
 
 def findings(run: Coupled) -> list[tuple[str, str]]:
-    """Return the lines of the verdict: a word and sentences each."""
+    """Return the lines of the verdict, each as a word such as `agrees` and sentences that explain it."""
     count = len(run.remarks)
     plausible = "No remark." if not count else f"{count} remark{'s' * (count > 1)}."
     return [

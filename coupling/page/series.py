@@ -41,7 +41,10 @@ def errors_by_whole(run: Coupled) -> dict[str, Array]:
 
 
 def _relative(run: Coupled, names: list[str], a: Array, b: Array) -> dict[str, Array]:
-    """Return the differences of outputs over time, whose maxima are the relative errors; NaN where b is NaN."""
+    """Return the error of each output over time, scaled so that its maximum is the relative error.
+
+    The error is NaN at times at which `b` is NaN.
+    """
     kept = np.isfinite(b).all(axis=0)
     if not kept.any():
         return {}
