@@ -13,6 +13,7 @@ from typing import Any
 import helpers_problem as solving
 import numpy as np
 import pytest
+from helpers_parts import Y, body, link, machine
 from helpers_plausible import crane as outriggers
 from helpers_report import RUNS, crane_run, pendulum_report, some_pictures
 
@@ -332,6 +333,19 @@ def test_headline_has_the_largest_and_when() -> None:
     violated = replace(report.reference, signals={**report.reference.signals, **off})
     said = f"largest violation ‖Φ‖: reference, t = {decimal(time[7], 3)} s"
     assert dict(headline(replace(report, reference=violated)))[said] == "3.0e−06"
+
+
+def test_reactions_of_a_fixed_base_are_no_drive() -> None:
+    """The weight of the fixed base, 10 kN, is not the effort of the drive, which holds 20 kg at 3 m."""
+    boom = link("boom", "revolute", Y, parent="base") | body(20.0, [3.0, 0.0, 0.0], [0.1, 0.1, 0.1])
+    base = body(1000.0, [0.0, 0.0, 0.0], [400.0, 400.0, 700.0]) | {"support": "rigid"}
+    hold = {"name": "hold", "joint": "boom", "position": "0"}
+    model = assemble_system(from_data(machine(boom, base=base, motions=[hold], simulation={"stop": 0.1})))
+    run = solving.simulate(model.mechanism, start=model.start)
+    assert np.abs(run.signals["base_z_effort"]).max() > 1e4
+    report = RunReport(model, model.problem, "", run, (), (), 1e-6, Finding(True, ""), Finding(True, ""))
+    efforts = [label for label, _ in headline(report) if "drive" in label]
+    assert len(efforts) == 1 and efforts[0].startswith("largest effort of a drive: boom.angle")
 
 
 def test_headline_has_no_rounding_errors() -> None:
