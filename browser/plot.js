@@ -14,6 +14,12 @@ function ticks(low, high) {
 
 function short(value) { return Number(value.toPrecision(5)).toString(); }
 
+/* Text of a value; infinite values are outside of the axis. */
+function named(value) {
+  if (Number.isNaN(value)) return "–";
+  return isFinite(value) ? short(value) : value > 0 ? "above the axis" : "below the axis";
+}
+
 class Plot {
   /* parent: element; label: text of the signal with its unit; remove: called by the close button, null without one;
      limits: {low, high, logarithmic} of the vertical axis before a zoom, logarithms of values if it is logarithmic */
@@ -45,8 +51,8 @@ class Plot {
     return parent ? parent.appendChild(made) : made;
   }
 
-  /* Place of a value on the vertical axis. */
-  level(v) { return this.limits.logarithmic ? Math.log10(v) : v; }
+  /* Place of a value on the vertical axis; infinite for a value above or below the axis. */
+  level(v) { return this.limits.logarithmic && v > -Infinity ? Math.log10(v) : v; }
 
   /* Lower and upper end of the vertical axis for levels: the given limits, or those of the levels if these are zoomed. */
   ends(levels) {
@@ -73,7 +79,7 @@ class Plot {
     for (const v of this.levels(low, high)) this.mark(LEFT, this.y(v), WIDE - RIGHT, this.y(v), this.text(v), LEFT - 6, this.y(v) + 4, "end");
     const striped = lines.filter(({ dashed }) => dashed);
     for (const line of lines) {
-      const path = line.points.filter(([, v]) => isFinite(v)).map(([t, v]) => `${this.x(t).toFixed(1)},${this.y(v).toFixed(1)}`).join(" ");
+      const path = line.points.filter(([, v]) => !Number.isNaN(v)).map(([t, v]) => `${this.x(t).toFixed(1)},${this.y(v).toFixed(1)}`).join(" ");
       // Dashes of several curves are at different places, so that curves which agree form one striped line.
       const place = striped.indexOf(line), gap = DASH * Math.max(1, striped.length - 1);
       const dashes = place < 0 ? "" : `; stroke-dasharray: ${DASH} ${gap}; stroke-dashoffset: ${-place * DASH}`;
@@ -118,7 +124,7 @@ class Plot {
       let k = run.time.findIndex((t) => t >= at);
       if (k < 0) k = run.time.length - 1;
       if (isFinite(run.values[k])) this.element("circle", { cx: this.x(run.time[k]), cy: this.y(this.level(run.values[k])), r: 3, style: `fill: ${run.colour}`, class: "cursor" }, this.svg);
-      return `${run.label ? run.label + " " : ""}${isFinite(run.values[k]) ? short(run.values[k]) : "–"}`;
+      return `${run.label ? run.label + " " : ""}${named(run.values[k])}`;
     });
     this.value.textContent = `t = ${short(at)} s: ${values.join(", ")}`;
   }

@@ -15,6 +15,7 @@ from .messages import dotted
 from .tables.chain import Description
 
 _KEYS = {field.alias or key for key, field in Description.model_fields.items()}
+_DEFINITIONS = ("parameters", "tables")
 _LISTS = {key for key, field in Description.model_fields.items() if field.default == ()}
 
 
@@ -36,6 +37,7 @@ def varied(
 
     A wildcard changes the key in members that have it, and adds it to those that accept it. If no member
     accepts the key, it is added to all of them, so that the description is refused with the reasons.
+    Parameters and lookup tables are set before other keys, which may use them.
 
     Parameters
     ----------
@@ -49,7 +51,8 @@ def varied(
         Function that returns the problems of changed tables.
     """
     changed, problems = copy.deepcopy(data), list[Problem]()
-    for key, value in settings.items() if isinstance(settings, dict) else ():
+    given = settings.items() if isinstance(settings, dict) else ()
+    for key, value in sorted(given, key=lambda setting: setting[0].partition(".")[0] not in _DEFINITIONS):
         try:
             changed = _changed(changed, key, value, problems_of)
         except LookupError as error:

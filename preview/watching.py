@@ -10,13 +10,16 @@ Signature = tuple[int, int, int] | None
 
 
 def files_of(tables: Any) -> Iterator[Path]:
-    """Yield the files that a description's tables name at keys called `file`: lookup tables and meshes."""
+    """Yield the files that a description's tables name: lookup tables and meshes.
+
+    Their keys are called `file`; in the settings of cases, they end with `.file`.
+    """
     if isinstance(tables, list):
         for member in tables:
             yield from files_of(member)
     elif isinstance(tables, dict):
         for key, value in tables.items():
-            if key == "file" and isinstance(value, str):
+            if key.rpartition(".")[2] == "file" and isinstance(value, str):
                 yield Path(value)
             else:
                 yield from files_of(value)

@@ -42,18 +42,20 @@ def _tipping(report: RunReport) -> Iterator[Happening]:
     """Yield the first time at which fewer than three supports press on the ground; nothing for a mechanism
     with fewer than three supports.
     """
-    course, events = report.course, report.reference.events
-    first = {mark.name: course.acting[0, k] for k, mark in enumerate(course.marks) if mark.kind == "support"}
-    if len(first) < _STABLE:
+    course, supports = report.course, report.mechanism.supports
+    if len(supports) < _STABLE:
         return
-    pressed = {name for name, force in first.items() if np.any(force)}
-    for event in [Event(float(course.time[0]), "", holds=True), *events]:
-        if event.word == "touches":
-            pressed.add(event.label)
+    arrows = [k for k, mark in enumerate(course.marks) if mark.kind == "support"]
+    forces = {support.name: course.acting[0, k] for support, k in zip(supports, arrows, strict=True)}
+    pressed = {name for name, force in forces.items() if np.any(force)}
+    for event in [Event(float(course.time[0]), "", holds=True), *report.reference.events]:
+        name = event.label.removeprefix("support ")
+        if event.word == "touches" and name in forces:
+            pressed.add(name)
         elif event.word == "lifts":
-            pressed.discard(event.label)
+            pressed.discard(name)
         if len(pressed) < _STABLE:
-            left = f"{len(pressed)} of {len(first)} supports press on the ground"
+            left = f"{len(pressed)} of {len(supports)} supports press on the ground"
             yield f"tips: {left}", _at(event.t)
             return
 

@@ -82,7 +82,8 @@ def _loads(report: RunReport, sizes: Mapping[str, float]) -> Iterator[Number]:
 def _efforts(report: RunReport, sizes: Mapping[str, float]) -> Iterator[Number]:
     run = report.reference
     for unit in ("N.m", "N"):
-        names = {c.name: c.signal("effort").name for c in report.mechanism.coordinates if c.effort_unit == unit}
+        driven = (c for c in report.mechanism.coordinates if c.role == "joint" and c.effort_unit == unit)
+        names = {c.name: c.signal("effort").name for c in driven}
         series = {name: np.abs(run.signals[signal]) for name, signal in names.items() if signal in run.signals}
         yield from _numbers("largest effort of a drive", _peak(series, run.time), unit, sizes)
 

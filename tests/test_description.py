@@ -133,6 +133,16 @@ def test_wildcards_add_keys_where_they_fit() -> None:
     assert {point.link for point in points.values()} == {"upper"}
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_wildcards_use_parameters_of_the_same_case(order: int) -> None:
+    """A wildcard adds an expression of a new parameter to the same members for each order of the settings."""
+    settings = [("links.*.joint.damping", "k"), ("parameters.k", 0.5)]
+    data = _with_case(**dict(settings[::order]))
+    data["links"].append({"name": "tool", "parent": "lower", "joint": {"type": "fixed"}})
+    joints = [link.joint for link in from_data(data, "varied").links]
+    assert [value_of(joint.damping) for joint in joints] == [0.5, 0.5, 0.0]
+
+
 def test_wildcards_do_not_hide_wrong_values() -> None:
     """A value that a member with the key refuses is an error, and so is a key that no member accepts."""
     data = _with_case(**{"links.*.mass": -1.0})

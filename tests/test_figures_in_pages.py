@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,7 @@ def test_panels_hold_labels_limits_and_values(report: RunReport) -> None:
 
 
 def test_packed_numbers_are_those_of_the_curves() -> None:
-    """16 bits resolve 1/65534 of the axis; a gap stays a gap, and equal arrays are stored once."""
+    """16 bits resolve 1/65532 of the axis; a gap stays a gap, and equal arrays are stored once."""
     time = np.linspace(1.0, 3.0, 401)
     values = np.where(time < 1.5, np.nan, np.sin(time))
     curves = tuple(PlottedCurve(name, "#000000", 1.0, False, time, values) for name in "ab")
@@ -60,8 +61,18 @@ def test_packed_numbers_are_those_of_the_curves() -> None:
     first, second = panel["lines"]
     assert (first["time"], first["values"]) == (second["time"], second["values"])
     stored = np.frombuffer(base64.b64decode(data["arrays"][first["values"]]), dtype="<u2").astype(float)
-    found = np.where(stored == 65535, np.nan, -1.0 + 2.0 * stored / 65534)
-    assert_allclose(found, values, atol=2.0 / 65534)
+    found = np.where(stored == 65535, np.nan, -1.0 + 2.0 * stored / 65532)
+    assert_allclose(found, values, atol=2.0 / 65532)
+
+
+def test_values_outside_of_the_axis_are_marked() -> None:
+    """A value beyond a limit of the axis is not stored as the limit."""
+    values = np.array([-1.1, -1.0, 0.0, 1.0, 1.1, np.nan])
+    curve = PlottedCurve("run", "#000000", 1.0, False, np.arange(6.0), values)
+    data = packed({"figure": [CurvePanel("run", -1.0, 1.0, False, (curve,))]})
+    (line,) = data["figures"]["figure"][0]["lines"]
+    stored = np.frombuffer(base64.b64decode(data["arrays"][line["values"]]), dtype="<u2")
+    assert stored.tolist() == [65533, 0, 32766, 65532, 65534, 65535]
 
 
 def test_long_curves_keep_their_peaks(report: RunReport) -> None:
@@ -103,4 +114,24 @@ def test_values_and_zoom_in_a_browser(report: RunReport, tmp_path: Path) -> None
             assert min(zoomed) > min(whole) and max(zoomed) < max(whole)
             box.dblclick()
             assert shown.evaluate(TIMES, "joint_coordinates") == whole
+            assert not complaints
+
+
+@pytest.mark.slow
+def test_values_outside_of_the_axis_in_a_browser(report: RunReport, tmp_path: Path) -> None:
+    """The pointer says that a run has left the axis, and shows no value instead of the limit of the axis."""
+    first, *others = report.runs
+    away = {**first.signals, "column_angle": np.full(len(first.time), 1e3)}
+    diverged = replace(report, runs=(replace(first, signals=away), *others))
+    file = tmp_path / "report.html"
+    with browser() as found:
+        motion = [p for p in of_one_case(diverged)["motion"] if p.name == "joint_coordinates"]
+        file.write_text(render(diverged, motion), encoding="utf-8")
+        with page_at(found, file.as_uri(), 1200) as (shown, complaints):
+            box = shown.locator("#joint_coordinates .plot svg").first
+            box.scroll_into_view_if_needed()
+            place = box.bounding_box()
+            shown.mouse.move(place["x"] + 0.5 * place["width"], place["y"] + place["height"] / 2)
+            _, text = shown.evaluate(SHOWN, "joint_coordinates")
+            assert f"{first.name} above the axis" in text
             assert not complaints

@@ -260,6 +260,23 @@ def test_names_of_files_in_tables() -> None:
     assert list(files_of(tables)) == [Path("a.csv"), Path("b.stl")]
 
 
+def test_file_of_a_case_is_watched(tmp_path: Path) -> None:
+    """A lookup table that only a case names is a file of the description."""
+    shutil.copytree(EXAMPLES / "tower_crane", tmp_path, dirs_exist_ok=True)
+    file, own = tmp_path / "tower_crane.toml", tmp_path / "slow.csv"
+    text = (tmp_path / "slew.csv").read_text(encoding="utf-8")
+    own.write_text(text, encoding="utf-8")
+    case = '\n[[cases]]\nname = "slow"\nset = { "tables.slew.file" = "slow.csv" }\n'
+    file.write_text(file.read_text(encoding="utf-8") + case, encoding="utf-8")
+    preview = Preview(file, "slow")
+    assert preview.show(View(case="slow"))["problems"] == []
+    own.unlink()
+    assert [preview.poll() for _ in range(3)].count(True) == 1
+    assert preview.show(View(case="slow"))["problems"]
+    saved(own, text, preview)
+    assert preview.show(View(case="slow"))["problems"] == []
+
+
 def test_half_written_file_is_not_read(tmp_path: Path) -> None:
     """A change counts when the file is the same at two successive looks."""
     path = tmp_path / "file"

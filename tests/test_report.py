@@ -10,11 +10,16 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
+from helpers_parts import Y, body, link, machine
+from helpers_plausible import crane as outriggers
 from helpers_report import RUNS, crane_run, pendulum_report, some_pictures
 
+from gpmelica.analysis.system import assemble_system
 from gpmelica.core.trajectory import Event
+from gpmelica.description.load import from_data
 from gpmelica.report.happenings import happenings
 from gpmelica.report.headline import headline
 from gpmelica.report.plots import Picture, pictures
@@ -330,6 +335,19 @@ def test_headline_has_the_largest_and_when() -> None:
     assert dict(headline(replace(report, reference=violated)))[said] == "3.0e−06"
 
 
+def test_reactions_of_a_fixed_base_are_no_drive() -> None:
+    """The weight of the fixed base, 10 kN, is not the effort of the drive, which holds 20 kg at 3 m."""
+    boom = link("boom", "revolute", Y, parent="base") | body(20.0, [3.0, 0.0, 0.0], [0.1, 0.1, 0.1])
+    base = body(1000.0, [0.0, 0.0, 0.0], [400.0, 400.0, 700.0]) | {"support": "rigid"}
+    hold = {"name": "hold", "joint": "boom", "position": "0"}
+    model = assemble_system(from_data(machine(boom, base=base, motions=[hold], simulation={"stop": 0.1})))
+    run = solving.simulate(model.mechanism, start=model.start)
+    assert np.abs(run.signals["base_z_effort"]).max() > 1e4
+    report = RunReport(model, model.problem, "", run, (), (), 1e-6, Finding(True, ""), Finding(True, ""))
+    efforts = [label for label, _ in headline(report) if "drive" in label]
+    assert len(efforts) == 1 and efforts[0].startswith("largest effort of a drive: boom.angle")
+
+
 def test_headline_has_no_rounding_errors() -> None:
     """A force of 1e-12 of the weight is left out, and a support's force of this size is zero."""
     report = crane_run()
@@ -347,10 +365,10 @@ def test_headline_has_no_rounding_errors() -> None:
 def test_first_screen_names_events() -> None:
     """Tipping comes first, then the first event of each support, stop and rope with the number of its events."""
     report = crane_run()
-    names = [mark.name for mark in report.course.marks if mark.kind == "support"]
+    names = [f"support {support.name}" for support in report.mechanism.supports]
     lifted = [Event(0.1 * k, name, False, "lifts") for k, name in enumerate(names[: len(names) - 2], start=1)]
     own = [Event(t, "line rope", False, "is slack") for t in (0.02, 0.5)]
-    own += [Event(0.03, "support 1", True, "touches"), Event(0.04, "stop jib", False, "is left")]
+    own += [Event(0.03, names[0], True, "touches"), Event(0.04, "stop jib", False, "is left")]
     report = replace(report, reference=replace(report.reference, events=(*own, *lifted)))
     found = happenings(report)
     assert found[0] == (f"tips: 2 of {len(names)} supports press on the ground", f"{0.1 * len(lifted):.3g} s")
@@ -358,3 +376,20 @@ def test_first_screen_names_events() -> None:
     assert found[2] == (f"{names[0]} lifts", "0.1 s")
     assert found[-1][0] == "further elements with events, see Verdict"
     assert happenings(crane_run()) == []
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_first_screen_of_a_crane_that_tips(named: bool) -> None:
+    """A simulated crane on outriggers with and without names tips, although a contact touches before."""
+    table = outriggers(400.0, stop=0.4, effort="4000*quintic(t, 0.1, 0.3, 0, 1)")
+    if not named:
+        for support in table["base"]["supports"]:
+            del support["name"]
+    model = assemble_system(from_data(table))
+    run = solving.simulate(model.mechanism, start=model.start)
+    touch = Event(0.01, "contact wheel", True, "touches")
+    run = replace(run, events=(touch, *run.events))
+    consistent = Finding(True, "")
+    report = RunReport(model, model.problem, "", run, (), (), 1e-6, consistent, consistent)
+    lifts = sorted(event.t for event in run.events if event.word == "lifts")
+    assert happenings(report)[0] == ("tips: 2 of 4 supports press on the ground", f"{decimal(lifts[1], 3)} s")

@@ -18,7 +18,9 @@ from ...core.trajectory import Array
 from .inline_svg import PAGE_COLOURS
 
 _BUCKETS = 300  # A long curve is divided into so many parts; each keeps its smallest and largest value.
-_LEVELS = 65534  # Largest integer for a value in a curve; the next integer marks a gap.
+# Largest integer for a value in a curve. The next integers mark values below and above the axis, and gaps.
+_LEVELS = 65532
+_BELOW, _ABOVE, _GAP = 65533, 65534, 65535
 
 
 @dataclass(frozen=True)
@@ -78,14 +80,15 @@ def panels_over_time(figure: Figure) -> tuple[CurvePanel, ...]:
 def packed(figures: Mapping[str, Iterable[CurvePanel]]) -> dict[str, Any]:
     """Return panels by figure as JSON-ready data.
 
-    Each value is stored as a 16-bit integer that gives its position between the limits of the axis.
-    Equal arrays are stored only once.
+    Each value is stored as a 16-bit integer that gives its position between the limits of the axis, or
+    tells that the value lies outside of the axis. Equal arrays are stored only once.
     """
     pool: dict[str, int] = {}
 
     def stored(values: Array, low: float, high: float) -> int:
         share = (values - low) / ((high - low) or 1.0)
-        levels = np.where(np.isfinite(share), np.rint(_LEVELS * share.clip(0.0, 1.0)), _LEVELS + 1)
+        place = np.rint(_LEVELS * share)
+        levels = np.select([~np.isfinite(share), place < 0, place > _LEVELS], [_GAP, _BELOW, _ABOVE], place)
         text = base64.b64encode(levels.astype("<u2").tobytes()).decode()
         return pool.setdefault(text, len(pool))
 

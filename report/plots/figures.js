@@ -1,7 +1,8 @@
 /* Replaces the figures over time by plots with values under the pointer and zoom (browser/plot.js). */
 "use strict";
 
-const GAP = 65535;
+const LAST = 65532;  // Level of the upper limit of an axis.
+const MARKS = new Map([[65533, -Infinity], [65534, Infinity], [65535, NaN]]);  // Below the axis, above it, and a gap.
 
 function unpackLevels(text) {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -9,7 +10,7 @@ function unpackLevels(text) {
 }
 
 function between(levels, low, high, back) {
-  return Float64Array.from(levels, (level) => (level === GAP ? NaN : back(low + level / (GAP - 1) * (high - low))));
+  return Float64Array.from(levels, (level) => (MARKS.has(level) ? MARKS.get(level) : back(low + level / LAST * (high - low))));
 }
 
 function startFigures() {
