@@ -162,6 +162,22 @@ def test_abandoned_files_are_removed(store: Store) -> None:
     assert store.read("ab" * 32) == b"content"
 
 
+def test_files_of_the_user_are_never_removed(store: Store) -> None:
+    mine = [
+        store.folder / name for name in ("papers/thesis.pdf", "ab/notes.txt", "ab/x.part", "papers/" + "c" * 62)
+    ]
+    for path in mine:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(bytes(1000))
+        os.utime(path, (0, 0))
+    store.write("ab" * 32, b"content")
+    assert len([*store.files()]) == 1
+    dataclasses.replace(store, most=1.0).shrink()
+    store.clear()
+    assert all(path.exists() for path in mine)
+    assert not [*store.files()]
+
+
 def test_a_folder_that_cannot_be_written_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("GPMELICA_CACHE", str(tmp_path / "file"))
