@@ -75,7 +75,7 @@ class Store:
 
         Files with other names belong to the user, who may have chosen a folder with other contents.
         """
-        for path in self.folder.glob("[0-9a-f][0-9a-f]/*") if self.folder.is_dir() else ():
+        for path in self._entries():
             if not _OWN.fullmatch(path.name):
                 continue
             with suppress(OSError):
@@ -97,6 +97,13 @@ class Store:
             with suppress(OSError):
                 path.unlink()
                 total -= size
+
+    def _entries(self) -> list[Path]:
+        """Return the paths two levels below the folder; none if the folder cannot be listed."""
+        try:
+            return list(self.folder.glob("[0-9a-f][0-9a-f]/*")) if self.folder.is_dir() else []
+        except OSError:  # Examples: no permission, a folder that another process has just removed.
+            return []
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / key[2:]

@@ -185,6 +185,14 @@ def test_a_folder_that_cannot_be_written_costs_nothing(tmp_path: Path, monkeypat
     assert not _is_known("reference", "x")
 
 
+def test_a_folder_that_cannot_be_listed_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPMELICA_CACHE", "x" * 300)  # A longer name than file systems allow.
+    _keep("reference", "x")
+    assert not _is_known("reference", "x")
+    store = own_store()
+    assert store is not None and not [*store.files()]
+
+
 def test_limit_and_switch_are_environment_variables(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
     monkeypatch.setenv("GPMELICA_CACHE_LIMIT", "5")
     assert own_store() == Store(store.folder, 5e6)
