@@ -128,7 +128,7 @@ def own_store() -> Store | None:
         folder = Path(given) if given else _user_folder()
     except RuntimeError:  # The user has no home folder.
         return None
-    return Store(folder, _limit() * 1e6)
+    return Store(folder.absolute(), _limit() * 1e6)  # FMPy changes the working folder while it loads an FMU.
 
 
 def _limit() -> float:

@@ -193,6 +193,20 @@ def test_a_folder_that_cannot_be_listed_costs_nothing(monkeypatch: pytest.Monkey
     assert store is not None and not [*store.files()]
 
 
+def test_a_relative_folder_remains_the_same_in_another_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GPMELICA_CACHE", "cache")
+    with reusing():
+        slot = Slot("reference", lambda: "x")
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        slot.keep(_run())
+    monkeypatch.chdir(tmp_path)
+    assert _is_known("reference", "x")
+
+
 def test_limit_and_switch_are_environment_variables(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
     monkeypatch.setenv("GPMELICA_CACHE_LIMIT", "5")
     assert own_store() == Store(store.folder, 5e6)
