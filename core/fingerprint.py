@@ -10,13 +10,13 @@ import os
 import platform
 import re
 import sys
-import time
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
-_BEGUN = time.time()  # If a file changed after this time, the loaded code may be outdated.
+from .beginning import BEGUN, is_set_back
+
 _ROOT = Path(__file__).resolve().parent.parent
 _NAME = re.compile(r"[\w.-]+")
 _OTHERS = re.compile(r"extra\s*==\s*['\"](?!check|cross)")  # Extras that simulations do not need.
@@ -33,9 +33,10 @@ def program_fingerprint() -> str | None:
     """Return a fingerprint of gpmelica's source code, its dependencies, Python and this machine.
 
     The result is None if a file changed after this process had begun, because the modules in memory may
-    differ from the files.
+    differ from the files. The result is also None if the clock was set back, which makes such a change
+    invisible.
     """
-    if any(_changed(path) for path in (*_sources(_ROOT), *_records())):
+    if is_set_back() or any(_changed(path) for path in (*_sources(_ROOT), *_records())):
         return None
     return _program_digest()
 
@@ -87,7 +88,7 @@ def _changed(path: Path) -> bool:
         found = path.stat()
     except OSError:
         return True
-    return max(found.st_mtime, found.st_ctime) > _BEGUN
+    return max(found.st_mtime, found.st_ctime) > BEGUN
 
 
 @cache

@@ -6,6 +6,8 @@ import dataclasses
 import json
 import os
 import shutil
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +23,7 @@ from matplotlib import pyplot
 import gpmelica as gp
 from gpmelica import analysis
 from gpmelica.api.model import Model
+from gpmelica.core import beginning
 from gpmelica.core import fingerprint as fingerprints
 from gpmelica.core.errors import DescriptionError
 from gpmelica.core.recalled import NoKeyError, Slot, fingerprint, object_folder, recalled, reusing
@@ -293,12 +296,25 @@ def test_source_code_that_changed_after_the_start_makes_results_uncertain(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _keep("reference", "x")
-    monkeypatch.setattr(fingerprints, "_BEGUN", 0.0)
+    monkeypatch.setattr(fingerprints, "BEGUN", 0.0)
     assert fingerprints.program_fingerprint() is None
     assert not _is_known("reference", "x")
     _keep("reference", "y")
     monkeypatch.undo()
     assert not _is_known("reference", "y")
+
+
+def test_a_clock_that_was_set_back_makes_results_uncertain(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    _keep("reference", "x")
+    monkeypatch.setattr(beginning, "_SETTING", beginning._SETTING + 3600.0)
+    assert not _is_known("reference", "x")
+
+
+def test_the_time_of_the_first_import_counts() -> None:
+    """The fingerprint may be imported long after other modules, for example in a notebook."""
+    code = "import gpmelica, time; t = time.time(); import gpmelica.core.fingerprint as f; print(t >= f.BEGUN)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout == "True\n"
 
 
 def test_the_program_is_its_source_code_and_the_packages_that_it_needs(
