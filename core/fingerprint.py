@@ -6,6 +6,7 @@ A fingerprint changes if simulations could give other results than before.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import platform
 import re
@@ -33,10 +34,12 @@ def program_fingerprint() -> str | None:
     """Return a fingerprint of gpmelica's source code, its dependencies, Python and this machine.
 
     The result is None if a file changed after this process had begun, because the modules in memory may
-    differ from the files. The result is also None if the clock was set back, which makes such a change
-    invisible.
+    differ from the files. The result is also None if changes would be invisible: after the clock was set
+    back, and with a package whose files have no recorded checksums.
     """
-    if is_set_back() or any(_changed(path) for path in (*_sources(_ROOT), *_records())):
+    if is_set_back() or not all(map(_has_checksums, _packages())):
+        return None
+    if any(_changed(path) for path in (*_sources(_ROOT), *_records())):
         return None
     return _program_digest()
 
@@ -104,6 +107,16 @@ def _records() -> tuple[Path, ...]:
     """Return the paths of the RECORD files, which list the installed files of the required packages."""
     texts = ((package, package.read_text("RECORD") or "") for package in _packages())
     return tuple(Path(str(package.locate_file(path))) for package, text in texts for path in _RECORD.findall(text))
+
+
+@cache
+def _has_checksums(package: Distribution) -> bool:
+    """Return whether the checksums of a package's files are recorded.
+
+    They are not recorded if the package is installed in editable mode, or by some Linux distributions.
+    """
+    origin = json.loads(package.read_text("direct_url.json") or "{}")
+    return bool(package.read_text("RECORD")) and not origin.get("dir_info", {}).get("editable")
 
 
 def _installed(name: str) -> Iterator[Distribution]:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from importlib.metadata import Distribution
 from pathlib import Path
 from typing import Any
 
@@ -335,6 +336,28 @@ def test_the_program_is_its_source_code_and_the_packages_that_it_needs(
     before = fingerprints._program_digest.__wrapped__()
     (package / "__init__.py").write_text("a = 2\n")
     assert fingerprints._program_digest.__wrapped__() != before
+
+
+@pytest.mark.parametrize(
+    ("record", "origin", "is_certain"),
+    [
+        ("solver.py,sha256=1,5\n", None, True),
+        ("solver.py,sha256=1,5\n", '{"url": "file:///solver", "dir_info": {}}', True),
+        ("solver.pth,sha256=1,5\n", '{"url": "file:///solver", "dir_info": {"editable": true}}', False),
+        (None, None, False),
+    ],
+)
+def test_a_package_without_checksums_of_its_files_makes_results_uncertain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: str | None, origin: str | None, is_certain: bool
+) -> None:
+    package = tmp_path / "solver-1.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Name: solver\nVersion: 1\n")
+    for name, text in (("RECORD", record), ("direct_url.json", origin)):
+        if text is not None:
+            (package / name).write_text(text)
+    monkeypatch.setattr(fingerprints, "_packages", lambda: (Distribution.at(package),))
+    assert (fingerprints.program_fingerprint() is not None) == is_certain
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.rglob("*.toml")), ids=lambda path: path.stem)
