@@ -41,12 +41,12 @@ def program_fingerprint() -> str | None:
         return None
     if any(_changed(path) for path in (*_sources(_ROOT), *_records())):
         return None
-    return _program_digest()
+    return hashlib.sha256(f"{machine_fingerprint()}\n{_program_digest()}".encode()).hexdigest()
 
 
 @cache
 def _program_digest() -> str:
-    found = hashlib.sha256(f"{machine_fingerprint()}\n{sys.version}\n".encode())
+    found = hashlib.sha256(f"{sys.version}\n".encode())
     for path in sorted(_sources(_ROOT)):
         found.update(path.relative_to(_ROOT).as_posix().encode() + b"\n")
         found.update(hashlib.sha256(path.read_bytes()).digest())
@@ -56,15 +56,19 @@ def _program_digest() -> str:
     return found.hexdigest()
 
 
-@cache
 def machine_fingerprint() -> str:
     """Return a fingerprint of the operating system, the processor and the C library.
 
     The fingerprint includes the environment variables that select compilers and libraries.
     """
+    # A program may change these variables between two runs.
     chosen = sorted((name, value) for name, value in os.environ.items() if name.startswith(_VARIABLES))
-    told = repr((*platform.uname(), *platform.libc_ver(), platform.processor(), _processor(), chosen))
-    return hashlib.sha256(told.encode()).hexdigest()
+    return hashlib.sha256(repr((_machine(), chosen)).encode()).hexdigest()
+
+
+@cache
+def _machine() -> tuple[object, ...]:
+    return (*platform.uname(), *platform.libc_ver(), platform.processor(), _processor())
 
 
 def _processor() -> tuple[str, ...]:

@@ -305,6 +305,19 @@ def test_source_code_that_changed_after_the_start_makes_results_uncertain(
     assert not _is_known("reference", "y")
 
 
+@pytest.mark.parametrize("variable", ["CPATH", "OPENBLAS_NUM_THREADS"])
+def test_environment_variables_that_change_between_runs_count(
+    store: Store, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    _keep("reference", "x")
+    before = fingerprints.machine_fingerprint()
+    monkeypatch.setenv(variable, "1")
+    assert fingerprints.machine_fingerprint() != before
+    assert not _is_known("reference", "x")
+    monkeypatch.delenv(variable)
+    assert _is_known("reference", "x")
+
+
 def test_a_clock_that_was_set_back_makes_results_uncertain(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     _keep("reference", "x")
     monkeypatch.setattr(beginning, "_SETTING", beginning._SETTING + 3600.0)
