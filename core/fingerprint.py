@@ -17,6 +17,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
 from .beginning import BEGUN, is_set_back
+from .workers import environment_now
 
 _ROOT = Path(__file__).resolve().parent.parent
 _NAME = re.compile(r"[\w.-]+")
@@ -62,7 +63,7 @@ def machine_fingerprint() -> str:
     The fingerprint includes the environment variables that select compilers and libraries.
     """
     # A program may change these variables between two runs.
-    chosen = sorted((name, value) for name, value in os.environ.items() if name.startswith(_VARIABLES))
+    chosen = sorted((name, value) for name, value in environment_now().items() if name.startswith(_VARIABLES))
     return hashlib.sha256(repr((_machine(), chosen)).encode()).hexdigest()
 
 
