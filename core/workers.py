@@ -179,9 +179,8 @@ def beside(job: Callable[[Callable[[], None]], _Result]) -> Iterator[Callable[[]
             raise _Over
 
     with ThreadPoolExecutor(1) as pool:
-        work = pool.submit(copy_context().run, job, meanwhile)
         try:
-            yield work.result
+            yield pool.submit(copy_context().run, job, meanwhile).result
         finally:
             over.set()
 
