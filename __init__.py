@@ -12,6 +12,8 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from .core import beginning as _beginning  # noqa: F401 - must be the first import, because it records its time
+
 if TYPE_CHECKING:
     from .analysis import Reactions
     from .api.coupling import CoupledRun, cosim

@@ -6,17 +6,19 @@ A fingerprint changes if simulations could give other results than before.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import platform
 import re
 import sys
-import time
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
-_BEGUN = time.time()  # If a file changed after this time, the loaded code may be outdated.
+from .beginning import BEGUN, is_set_back
+from .workers import environment_now
+
 _ROOT = Path(__file__).resolve().parent.parent
 _NAME = re.compile(r"[\w.-]+")
 _OTHERS = re.compile(r"extra\s*==\s*['\"](?!check|cross)")  # Extras that simulations do not need.
@@ -33,16 +35,19 @@ def program_fingerprint() -> str | None:
     """Return a fingerprint of gpmelica's source code, its dependencies, Python and this machine.
 
     The result is None if a file changed after this process had begun, because the modules in memory may
-    differ from the files.
+    differ from the files. The result is also None if changes would be invisible: after the clock was set
+    back, and with a package whose files have no recorded checksums.
     """
+    if is_set_back() or not all(map(_has_checksums, _packages())):
+        return None
     if any(_changed(path) for path in (*_sources(_ROOT), *_records())):
         return None
-    return _program_digest()
+    return hashlib.sha256(f"{machine_fingerprint()}\n{_program_digest()}".encode()).hexdigest()
 
 
 @cache
 def _program_digest() -> str:
-    found = hashlib.sha256(f"{machine_fingerprint()}\n{sys.version}\n".encode())
+    found = hashlib.sha256(f"{sys.version}\n".encode())
     for path in sorted(_sources(_ROOT)):
         found.update(path.relative_to(_ROOT).as_posix().encode() + b"\n")
         found.update(hashlib.sha256(path.read_bytes()).digest())
@@ -52,15 +57,19 @@ def _program_digest() -> str:
     return found.hexdigest()
 
 
-@cache
 def machine_fingerprint() -> str:
     """Return a fingerprint of the operating system, the processor and the C library.
 
     The fingerprint includes the environment variables that select compilers and libraries.
     """
-    chosen = sorted((name, value) for name, value in os.environ.items() if name.startswith(_VARIABLES))
-    told = repr((*platform.uname(), *platform.libc_ver(), platform.processor(), _processor(), chosen))
-    return hashlib.sha256(told.encode()).hexdigest()
+    # A program may change these variables between two runs.
+    chosen = sorted((name, value) for name, value in environment_now().items() if name.startswith(_VARIABLES))
+    return hashlib.sha256(repr((_machine(), chosen)).encode()).hexdigest()
+
+
+@cache
+def _machine() -> tuple[object, ...]:
+    return (*platform.uname(), *platform.libc_ver(), platform.processor(), _processor())
 
 
 def _processor() -> tuple[str, ...]:
@@ -87,7 +96,7 @@ def _changed(path: Path) -> bool:
         found = path.stat()
     except OSError:
         return True
-    return max(found.st_mtime, found.st_ctime) > _BEGUN
+    return max(found.st_mtime, found.st_ctime) > BEGUN
 
 
 @cache
@@ -103,6 +112,16 @@ def _records() -> tuple[Path, ...]:
     """Return the paths of the RECORD files, which list the installed files of the required packages."""
     texts = ((package, package.read_text("RECORD") or "") for package in _packages())
     return tuple(Path(str(package.locate_file(path))) for package, text in texts for path in _RECORD.findall(text))
+
+
+@cache
+def _has_checksums(package: Distribution) -> bool:
+    """Return whether the checksums of a package's files are recorded.
+
+    They are not recorded if the package is installed in editable mode, or by some Linux distributions.
+    """
+    origin = json.loads(package.read_text("direct_url.json") or "{}")
+    return bool(package.read_text("RECORD")) and not origin.get("dir_info", {}).get("editable")
 
 
 def _installed(name: str) -> Iterator[Distribution]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ _MOST = 1000.0  # Default limit of the total size, MB.
 _LEFT = 0.8  # If the cache exceeds the limit, it is reduced to this fraction of the limit.
 _MAGIC = b"gpmelica result 1\n"
 _ABANDONED = 3600.0  # If an unfinished file is older than this, s, it is abandoned.
+_OWN = re.compile(r"[0-9a-f]{62}|\..*\.part")  # Names of results and of unfinished files.
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,13 @@ class Store:
                 path.unlink()
 
     def files(self) -> Iterator[tuple[float, int, Path]]:
-        """Yield the time of the last use in s, the size in bytes and the path of each file."""
-        for path in self.folder.glob("*/*") if self.folder.is_dir() else ():
+        """Yield the time of the last use in s, the size in bytes and the path of each file of the store.
+
+        Files with other names belong to the user, who may have chosen a folder with other contents.
+        """
+        for path in self._entries():
+            if not _OWN.fullmatch(path.name):
+                continue
             with suppress(OSError):
                 found = path.stat()
                 yield found.st_mtime, found.st_size, path
@@ -90,6 +97,13 @@ class Store:
             with suppress(OSError):
                 path.unlink()
                 total -= size
+
+    def _entries(self) -> list[Path]:
+        """Return the paths two levels below the folder; none if the folder cannot be listed."""
+        try:
+            return list(self.folder.glob("[0-9a-f][0-9a-f]/*")) if self.folder.is_dir() else []
+        except OSError:  # Examples: no permission, a folder that another process has just removed.
+            return []
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / key[2:]
@@ -114,7 +128,7 @@ def own_store() -> Store | None:
         folder = Path(given) if given else _user_folder()
     except RuntimeError:  # The user has no home folder.
         return None
-    return Store(folder, _limit() * 1e6)
+    return Store(folder.absolute(), _limit() * 1e6)  # FMPy changes the working folder while it loads an FMU.
 
 
 def _limit() -> float:

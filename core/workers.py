@@ -81,7 +81,7 @@ def worker_processes(
         context = multiprocessing.get_context("forkserver" if ahead and _CAN_FORK else "spawn")
         count = max(min(count, cores()), 1)
         own = {_SHARE: str(cores() // count), "TMPDIR": scratch}  # compilers store temporary files in TMPDIR
-        environment = dict(os.environ) | own
+        environment = environment_now() | own
         pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(environment, ready))
         try:
             yield pool
@@ -97,6 +97,15 @@ def worker_processes(
             answers._writer.close()
             raise
         pool.shutdown()
+
+
+def environment_now() -> dict[str, str]:
+    """Return the environment variables of this process.
+
+    Unlike a copy of `os.environ`, the function does not fail if another thread removes a variable.
+    """
+    values = ((name, os.environ.get(name)) for name in list(os.environ))
+    return {name: value for name, value in values if value is not None}
 
 
 def surroundings(folder: Path) -> dict[str, str]:
@@ -128,7 +137,7 @@ def alone(
     """
     process = subprocess.Popen(
         [sys.executable, "-m", module, str(folder)],
-        env=os.environ | surroundings(folder),
+        env=environment_now() | surroundings(folder),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -170,9 +179,8 @@ def beside(job: Callable[[Callable[[], None]], _Result]) -> Iterator[Callable[[]
             raise _Over
 
     with ThreadPoolExecutor(1) as pool:
-        work = pool.submit(copy_context().run, job, meanwhile)
         try:
-            yield work.result
+            yield pool.submit(copy_context().run, job, meanwhile).result
         finally:
             over.set()
 

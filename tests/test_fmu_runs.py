@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import casadi as ca
 import helpers_problem as solving
 import numpy as np
 import pytest
+from fmpy.fmi2 import FMU2Model
 from helpers_backends import MODES, Compiled, CompileData, Fmu, driven, pendulum, run_of
 from helpers_reference import manipulator
 
@@ -54,6 +57,24 @@ def test_time_events_are_announced(hanging: Compiled, off: float) -> None:
         told.append(fmu.fmi.newDiscreteStates()[-2:])
     assert [bool(defined) for defined, _ in told] == [True, False]
     assert told[0][1] == off
+
+
+@pytest.mark.parametrize("call", [5, 150])
+def test_interrupt_in_a_callback_of_the_solver_ends_the_run(
+    hanging: Compiled, monkeypatch: pytest.MonkeyPatch, call: int
+) -> None:
+    """Ctrl-C while CVODE evaluates the derivatives ends the run; Python itself would ignore the exception."""
+    original, calls = FMU2Model.getDerivatives, count(1)
+
+    def interrupted(*arguments: Any) -> Any:
+        if next(calls) == call:
+            signal.raise_signal(signal.SIGINT)
+        return original(*arguments)
+
+    monkeypatch.setattr(FMU2Model, "getDerivatives", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_of(hanging, "me", ["rod_angle"], stop=2.0, output_step=0.01, tolerance=1e-9)
+    assert next(calls) < call + 100
 
 
 def test_run_is_repeated_if_fmpy_limits_the_steps(

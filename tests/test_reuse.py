@@ -6,8 +6,11 @@ import dataclasses
 import json
 import os
 import shutil
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
+from importlib.metadata import Distribution
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,7 @@ from matplotlib import pyplot
 import gpmelica as gp
 from gpmelica import analysis
 from gpmelica.api.model import Model
+from gpmelica.core import beginning
 from gpmelica.core import fingerprint as fingerprints
 from gpmelica.core.errors import DescriptionError
 from gpmelica.core.recalled import NoKeyError, Slot, fingerprint, object_folder, recalled, reusing
@@ -162,11 +166,49 @@ def test_abandoned_files_are_removed(store: Store) -> None:
     assert store.read("ab" * 32) == b"content"
 
 
+def test_files_of_the_user_are_never_removed(store: Store) -> None:
+    mine = [
+        store.folder / name for name in ("papers/thesis.pdf", "ab/notes.txt", "ab/x.part", "papers/" + "c" * 62)
+    ]
+    for path in mine:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(bytes(1000))
+        os.utime(path, (0, 0))
+    store.write("ab" * 32, b"content")
+    assert len([*store.files()]) == 1
+    dataclasses.replace(store, most=1.0).shrink()
+    store.clear()
+    assert all(path.exists() for path in mine)
+    assert not [*store.files()]
+
+
 def test_a_folder_that_cannot_be_written_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("GPMELICA_CACHE", str(tmp_path / "file"))
     _keep("reference", "x")
     assert not _is_known("reference", "x")
+
+
+def test_a_folder_that_cannot_be_listed_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPMELICA_CACHE", "x" * 300)  # A longer name than file systems allow.
+    _keep("reference", "x")
+    assert not _is_known("reference", "x")
+    store = own_store()
+    assert store is not None and not [*store.files()]
+
+
+def test_a_relative_folder_remains_the_same_in_another_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GPMELICA_CACHE", "cache")
+    with reusing():
+        slot = Slot("reference", lambda: "x")
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        slot.keep(_run())
+    monkeypatch.chdir(tmp_path)
+    assert _is_known("reference", "x")
 
 
 def test_limit_and_switch_are_environment_variables(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
@@ -255,12 +297,38 @@ def test_source_code_that_changed_after_the_start_makes_results_uncertain(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _keep("reference", "x")
-    monkeypatch.setattr(fingerprints, "_BEGUN", 0.0)
+    monkeypatch.setattr(fingerprints, "BEGUN", 0.0)
     assert fingerprints.program_fingerprint() is None
     assert not _is_known("reference", "x")
     _keep("reference", "y")
     monkeypatch.undo()
     assert not _is_known("reference", "y")
+
+
+@pytest.mark.parametrize("variable", ["CPATH", "OPENBLAS_NUM_THREADS"])
+def test_environment_variables_that_change_between_runs_count(
+    store: Store, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    _keep("reference", "x")
+    before = fingerprints.machine_fingerprint()
+    monkeypatch.setenv(variable, "1")
+    assert fingerprints.machine_fingerprint() != before
+    assert not _is_known("reference", "x")
+    monkeypatch.delenv(variable)
+    assert _is_known("reference", "x")
+
+
+def test_a_clock_that_was_set_back_makes_results_uncertain(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    _keep("reference", "x")
+    monkeypatch.setattr(beginning, "_SETTING", beginning._SETTING + 3600.0)
+    assert not _is_known("reference", "x")
+
+
+def test_the_time_of_the_first_import_counts() -> None:
+    """The fingerprint may be imported long after other modules, for example in a notebook."""
+    code = "import gpmelica, time; t = time.time(); import gpmelica.core.fingerprint as f; print(t >= f.BEGUN)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout == "True\n"
 
 
 def test_the_program_is_its_source_code_and_the_packages_that_it_needs(
@@ -281,6 +349,28 @@ def test_the_program_is_its_source_code_and_the_packages_that_it_needs(
     before = fingerprints._program_digest.__wrapped__()
     (package / "__init__.py").write_text("a = 2\n")
     assert fingerprints._program_digest.__wrapped__() != before
+
+
+@pytest.mark.parametrize(
+    ("record", "origin", "is_certain"),
+    [
+        ("solver.py,sha256=1,5\n", None, True),
+        ("solver.py,sha256=1,5\n", '{"url": "file:///solver", "dir_info": {}}', True),
+        ("solver.pth,sha256=1,5\n", '{"url": "file:///solver", "dir_info": {"editable": true}}', False),
+        (None, None, False),
+    ],
+)
+def test_a_package_without_checksums_of_its_files_makes_results_uncertain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: str | None, origin: str | None, is_certain: bool
+) -> None:
+    package = tmp_path / "solver-1.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Name: solver\nVersion: 1\n")
+    for name, text in (("RECORD", record), ("direct_url.json", origin)):
+        if text is not None:
+            (package / name).write_text(text)
+    monkeypatch.setattr(fingerprints, "_packages", lambda: (Distribution.at(package),))
+    assert (fingerprints.program_fingerprint() is not None) == is_certain
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.rglob("*.toml")), ids=lambda path: path.stem)

@@ -102,6 +102,24 @@ def test_job_beside_a_block_is_cancelled_at_its_end() -> None:
         assert result() == "done"
 
 
+def test_environment_is_read_while_another_thread_changes_it() -> None:
+    """FMU runs set and remove a variable while a thread starts rumoca."""
+
+    def change(meanwhile: Callable[[], None]) -> None:
+        while True:
+            meanwhile()
+            os.environ["GPMELICA_TEST"] = "1"
+            del os.environ["GPMELICA_TEST"]
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with workers.beside(change):
+            assert all("PATH" in workers.environment_now() for _ in range(3000))
+    finally:
+        sys.setswitchinterval(before)
+
+
 def _pause(seconds: float, meanwhile: Callable[[], None]) -> str:
     """Return after a time, s, or when the callback raises an exception."""
     end = time.monotonic() + seconds

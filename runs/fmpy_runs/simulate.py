@@ -82,7 +82,7 @@ def _recorded(fmu: Path, description: Any, run: FmuRun, counters: Sequence[str],
     try:
         with (
             captured(run.log_file),
-            _quiet_callbacks(),
+            _quiet_callbacks() as interrupts,
             feeding(fmu, description, kind, run.inputs, log, run.nominals) as instance,
         ):
             result = fmpy.simulate_fmu(
@@ -98,7 +98,7 @@ def _recorded(fmu: Path, description: Any, run: FmuRun, counters: Sequence[str],
                 output=[*run.names, *counters],
                 logger=log,
                 debug_logging=True,  # FMI 3.0 requires this for messages; the FMUs report only errors
-                step_finished=_reporter(run),
+                step_finished=_reporter(run, interrupts),
             )
     except GpmelicaError:
         raise
@@ -122,21 +122,28 @@ def _with_steps(recorded: Callable[[int], Any], substeps: int) -> Any:
 
 
 @contextmanager
-def _quiet_callbacks() -> Iterator[None]:
+def _quiet_callbacks() -> Iterator[list[BaseException]]:
     """Suppress messages about failures in FMPy's callbacks within the context, because the run
     reports them at its end.
+
+    Python ignores Ctrl-C during a callback, and the run would fail or be wrong. After Ctrl-C, the yielded
+    list contains the KeyboardInterrupt, which the end of the context raises again.
     """
-    previous = sys.unraisablehook
+    previous, interrupts = sys.unraisablehook, list[BaseException]()
 
     def hook(unraisable: sys.UnraisableHookArgs) -> None:
-        if not isinstance(unraisable.exc_value, FMICallException):
+        if isinstance(unraisable.exc_value, KeyboardInterrupt):
+            interrupts.append(unraisable.exc_value)
+        elif not isinstance(unraisable.exc_value, FMICallException):
             previous(unraisable)
 
     sys.unraisablehook = hook
     try:
-        yield
+        yield interrupts
     finally:
         sys.unraisablehook = previous
+        if interrupts:
+            raise interrupts[0]
 
 
 def _start_values(description: Any, values: Mapping[str, float]) -> dict[str, Any]:
@@ -154,10 +161,12 @@ def _start_values(description: Any, values: Mapping[str, float]) -> dict[str, An
     return found
 
 
-def _reporter(run: FmuRun) -> Callable[[float, Any], bool]:
+def _reporter(run: FmuRun, interrupts: Sequence[BaseException]) -> Callable[[float, Any], bool]:
+    """Return a callback that reports the progress of the run, and stops the run after an interrupt."""
+
     def report(time_reached: float, recorder: Any) -> bool:
         run.progress(run.name, time_reached / run.stop)
-        return True
+        return not interrupts
 
     return report
 
