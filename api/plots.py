@@ -36,11 +36,9 @@ def plot(runs: Run | Mapping[str, Run] | Iterable[Run], *names: str) -> list[Axe
     Examples
     --------
     >>> import gpmelica as gp
-    >>> runs = {
-    ...     f"{mass} kg": gp.load("examples/four_bar_3d.toml", links={"crank": {"mass":
-    mass}}).simulate(stop=0.02)
-    ...     for mass in (1.0, 2.0)
-    ... }
+    >>> def run(mass):
+    ...     return gp.load("examples/four_bar_3d.toml", links={"crank": {"mass": mass}}).simulate(stop=0.02)
+    >>> runs = {"1 kg": run(1.0), "2 kg": run(2.0)}
     >>> [axes.get_ylabel() for axes in gp.plot(runs, "crank_angle")]
     ['rad']
     """
