@@ -83,11 +83,12 @@ def from_data(
     if _is_deeper(data, _DEEPEST):
         raise DescriptionError(source, f"expected tables and arrays nested in at most {_DEEPEST} levels")
     chain, problems = _validate(data)
-    sets = {entry.get("name"): (index, entry.get("set")) for index, entry in cases.entries(data)}
+    named = ((entry.get("name"), index, entry) for index, entry in cases.entries(data))
+    sets = {name: (index, entry.get("set")) for name, index, entry in named if isinstance(name, str)}
     if problems:
         problems += [problem for _, wrong in _faulty(data, problems) for problem in wrong]
     if case is not None and case not in sets:
-        problems.append(Problem("cases", unknown("case", case, [name for name in sets if isinstance(name, str)])))
+        problems.append(Problem("cases", unknown("case", case, list(sets))))
     tables = data
     if case is not None and not problems:
         index, settings = sets[case]

@@ -12,11 +12,10 @@ from ..core.progress import Progress, renamed, silent
 from ..fmu.backends.backend import CHOICES, Compilers, choose, write_modelica
 from ..fmu.backends.fmu import Fmu, Order
 from ..fmu.backends.native import Native
-from ..fmu.compilers.binaries import toolchains
+from ..fmu.compilers.binaries import Toolchain, toolchains
 from ..fmu.compilers.platforms import Platform, named
 from ..options.checks import FMI_VERSIONS, above_zero, one_of
 from ..options.model import BuildOptions
-from ..report.fmu_page.contents import contents
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,14 @@ def build_native(
     march: str = "",
 ) -> Fmu:
     """Write `Name.fmu` by the native backend; the arguments are those of `fmu.backends.fmu.Order`."""
-    return Native().build(Order(model, out, fmi, platforms, march, progress, contents))
+    return Native().build(Order(model, out, fmi, platforms, march, progress, documents))
+
+
+def documents(model: System, fmi: str, made_by: Sequence[Toolchain]) -> dict[str, str | bytes]:
+    """Return the documentation and all other additional files of an FMU, see `report.fmu_page.contents`."""
+    from ..report.fmu_page.contents import contents  # noqa: PLC0415 - matplotlib takes a second to load
+
+    return contents(model, fmi, made_by)
 
 
 def build(model: System, options: BuildOptions, tools: Tools) -> Fmu:
@@ -57,7 +63,7 @@ def build(model: System, options: BuildOptions, tools: Tools) -> Fmu:
     folder = Path(options.out or model.name)
     write_modelica(model, folder)
     progress = renamed(options.progress, "compiling: {}")
-    order = Order(model, folder, options.fmi, tools.systems, options.march, progress, contents)
+    order = Order(model, folder, options.fmi, tools.systems, options.march, progress, documents)
     return tools.compilers.backends[0].build(order)
 
 

@@ -27,8 +27,6 @@ from ..fmu.backends.fmu import Fmu, Order
 from ..fmu.compilers.kept import kept_objects
 from ..options.checks import FMI_VERSIONS, above_zero, one_of
 from ..options.model import RunOptions
-from ..report.fmu_page.contents import contents
-from ..report.report import write_report
 from ..runs import rumoca
 from ..runs.attempts import RESTART_MARGIN, Attempt, fmu_attempts, rumoca_attempt
 from ..runs.compare.compare import Comparison, compare
@@ -37,7 +35,7 @@ from ..runs.compare.findings import consistency, holding
 from ..runs.compare.result import withdraw_verdict, write_result
 from ..runs.fmpy_runs.inputs import InputTable, inputs_of, problem_with
 from . import agreement, reactions, second_opinion
-from .build import check_march, compilers_of
+from .build import check_march, compilers_of, documents
 from .reference_run import reference_runs, step_notes
 
 TOLERANCE = 1e-6  # Default admissible error, relative to each signal's scale.
@@ -156,6 +154,8 @@ def _verified(model: System, options: RunOptions, out: Path, compilers: Compiler
     report = _report(model, problem, plan, (truth, loaded), judged, fmus, said)
     for trajectory in (truth, *report.runs):
         write_csv(out / f"{trajectory.name}.csv", trajectory)
+    from ..report.report import write_report  # noqa: PLC0415 - matplotlib takes a second to load
+
     write_result(out, report)
     write_report(out, report, renamed(progress, "drawing the report"), _live(model, plan, report))
     return report
@@ -179,7 +179,7 @@ def _fmus(model: System, plan: RunPlan) -> list[Fmu]:
         progress = renamed(plan.options.progress, f"FMU by {backend.name}: {{}}")
         folder = plan.out / backend.name if made else plan.out
         march = plan.options.march if backend.cross else ""
-        order = Order(model, folder, plan.options.fmi, march=march, progress=progress, documents=contents)
+        order = Order(model, folder, plan.options.fmi, march=march, progress=progress, documents=documents)
         made.append(backend.build(order))
     return made
 

@@ -34,8 +34,11 @@ def fmu(compile_data: CompileData) -> Path:
     return compile_data(driven()).fmu
 
 
+_LONG = {"FMU": [pytest.mark.campaign]}  # each damaged FMU is run in a process of its own
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=_LONG.get(kind, [])) for kind in KINDS])
 def test_damaged_files(kind: str, tmp_path: Path, fmu: Path) -> None:
     """Forty of each kind: no other error than the package's, and most of them are refused."""
     first = list(KINDS).index(kind)

@@ -126,6 +126,7 @@ def test_agreement_costs_no_further_run(monkeypatch: pytest.MonkeyPatch, compile
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_the_oracle_is_run_again_with_a_finer_tolerance() -> None:
     """Impacts amplify the errors of its integrator beyond what the motion's sensitivity explains."""
     model = sensitive_model(backlash(1.5))

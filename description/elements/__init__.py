@@ -1,7 +1,7 @@
 """Tables of the force elements that the package `laws` defines.
 
-Each module contains one class. The module has the name of the list of such elements in a
-description, such as `motors`.
+Each module contains one class. The name of the module is the key of these elements in a
+description.
 """
 
 from __future__ import annotations
