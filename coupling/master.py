@@ -424,7 +424,7 @@ class Master:
     def _watch(self, off: float, t: float) -> None:
         """Raise SolveError if extrapolated inputs have differed strongly from the actual ones in many steps."""
         self._lost = self._lost + 1 if not off < 0.5 else 0
-        if self._lost > _LOST or not np.isfinite(off):
+        if self._lost > _LOST:  # values that are not finite are named when the step is accepted
             raise SolveError(
                 f"coupling: at t = {t:.9g} s the extrapolated inputs have differed from the computed ones by more"
                 " than half of their range in many successive steps, so the coupling is unstable; let all FMUs"

@@ -29,6 +29,7 @@ def tested(
 ) -> Iterator[CouplingRemark]:
     """Test one part and yield remarks; mark each capability that fails its test as unavailable."""
     given, h = network.inputs_at(present.values)[network.columns[k]], settings.nominal
+    yield from _slopes(part)
     if part.abilities.restores and part.abilities.period is None:
         h = _passed_length(part, present.t, h, given)
         try:
@@ -64,6 +65,14 @@ def tested(
     yield from _coarse(part, settings)
     if part.abilities.restores and part.abilities.memory:
         yield from _own_equilibrium(network, k, present, h, settings.stop - settings.start)
+
+
+def _slopes(part: Participant) -> Iterator[CouplingRemark]:
+    """Yield a remark if the slopes of a part's outputs are no numbers; they are not used then."""
+    if part.abilities.gives_slopes and not np.isfinite(part.slopes_now(np.zeros(len(part.inputs)))).all():
+        part.abilities = replace(part.abilities, gives_slopes=False)
+        text = f"{part.name} claims to give slopes of its outputs, but one is not a number; they are not used"
+        yield CouplingRemark("gives_no_slopes", part.name, text)
 
 
 def _coarse(part: Participant, settings: Settings) -> Iterator[CouplingRemark]:

@@ -164,6 +164,13 @@ class _Forgets(LinearPart):
         self._x = self._x * np.array([1.0, 0.5])
 
 
+class _Slopeless(LinearPart):
+    """Part that claims to give slopes of its outputs, like an FMU by omc, and gives NaN before its first step."""
+
+    def slopes_now(self, input_slopes: Any) -> Any:
+        return np.full(len(self.outputs), np.nan)
+
+
 class _Deaf(LinearPart):
     """Holds its inputs, whatever course they have."""
 
@@ -216,6 +223,7 @@ def _with(kind: type[LinearPart], **more: Any) -> Network:
             "A lists no states, but its outputs depend on",
         ),
         (lambda: _with(_Deaf), "ignores_slopes", "A claims to interpolate its inputs, but ignores their slopes"),
+        (lambda: _with(_Slopeless), "gives_no_slopes", "A claims to give slopes of its outputs, but one is not a"),
         (lambda: _with(LinearPart, restores=False), "cannot_restore", "A cannot restore a state"),
         (lambda: _with(LinearPart, takes_courses=False), "takes_no_slopes", "A accepts no slopes of inputs"),
         (lambda: _with(LinearPart, step=0.005), "coarse_step", "A integrates with a fixed step of 0.005 s"),
