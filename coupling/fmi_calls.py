@@ -63,9 +63,11 @@ class Derivatives:
         orders, ones = (c_int * (3 * n))(*(order for order in (1, 2, 3) for _ in inputs)), (c_int * m)(*[1] * m)
         self._linear, self._cubic = (ins, n, orders, given), (ins, 3 * n, orders, given)
         self._slopes = "fmi3GetOutputDerivatives" if fmi3 else "fmi2GetRealOutputDerivatives"
-        self._slopes_of = (outs, m, ones, found, *([m] if fmi3 else []))
+        # Only functions of FMI 3.0 take the lengths of the arrays of seeds and results.
+        seeds, results = ([n], [m]) if fmi3 else ([], [])
+        self._slopes_of = (outs, m, ones, found, *results)
         self._directional = f"fmi{fmi}GetDirectionalDerivative"
-        self._directions = (outs, m, ins, n, seed, *([n] if fmi3 else []), found, *([m] if fmi3 else []))
+        self._directions = (outs, m, ins, n, seed, *seeds, found, *results)
 
     def give(self, fmu: Any, courses: Array, h: float) -> None:
         """Pass the time derivatives of the inputs at the beginning of a step to an FMU 2.0.

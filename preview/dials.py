@@ -21,11 +21,20 @@ def coordinate_dials(machine: PreviewMachine, extent: float) -> list[dict[str, A
 
 
 def _coordinate(c: Coordinate, start: float, extent: float) -> dict[str, Any]:
-    span = _ELASTIC if c.role != "joint" else np.pi if c.unit == "rad" else 0.5 * extent
-    lower, upper = (c.limits.lower, c.limits.upper) if c.limits else (None, None)
-    low, high = (c.position - span if lower is None else lower), (c.position + span if upper is None else upper)
+    low, high = c.position - _span(c, extent), c.position + _span(c, extent)
+    if c.limits and c.limits.lower is not None:
+        low = c.limits.lower
+    if c.limits and c.limits.upper is not None:
+        high = c.limits.upper
     own = {"unit": c.unit, "group": "joints" if c.role == "joint" else "base and beams", "text": c.sense}
     return _dial(c.name, start, float(low), float(high)) | own | {"described": c.position}
+
+
+def _span(c: Coordinate, extent: float) -> float:
+    """Return half the width of a coordinate's slider without end stops, rad or m."""
+    if c.role != "joint":
+        return _ELASTIC
+    return np.pi if c.unit == "rad" else 0.5 * extent
 
 
 def parameter_dials(mechanism: Mechanism) -> list[dict[str, Any]]:

@@ -286,7 +286,7 @@ def test_expressions_over_several_lines() -> None:
 
 @pytest.mark.parametrize("names", [("upper", "lower"), ("lower", "upper")])
 def test_fully_prescribed_mechanism(names: tuple[str, str]) -> None:
-    """As many constraints as coordinates leave no freedom and determine q̈ alone."""
+    """If a mechanism has as many constraints as coordinates, the constraints alone determine the accelerations."""
     rows = [{"name": name, "expression": f"{name}.angle - start({name}.angle) - 0.1*t^2"} for name in names]
     model = assemble_system(from_data(manipulator(programmed=rows, simulation={"start": "description"})))
     assert model.degrees_of_freedom == 0
